@@ -1,0 +1,155 @@
+"""Errors: one hierarchy, so that a caller can catch `XlaError` and know that it has everything.
+
+Every error carries a status code (the names are absl's and XLA's), and, where they are known, the op it speaks of, the
+place in the user's program, and what to do next.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+__all__ = [
+    "AlreadyExistsError",
+    "CancelledError",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InternalError",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "ResourceExhaustedError",
+    "SourceLocation",
+    "StatusCode",
+    "UnavailableError",
+    "UnimplementedError",
+    "XlaError",
+]
+
+
+class StatusCode(enum.Enum):
+    """absl::StatusCode by name and number; the PJRT bridge passes the number on."""
+
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SourceLocation:
+    """A place in a program: the text that was read, or the user's own source that a `loc(...)` names.
+
+    `line` and `column` count from 1; 0 means unknown. `name` is the op's name stack ("jit(step)/conv1/add").
+    """
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    name: str = ""
+
+    def __str__(self) -> str:
+        place = self.file or "<input>" if self.line or self.file else ""
+        if self.line:
+            place += f":{self.line}" + (f":{self.column}" if self.column else "")
+        if self.name and place:
+            return f"{place} ({self.name})"
+        return place or self.name or "<unknown>"
+
+
+class XlaError(Exception):
+    """Base of every error that xla-core raises on purpose.
+
+    Args:
+        message: what is wrong, in one sentence.
+        op: the op or instruction it speaks of.
+        location: where in the user's program.
+        hint: what to do next.
+        snippet: the offending line with a caret below it (readers fill it).
+    """
+
+    code = StatusCode.UNKNOWN
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        op: str | None = None,
+        location: SourceLocation | None = None,
+        hint: str | None = None,
+        snippet: str | None = None,
+    ) -> None:
+        self.message = message
+        self.op = op
+        self.location = location
+        self.hint = hint
+        self.snippet = snippet
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        text = f"{self.code.name}: {self.message}"
+        if self.location is not None:
+            text = f"{self.location}: {text}"
+        if self.op is not None and self.op not in self.message:
+            text += f" [op: {self.op}]"
+        if self.snippet:
+            text += f"\n{self.snippet}"
+        if self.hint:
+            text += f"\n  hint: {self.hint}"
+        return text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = {name: getattr(self, name) for name in ("op", "location", "hint", "snippet")}
+        return (_rebuild, (type(self), self.message, state))
+
+
+def _rebuild(cls: type[XlaError], message: str, state: dict[str, object]) -> XlaError:
+    error = cls(message)
+    error.__dict__.update(state)
+    return error
+
+
+class CancelledError(XlaError):
+    code = StatusCode.CANCELLED
+
+
+class InvalidArgumentError(XlaError):
+    code = StatusCode.INVALID_ARGUMENT
+
+
+class DeadlineExceededError(XlaError):
+    code = StatusCode.DEADLINE_EXCEEDED
+
+
+class NotFoundError(XlaError):
+    code = StatusCode.NOT_FOUND
+
+
+class AlreadyExistsError(XlaError):
+    code = StatusCode.ALREADY_EXISTS
+
+
+class ResourceExhaustedError(XlaError):
+    code = StatusCode.RESOURCE_EXHAUSTED
+
+
+class FailedPreconditionError(XlaError):
+    code = StatusCode.FAILED_PRECONDITION
+
+
+class UnimplementedError(XlaError):
+    code = StatusCode.UNIMPLEMENTED
+
+
+class InternalError(XlaError):
+    code = StatusCode.INTERNAL
+
+
+class UnavailableError(XlaError):
+    code = StatusCode.UNAVAILABLE

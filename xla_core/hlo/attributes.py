@@ -1,0 +1,88 @@
+"""The structured values of instruction attributes, as XLA's protos have them. All are immutable and hashable."""
+
+from __future__ import annotations
+
+import dataclasses
+
+__all__ = [
+    "ConvolutionDimensionNumbers",
+    "OpMetadata",
+    "PaddingDimension",
+    "ReplicaGroups",
+    "SliceDimension",
+    "Window",
+    "WindowDimension",
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WindowDimension:
+    """One dimension of a window. (XLA: WindowDimension.)"""
+
+    size: int = 1
+    stride: int = 1
+    padding_low: int = 0
+    padding_high: int = 0
+    base_dilation: int = 1
+    window_dilation: int = 1
+    window_reversal: bool = False
+
+    @property
+    def dilated_size(self) -> int:
+        """Extent of the window over the dilated base."""
+        return (self.size - 1) * self.window_dilation + 1 if self.size else 0
+
+    def output_size(self, base: int) -> int:
+        """How many windows fit over `base` elements."""
+        padded = self.padding_low + ((base - 1) * self.base_dilation + 1 if base else 0) + self.padding_high
+        return 0 if padded < self.dilated_size else (padded - self.dilated_size) // self.stride + 1
+
+
+Window = tuple[WindowDimension, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConvolutionDimensionNumbers:
+    """Which dimension of a convolution's input, kernel and output is what. HLO text: `dim_labels=b01f_01io->b01f`."""
+
+    input_batch: int
+    input_feature: int
+    input_spatial: tuple[int, ...]
+    kernel_input_feature: int
+    kernel_output_feature: int
+    kernel_spatial: tuple[int, ...]
+    output_batch: int
+    output_feature: int
+    output_spatial: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SliceDimension:
+    """`[start:limit:stride]`."""
+
+    start: int
+    limit: int
+    stride: int = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PaddingDimension:
+    """Edge padding (negative removes) and interior padding of one dimension. HLO text: `low_high_interior`."""
+
+    low: int
+    high: int
+    interior: int = 0
+
+
+ReplicaGroups = tuple[tuple[int, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpMetadata:
+    """Where an instruction comes from. (XLA: OpMetadata.) `op_name` is the frontend's name stack."""
+
+    op_type: str = ""
+    op_name: str = ""
+    source_file: str = ""
+    source_line: int = 0
+    source_column: int = 0

@@ -1,0 +1,249 @@
+"""HloComputation: a graph of instructions with parameters and a root. (XLA: xla/hlo/ir/hlo_computation.h.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from xla_core.errors import InternalError, InvalidArgumentError
+from xla_core.hlo import op_table
+from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.names import NameUniquer
+from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.module import HloModule
+
+__all__ = ["HloComputation"]
+
+
+class HloComputation:
+    """Owns its instructions. Names are unique within it; in a module, within the module."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.module: HloModule | None = None
+        self._instructions: dict[HloInstruction, None] = {}
+        self._parameters: list[HloInstruction] = []
+        self._root: HloInstruction | None = None
+        self._names = NameUniquer()
+
+    # -- making ------------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        opcode: str,
+        *operands: HloInstruction,
+        shape: Shape | None = None,
+        name: str | None = None,
+        metadata: OpMetadata | None = None,
+        **attributes: Any,
+    ) -> HloInstruction:
+        """Appends an instruction; its shape comes from the op table's rule (`shape` where the operands don't fix it).
+
+        Raises InvalidArgumentError when operands, attributes and shape don't fit.
+        """
+        op = op_table.lookup(opcode)
+        if not op.accepts_arity(len(operands)):
+            raise InvalidArgumentError(f"{opcode} takes {op.arity} operands, not {len(operands)}", op=opcode)
+        for key in attributes:
+            if key not in op.attributes and key not in op_table.COMMON_ATTRIBUTES:
+                raise InvalidArgumentError(f"{opcode} has no attribute {key}", op=opcode)
+        result = op.shape([o.shape for o in operands], attributes, shape)
+        instruction = HloInstruction(opcode, result if shape is None else shape, operands, attributes)
+        if metadata is not None:
+            instruction.metadata = metadata
+        return self.add_instruction(instruction, name)
+
+    def add_instruction(self, instruction: HloInstruction, name: str | None = None) -> HloInstruction:
+        """Takes an instruction that is in no computation (a clone, say). The first one, and each later one until `set_root`, becomes the root."""
+        if instruction.parent is not None:
+            raise InternalError(f"{instruction.name} is in computation {instruction.parent.name} already")
+        instruction.name = self.unique_name(name or instruction.name or instruction.opcode)
+        instruction.parent = self
+        self._instructions[instruction] = None
+        if instruction.opcode == "parameter":
+            number = instruction.parameter_number
+            while len(self._parameters) <= number:
+                self._parameters.append(instruction)
+            self._parameters[number] = instruction
+        return instruction
+
+    def parameter(self, number: int, shape: Shape, name: str | None = None) -> HloInstruction:
+        return self.add("parameter", shape=shape, name=name or f"p{number}", parameter_number=number)
+
+    def constant(
+        self, value: Literal | npt.ArrayLike, shape: Shape | None = None, name: str | None = None
+    ) -> HloInstruction:
+        """A constant; a scalar `value` with a `shape` that is not one becomes a broadcast of a scalar constant."""
+        if isinstance(value, Literal):
+            return self.add("constant", shape=value.shape, name=name, literal=value)
+        literal = Literal(
+            value,
+            None
+            if shape is None
+            else shape.with_dimensions(())
+            if shape.rank and not getattr(value, "shape", ())
+            else shape,
+        )
+        constant = self.add("constant", shape=literal.shape, name=name, literal=literal)
+        if shape is not None and constant.shape.dimensions != shape.dimensions:
+            return self.add("broadcast", constant, shape=shape.without_layout(), dimensions=())
+        return constant
+
+    def unique_name(self, wanted: str) -> str:
+        """`wanted`, or `wanted.N` with an N that is free."""
+        names = self.module.names if self.module is not None else self._names
+        return names.unique(wanted)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    @property
+    def instructions(self) -> Sequence[HloInstruction]:
+        """In the order they were added (a snapshot: safe to change the computation while iterating)."""
+        return list(self._instructions)
+
+    @property
+    def instruction_count(self) -> int:
+        return len(self._instructions)
+
+    def __contains__(self, instruction: HloInstruction) -> bool:
+        return instruction in self._instructions
+
+    @property
+    def parameters(self) -> Sequence[HloInstruction]:
+        return self._parameters
+
+    @property
+    def root(self) -> HloInstruction:
+        if self._root is not None:
+            return self._root
+        if not self._instructions:
+            raise InvalidArgumentError(f"computation {self.name} is empty")
+        return next(reversed(self._instructions))
+
+    def set_root(self, root: HloInstruction) -> None:
+        if root not in self._instructions:
+            raise InternalError(f"{root.name} cannot be the root of {self.name}: it is not in it")
+        self._root = root
+
+    @property
+    def is_entry(self) -> bool:
+        return self.module is not None and self.module.entry is self
+
+    def post_order(self) -> list[HloInstruction]:
+        """Every instruction after its operands and control predecessors; the dead ones too. Deterministic."""
+        order: list[HloInstruction] = []
+        state: dict[HloInstruction, bool] = {}  # False: entered, True: left
+        for start in self._instructions:
+            if start in state:
+                continue
+            stack = [start]
+            while stack:
+                node = stack[-1]
+                seen = state.get(node)
+                if seen is None:
+                    state[node] = False
+                    for before in (*reversed(node._operands), *node.control_predecessors):
+                        mark = state.get(before)
+                        if mark is None:
+                            stack.append(before)
+                        elif mark is False:
+                            raise InvalidArgumentError(
+                                f"computation {self.name} has a cycle through {before.name}", location=before.location
+                            )
+                else:
+                    stack.pop()
+                    if not seen:
+                        state[node] = True
+                        order.append(node)
+        return order
+
+    def called_computations(self) -> Iterator[HloComputation]:
+        """Those that instructions of this one refer to, each once."""
+        seen: set[int] = set()
+        for instruction in self._instructions:
+            for computation in instruction.called_computations:
+                if id(computation) not in seen:
+                    seen.add(id(computation))
+                    yield computation
+
+    # -- changing ----------------------------------------------------------------------------------------------------
+
+    def remove(self, instruction: HloInstruction) -> None:
+        """Removes an instruction without users. The root cannot be removed."""
+        if instruction._users:
+            raise InternalError(f"{instruction.name} has users and cannot be removed")
+        if instruction is self._root or instruction is self.root:
+            raise InternalError(f"{instruction.name} is the root of {self.name} and cannot be removed")
+        for operand in instruction._operands:
+            operand._users.pop(instruction, None)
+        instruction._operands = []
+        del self._instructions[instruction]
+        instruction.parent = None
+
+    def remove_parameter(self, number: int) -> None:
+        """Removes an unused parameter and renumbers those after it (fusions and called computations; callers must follow)."""
+        parameter = self._parameters.pop(number)
+        self.remove(parameter)
+        for index, other in enumerate(self._parameters):
+            other.attributes["parameter_number"] = index
+
+    def replace(
+        self, old: HloInstruction, opcode: str, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any
+    ) -> HloInstruction:
+        """Adds an instruction with `old`'s metadata, gives it all of `old`'s uses, and removes `old`."""
+        new = self.add(opcode, *operands, shape=shape, metadata=old.metadata, **attributes)
+        return self.replace_with(old, new)
+
+    def replace_with(self, old: HloInstruction, new: HloInstruction) -> HloInstruction:
+        """Gives `new` (of this computation) all of `old`'s uses and removes `old` (a parameter stays)."""
+        was_root = self.root is old
+        old.replace_all_uses_with(new)
+        if was_root:
+            self.set_root(new)
+        if old.opcode != "parameter":
+            for successor in self._instructions:
+                if old in successor.control_predecessors:
+                    successor.control_predecessors = [
+                        new if p is old else p for p in successor.control_predecessors if p is not new
+                    ]
+            self.remove(old)
+        return new
+
+    def reorder(self, order: Sequence[HloInstruction]) -> None:
+        """Makes `order` (all instructions of this computation) the order that `instructions` gives."""
+        if len(order) != len(self._instructions) or any(i not in self._instructions for i in order):
+            raise InternalError(f"the new order of {self.name} is not a permutation of its instructions")
+        root = self.root
+        self._instructions = dict.fromkeys(order)
+        self._root = root
+
+    def clone(
+        self, name: str | None = None, replacements: Mapping[HloInstruction, HloInstruction] | None = None
+    ) -> HloComputation:
+        """A copy outside any module; called computations are shared. `replacements` gives operands that stand for others."""
+        copy = HloComputation(name or self.name)
+        copies: dict[HloInstruction, HloInstruction] = dict(replacements or {})
+        for old in self.post_order():
+            if old in copies:
+                continue
+            new = copy.add_instruction(old.clone([copies[o] for o in old._operands]))
+            new.control_predecessors = [copies[p] for p in old.control_predecessors]
+            copies[old] = new
+        copy.set_root(copies[self.root])
+        return copy
+
+    def to_text(self) -> str:
+        from xla_core.hlo.printer import computation_to_text  # the printer reads computations
+
+        return computation_to_text(self)
+
+    __str__ = to_text
+
+    def __repr__(self) -> str:
+        return f"<computation {self.name}: {len(self._instructions)} instructions>"

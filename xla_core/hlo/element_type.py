@@ -1,0 +1,160 @@
+"""Element types: XLA's PrimitiveType under its HLO text names, tied to numpy and ml_dtypes."""
+
+from __future__ import annotations
+
+import enum
+from functools import cached_property
+
+import ml_dtypes
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError
+
+__all__ = ["ElementType"]
+
+
+class ElementType(enum.Enum):
+    """What an array holds. The value is the name in HLO text. (XLA: xla/xla_data.proto, PrimitiveType.)"""
+
+    PRED = "pred"
+    S2 = "s2"
+    S4 = "s4"
+    S8 = "s8"
+    S16 = "s16"
+    S32 = "s32"
+    S64 = "s64"
+    U2 = "u2"
+    U4 = "u4"
+    U8 = "u8"
+    U16 = "u16"
+    U32 = "u32"
+    U64 = "u64"
+    F4E2M1FN = "f4e2m1fn"
+    F6E2M3FN = "f6e2m3fn"
+    F6E3M2FN = "f6e3m2fn"
+    F8E3M4 = "f8e3m4"
+    F8E4M3 = "f8e4m3"
+    F8E4M3B11FNUZ = "f8e4m3b11fnuz"
+    F8E4M3FN = "f8e4m3fn"
+    F8E4M3FNUZ = "f8e4m3fnuz"
+    F8E5M2 = "f8e5m2"
+    F8E5M2FNUZ = "f8e5m2fnuz"
+    F8E8M0FNU = "f8e8m0fnu"
+    BF16 = "bf16"
+    F16 = "f16"
+    F32 = "f32"
+    F64 = "f64"
+    C64 = "c64"
+    C128 = "c128"
+    TUPLE = "tuple"
+    OPAQUE = "opaque"
+    TOKEN = "token"
+
+    # The members stand in dictionary keys on every hot path: identity hashing is several times faster than Enum's.
+    __hash__ = object.__hash__
+
+    @classmethod
+    def from_numpy(cls, dtype: np.dtype | type) -> ElementType:
+        """The element type of a numpy dtype. Raises InvalidArgumentError for one that has none (object, datetime, str)."""
+        try:
+            return _FROM_NUMPY[np.dtype(dtype).newbyteorder("=")]
+        except KeyError:
+            raise InvalidArgumentError(
+                f"numpy dtype {np.dtype(dtype)} has no element type",
+                hint="use a bool, integer, floating or complex dtype of numpy or ml_dtypes",
+            ) from None
+
+    @cached_property
+    def is_array(self) -> bool:
+        return self not in (ElementType.TUPLE, ElementType.OPAQUE, ElementType.TOKEN)
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """The numpy dtype that holds one element (sub-byte types are held one a byte)."""
+        if self not in _NUMPY:
+            raise InvalidArgumentError(f"{self.value} is not an array element type")
+        return _NUMPY[self]
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """A signed integer."""
+        return self.value[0] == "s"
+
+    @cached_property
+    def is_unsigned(self) -> bool:
+        return self.value[0] == "u"
+
+    @cached_property
+    def is_integral(self) -> bool:
+        """A signed or unsigned integer; pred is not one."""
+        return self.is_signed or self.is_unsigned
+
+    @cached_property
+    def is_floating(self) -> bool:
+        return self.value[0] == "f" or self is ElementType.BF16
+
+    @cached_property
+    def is_complex(self) -> bool:
+        return self in (ElementType.C64, ElementType.C128)
+
+    @cached_property
+    def bit_width(self) -> int:
+        """Bits of one element when packed: 1 for pred, 4 for s4, 128 for c128, 0 for what is not an array."""
+        if not self.is_array:
+            return 0
+        if self is ElementType.PRED:
+            return 1
+        if self is ElementType.BF16:
+            return 16
+        digits = self.value[1:]
+        return int(digits.split("e")[0]) if self.is_floating else int(digits)
+
+    @cached_property
+    def byte_width(self) -> int:
+        """Bytes of one element in a literal or an unpacked buffer."""
+        return self.dtype.itemsize if self.is_array else 0
+
+    @cached_property
+    def component(self) -> ElementType:
+        """The type of a complex type's parts; every other type itself."""
+        return {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}.get(self, self)
+
+    @cached_property
+    def complex(self) -> ElementType:
+        """The complex type whose parts have this type (F32 -> C64, F64 -> C128)."""
+        for parts, whole in ((ElementType.F32, ElementType.C64), (ElementType.F64, ElementType.C128)):
+            if self is parts:
+                return whole
+        raise InvalidArgumentError(f"there is no complex type with parts of {self.value}")
+
+    def __str__(self) -> str:
+        return self.value
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+_PLAIN = {
+    "pred": "bool",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "c64": "complex64",
+    "c128": "complex128",
+}
+
+
+def _numpy_dtype(element_type: ElementType) -> np.dtype:
+    name = element_type.value
+    if name in _PLAIN:
+        return np.dtype(_PLAIN[name])
+    if name == "bf16":
+        return np.dtype(ml_dtypes.bfloat16)
+    if name[0] == "f":
+        return np.dtype(getattr(ml_dtypes, {"4": "float4_", "6": "float6_", "8": "float8_"}[name[1]] + name[2:]))
+    integer = ("int" if name[0] == "s" else "uint") + name[1:]
+    return np.dtype(getattr(ml_dtypes, integer) if name[1:] in ("2", "4") else integer)
+
+
+_NUMPY = {t: _numpy_dtype(t) for t in ElementType if t.value not in ("tuple", "opaque", "token")}
+_FROM_NUMPY = {dtype: t for t, dtype in _NUMPY.items()}

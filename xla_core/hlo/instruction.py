@@ -1,0 +1,208 @@
+"""HloInstruction: one op of a computation. (XLA: xla/hlo/ir/hlo_instruction.h.)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import InvalidArgumentError, SourceLocation
+from xla_core.hlo import op_table
+from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.op_table import AttributeKind, OpDef, Trait
+from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.computation import HloComputation
+    from xla_core.hlo.literal import Literal
+
+__all__ = ["HloInstruction"]
+
+_NO_METADATA = OpMetadata()
+
+
+class HloInstruction:
+    """A node of the graph: opcode, shape, operands, attributes (kinds in the op table), users.
+
+    Made by `HloComputation.add`, which infers the shape; `operands` is read-only, `replace_operand` keeps users right.
+    """
+
+    __slots__ = (
+        "_operands",
+        "_users",
+        "attributes",
+        "control_predecessors",
+        "metadata",
+        "name",
+        "opcode",
+        "parent",
+        "shape",
+    )
+
+    def __init__(
+        self,
+        opcode: str,
+        shape: Shape,
+        operands: Sequence[HloInstruction] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        name: str = "",
+        metadata: OpMetadata = _NO_METADATA,
+    ) -> None:
+        self.opcode = opcode
+        self.shape = shape
+        self.attributes: dict[str, Any] = dict(attributes) if attributes else {}
+        self.name = name
+        self.metadata = metadata
+        self.parent: HloComputation | None = None
+        self.control_predecessors: list[HloInstruction] = []
+        self._operands = list(operands)
+        self._users: dict[HloInstruction, None] = {}
+        for operand in self._operands:
+            operand._users[self] = None
+
+    # -- the graph ---------------------------------------------------------------------------------------------------
+
+    @property
+    def operands(self) -> Sequence[HloInstruction]:
+        return self._operands
+
+    @property
+    def users(self) -> Sequence[HloInstruction]:
+        """Instructions that have this one as an operand, each once, in the order they came."""
+        return list(self._users)
+
+    @property
+    def user_count(self) -> int:
+        return len(self._users)
+
+    def operand(self, index: int) -> HloInstruction:
+        return self._operands[index]
+
+    def replace_operand(self, index: int, new: HloInstruction) -> None:
+        old = self._operands[index]
+        self._operands[index] = new
+        if old not in self._operands:
+            old._users.pop(self, None)
+        new._users[self] = None
+
+    def set_operands(self, operands: Sequence[HloInstruction]) -> None:
+        """Replaces the whole operand list."""
+        for old in self._operands:
+            old._users.pop(self, None)
+        self._operands = list(operands)
+        for operand in self._operands:
+            operand._users[self] = None
+
+    def replace_all_uses_with(self, new: HloInstruction) -> None:
+        """Every user, the computation's root, and control successors now refer to `new`. The instruction itself stays, dead."""
+        if not new.shape.compatible(self.shape):
+            raise InvalidArgumentError(
+                f"cannot replace {self.name} of shape {self.shape} by {new.name} of shape {new.shape}"
+            )
+        for user in list(self._users):
+            if user is not new:
+                user._operands = [new if operand is self else operand for operand in user._operands]
+                new._users[user] = None
+                del self._users[user]
+        if self.parent is not None and self.parent.root is self:
+            self.parent.set_root(new)
+
+    # -- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def op(self) -> OpDef:
+        return op_table.lookup(self.opcode)
+
+    def attribute(self, name: str) -> Any:
+        """An attribute's value, or its default from the op table. KeyError for one that the op doesn't have."""
+        try:
+            return self.attributes[name]
+        except KeyError:
+            attribute = self.op.attributes.get(name) or op_table.COMMON_ATTRIBUTES[name]
+            if attribute.default is op_table.REQUIRED:
+                raise InvalidArgumentError(
+                    f"{self.name} lacks attribute {name}", op=self.opcode, location=self.location
+                ) from None
+            return attribute.default
+
+    @property
+    def called_computations(self) -> list[HloComputation]:
+        """Every computation that an attribute refers to, in the table's order."""
+        found: list[HloComputation] = []
+        for name, attribute in self.op.attributes.items():
+            value = self.attributes.get(name)
+            if value is None:
+                continue
+            if attribute.kind is AttributeKind.COMPUTATION:
+                found.append(value)
+            elif attribute.kind is AttributeKind.COMPUTATIONS:
+                found.extend(value)
+        return found
+
+    def replace_called_computation(self, old: HloComputation, new: HloComputation) -> None:
+        for name, attribute in self.op.attributes.items():
+            if attribute.kind is AttributeKind.COMPUTATION and self.attributes.get(name) is old:
+                self.attributes[name] = new
+            elif attribute.kind is AttributeKind.COMPUTATIONS and name in self.attributes:
+                self.attributes[name] = tuple(new if c is old else c for c in self.attributes[name])
+
+    @property
+    def literal(self) -> Literal:
+        """The value of a constant."""
+        literal: Literal = self.attributes["literal"]
+        return literal
+
+    @property
+    def parameter_number(self) -> int:
+        number: int = self.attributes["parameter_number"]
+        return number
+
+    @property
+    def tuple_index(self) -> int:
+        """The index of a get-tuple-element."""
+        index: int = self.attributes["index"]
+        return index
+
+    @property
+    def is_elementwise(self) -> bool:
+        return Trait.ELEMENTWISE in self.op.traits
+
+    @property
+    def has_side_effect(self) -> bool:
+        """Its own, or that of something it calls."""
+        if Trait.SIDE_EFFECT in self.op.traits or self.attributes.get("custom_call_has_side_effect"):
+            return True
+        return any(i.has_side_effect for c in self.called_computations for i in c.instructions)
+
+    @property
+    def is_root(self) -> bool:
+        return self.parent is not None and self.parent.root is self
+
+    @property
+    def location(self) -> SourceLocation | None:
+        """Where in the user's program it comes from, where the metadata says."""
+        m = self.metadata
+        if m is _NO_METADATA or not (m.source_file or m.op_name):
+            return None
+        return SourceLocation(m.source_file, m.source_line, m.source_column, m.op_name)
+
+    def clone(
+        self, operands: Sequence[HloInstruction] | None = None, *, shape: Shape | None = None, **attributes: Any
+    ) -> HloInstruction:
+        """A copy outside any computation: same attributes (but for those given), same called computations, same metadata."""
+        return HloInstruction(
+            self.opcode,
+            self.shape if shape is None else shape,
+            self._operands if operands is None else operands,
+            {**self.attributes, **attributes},
+            name=self.name,
+            metadata=self.metadata,
+        )
+
+    def __str__(self) -> str:
+        from xla_core.hlo.printer import instruction_to_text  # the printer reads instructions
+
+        return instruction_to_text(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} = {self.shape} {self.opcode}({', '.join(o.name for o in self._operands)})>"

@@ -1,0 +1,84 @@
+"""Literal: a constant value on the host. (XLA: xla/literal.h.)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Literal"]
+
+
+class Literal:
+    """An array, or a tuple of literals, with its shape. Immutable: the array is a read-only view.
+
+    A splat may be held as a stride-0 view, so that a constant of any size costs one element.
+    """
+
+    __slots__ = ("array", "elements", "shape")
+
+    def __init__(self, value: npt.ArrayLike | Sequence[Literal], shape: Shape | None = None) -> None:
+        self.elements: tuple[Literal, ...] = ()
+        if (
+            isinstance(value, (tuple, list))
+            and (shape is None or shape.is_tuple)
+            and all(isinstance(v, Literal) for v in value)
+        ):
+            self.elements = tuple(value)
+            self.shape = Shape.tuple([e.shape for e in self.elements])
+            self.array = np.empty(0)
+            return
+        array = np.asarray(value)
+        if shape is not None and (array.dtype != shape.dtype or array.shape != shape.dimensions):
+            if array.shape != shape.dimensions:
+                raise InvalidArgumentError(f"an array of shape {array.shape} is not a literal of {shape}")
+            array = array.astype(shape.dtype)
+        view = array.view()
+        view.flags.writeable = False
+        self.array: np.ndarray = view
+        self.shape = Shape.of(view) if shape is None else shape
+
+    @staticmethod
+    def splat(value: npt.ArrayLike, shape: Shape) -> Literal:
+        """Every element `value`, at the cost of one."""
+        return Literal(np.broadcast_to(np.asarray(value).astype(shape.dtype), shape.dimensions), shape)
+
+    @property
+    def is_splat(self) -> bool:
+        """All elements are one element by construction (strides of 0, or a single element). Says nothing of other arrays."""
+        return self.array.size == 1 or all(
+            s == 0 for s, d in zip(self.array.strides, self.array.shape, strict=True) if d != 1
+        )
+
+    def is_all(self, value: complex) -> bool:
+        """Whether every element equals `value` (of at least one element)."""
+        if self.shape.is_tuple or self.array.size == 0:
+            return False
+        array = self.array.reshape(-1)[:1] if self.is_splat else self.array
+        return bool(np.all(array == np.asarray(value).astype(self.array.dtype, casting="unsafe")))
+
+    def item(self) -> complex:
+        """The single element as a Python number."""
+        value: complex = self.array.reshape(-1)[0].item()
+        return value
+
+    def __eq__(self, other: object) -> bool:
+        """Same shape and the same bits."""
+        if not isinstance(other, Literal) or self.shape != other.shape:
+            return False
+        if self.shape.is_tuple:
+            return self.elements == other.elements
+        if self.is_splat and other.is_splat and self.array.size:
+            return self.array.reshape(-1)[:1].tobytes() == other.array.reshape(-1)[:1].tobytes()
+        return self.array.tobytes() == other.array.tobytes()
+
+    def __hash__(self) -> int:
+        head = self.array.reshape(-1)[:8].tobytes() if self.array.size and not self.is_splat else b""
+        return hash((self.shape, head, self.elements))
+
+    def __repr__(self) -> str:
+        return f"Literal({self.shape}, {self.elements or self.array})"

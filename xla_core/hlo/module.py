@@ -1,0 +1,159 @@
+"""HloModule: the unit of compilation. (XLA: xla/hlo/ir/hlo_module.h.)"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.names import NameUniquer
+from xla_core.hlo.shape import Shape
+
+__all__ = ["HloModule", "InputOutputAlias"]
+
+ShapeIndex = tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InputOutputAlias:
+    """The result at `output_index` may (or must) take the buffer of a donated parameter."""
+
+    output_index: ShapeIndex
+    parameter_number: int
+    parameter_index: ShapeIndex = ()
+    must_alias: bool = False
+
+
+class HloModule:
+    """Computations, one of them the entry, and what holds for the whole program."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.names = NameUniquer()
+        self.input_output_aliases: list[InputOutputAlias] = []
+        self.buffer_donors: list[tuple[int, ShapeIndex]] = []  # donated, bound to no result
+        self.num_replicas = 1
+        self.num_partitions = 1
+        self.frontend_attributes: dict[str, str] = {}
+        self.entry_layouts_fixed = False  # the caller fixed the entry layouts; the compiler may not choose
+        self.schedule: dict[HloComputation, list[HloInstruction]] | None = None
+        self._computations: dict[HloComputation, None] = {}
+        self._entry: HloComputation | None = None
+
+    @property
+    def computations(self) -> Sequence[HloComputation]:
+        """In the order they were added (a snapshot)."""
+        return list(self._computations)
+
+    @property
+    def entry(self) -> HloComputation:
+        if self._entry is None:
+            raise InvalidArgumentError(f"module {self.name} has no entry computation")
+        return self._entry
+
+    @property
+    def instruction_count(self) -> int:
+        return sum(c.instruction_count for c in self._computations)
+
+    @property
+    def parameter_shapes(self) -> list[Shape]:
+        return [p.shape for p in self.entry.parameters]
+
+    @property
+    def result_shape(self) -> Shape:
+        return self.entry.root.shape
+
+    def add_computation(self, computation: HloComputation, *, entry: bool = False) -> HloComputation:
+        """Takes a computation; its name and its instructions' names become unique in the module."""
+        computation.module = self
+        computation.name = computation.unique_name(computation.name)
+        for instruction in computation._instructions:
+            instruction.name = computation.unique_name(instruction.name)
+        self._computations[computation] = None
+        if entry:
+            self._entry = computation
+        return computation
+
+    def remove_computation(self, computation: HloComputation) -> None:
+        del self._computations[computation]
+        computation.module = None
+
+    def remove_unreachable_computations(self) -> int:
+        """Drops what the entry doesn't reach; returns how many."""
+        reached = set(self.post_order())
+        dead = [c for c in self._computations if c not in reached]
+        for computation in dead:
+            self.remove_computation(computation)
+        return len(dead)
+
+    def post_order(self) -> list[HloComputation]:
+        """Computations reachable from the entry, callees first. Raises InvalidArgumentError for recursion."""
+        order: list[HloComputation] = []
+        state: dict[HloComputation, bool] = {}
+        stack: list[tuple[HloComputation, bool]] = [(self.entry, False)]
+        while stack:
+            node, left = stack.pop()
+            if left:
+                state[node] = True
+                order.append(node)
+                continue
+            if node in state:
+                if not state[node]:
+                    raise InvalidArgumentError(
+                        f"computation {node.name} calls itself", hint="HLO has no recursion; use while"
+                    )
+                continue
+            state[node] = False
+            stack.append((node, True))
+            for callee in reversed(list(node.called_computations())):
+                if state.get(callee) is False:
+                    raise InvalidArgumentError(
+                        f"computation {callee.name} calls itself", hint="HLO has no recursion; use while"
+                    )
+                if callee not in state:
+                    stack.append((callee, False))
+        return order
+
+    def unique_name(self, wanted: str) -> str:
+        return self.entry.unique_name(wanted)
+
+    def clone(self, name: str | None = None) -> HloModule:
+        """A deep copy: computations and instructions are new, literals are shared."""
+        copy = HloModule(name or self.name)
+        copies: dict[HloComputation, HloComputation] = {}
+        instructions: dict[HloInstruction, HloInstruction] = {}
+        for computation in dict.fromkeys([*self.post_order(), *self._computations]):
+            new = HloComputation(computation.name)
+            for old in computation.post_order():
+                made = old.clone([instructions[o] for o in old.operands])
+                made.name = old.name
+                made.control_predecessors = [instructions[p] for p in old.control_predecessors]
+                for callee in old.called_computations:
+                    made.replace_called_computation(callee, copies[callee])
+                new.add_instruction(made)
+                instructions[old] = made
+            new.set_root(instructions[computation.root])
+            copies[computation] = new
+        for computation in self._computations:
+            copy.add_computation(copies[computation], entry=computation is self._entry)
+        copy.input_output_aliases = list(self.input_output_aliases)
+        copy.buffer_donors = list(self.buffer_donors)
+        copy.num_replicas, copy.num_partitions = self.num_replicas, self.num_partitions
+        copy.frontend_attributes = dict(self.frontend_attributes)
+        copy.entry_layouts_fixed = self.entry_layouts_fixed
+        if self.schedule is not None:
+            copy.schedule = {copies[c]: [instructions[i] for i in order] for c, order in self.schedule.items()}
+        return copy
+
+    def to_text(self) -> str:
+        """XLA's HLO text."""
+        from xla_core.hlo.printer import module_to_text  # the printer reads modules
+
+        return module_to_text(self)
+
+    __str__ = to_text
+
+    def __repr__(self) -> str:
+        return f"<HloModule {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"

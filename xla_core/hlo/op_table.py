@@ -1,0 +1,148 @@
+"""The HLO op table: what every opcode is, as data.
+
+One `OpDef` an opcode: arity, attributes, shape rule, reference meaning, traits. Builder, verifier, text reader and
+printer, evaluator, legalizer, conformance generator and docs read it; none has a list of ops of its own. The entries
+are in `xla_core/hlo/ops/`, a file an op group, each op's shape rule and meaning side by side.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import AlreadyExistsError, InvalidArgumentError
+from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
+__all__ = [
+    "COMMON_ATTRIBUTES",
+    "OPS",
+    "REQUIRED",
+    "Attribute",
+    "AttributeKind",
+    "Attributes",
+    "OpDef",
+    "Trait",
+    "define",
+    "lookup",
+]
+
+Attributes = Mapping[str, Any]
+
+ShapeRule = Callable[[Sequence[Shape], Attributes, "Shape | None"], Shape]
+"""(operand shapes, attributes, declared shape or None) -> result shape. Raises InvalidArgumentError for what doesn't
+fit. Ops whose operands don't fix the result (iota, reshape, custom-call) need the declared shape, check it, return it."""
+
+Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Value"]
+
+
+class AttributeKind(enum.Enum):
+    """How an attribute is held in Python; HLO text spells each kind in one way."""
+
+    BOOL = "bool"  # bool
+    INT = "int"  # int
+    FLOAT = "float"  # float
+    INTS = "ints"  # tuple[int, ...]: {0,1}
+    BOOLS = "bools"  # tuple[bool, ...]
+    STRING = "string"  # str, quoted
+    ENUM = "enum"  # str, bare: LT, kLoop, rng_three_fry
+    ENUMS = "enums"  # tuple[str, ...], bare in braces
+    COMPUTATION = "computation"  # HloComputation: %name
+    COMPUTATIONS = "computations"  # tuple[HloComputation, ...]
+    WINDOW = "window"  # Window: {size=3x3 stride=2x2 pad=0_1x0_1 ...}
+    DIM_LABELS = "dim_labels"  # ConvolutionDimensionNumbers: b01f_01io->b01f
+    SLICE = "slice"  # tuple[SliceDimension, ...]: {[0:4], [1:8:2]}
+    PADDING = "padding"  # tuple[PaddingDimension, ...]: 0_1x2_2_1
+    REPLICA_GROUPS = "replica_groups"  # ReplicaGroups: {{0,1},{2,3}}
+    SOURCE_TARGET_PAIRS = "source_target_pairs"  # tuple[tuple[int, int], ...]
+    SHAPE = "shape"  # Shape
+    SHAPES = "shapes"  # tuple[Shape, ...] (layout constraints)
+    DICT = "dict"  # tuple[tuple[str, str], ...], sorted: frontend_attributes={a="b"}
+    RAW = "raw"  # str, kept as written: sharding={replicated}, backend_config={...}
+    LITERAL = "literal"  # Literal: the payload in constant(...)
+    OPERAND_TEXT = "operand_text"  # int: what stands between the op's parentheses, as in parameter(0)
+
+
+REQUIRED: Any = object()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of an op. A `default` is what its absence in the text means; REQUIRED has none."""
+
+    kind: AttributeKind
+    default: Any = REQUIRED
+
+
+class Trait(enum.Enum):
+    ELEMENTWISE = enum.auto()  # output element i depends on element i of each operand (of the same dimensions) only
+    COMMUTATIVE = enum.auto()  # binary, operands may be swapped
+    ASSOCIATIVE = enum.auto()  # over integers and reals
+    IDEMPOTENT = enum.auto()  # op(x, x) == x
+    SIDE_EFFECT = enum.auto()  # never removed, never duplicated, never reordered against tokens
+    COLLECTIVE = enum.auto()
+    DATA_MOVEMENT = enum.auto()  # moves elements, computes none
+    TRANSCENDENTAL = enum.auto()  # costs many flops an element
+    NONDETERMINISTIC = enum.auto()  # two executions differ: rng
+    CONTROL_FLOW = enum.auto()  # while, conditional, call: runs its computations as a whole, not per element
+    PRIMITIVE = enum.auto()  # a target must have it; everything else decomposes down to these
+    NO_OPERAND_REQUIRED = enum.auto()  # variadic ops that allow zero operands
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class OpDef:
+    """What an opcode is. `arity` is the number of operands, or (least, most) with None for no limit."""
+
+    opcode: str
+    arity: int | tuple[int, int | None]
+    shape: ShapeRule
+    evaluate: Evaluate | None
+    attributes: Mapping[str, Attribute] = dataclasses.field(default_factory=dict)
+    traits: frozenset[Trait] = frozenset()
+    doc: str = ""
+
+    @property
+    def is_elementwise(self) -> bool:
+        return Trait.ELEMENTWISE in self.traits
+
+    @property
+    def has_side_effect(self) -> bool:
+        return Trait.SIDE_EFFECT in self.traits
+
+    def accepts_arity(self, n: int) -> bool:
+        least, most = (self.arity, self.arity) if isinstance(self.arity, int) else self.arity
+        return n >= least and (most is None or n <= most)
+
+
+OPS: dict[str, OpDef] = {}
+
+COMMON_ATTRIBUTES: Mapping[str, Attribute] = {
+    "sharding": Attribute(AttributeKind.RAW, None),
+    "frontend_attributes": Attribute(AttributeKind.DICT, ()),
+    "backend_config": Attribute(AttributeKind.RAW, None),
+}
+"""What any instruction may carry besides its own attributes."""
+
+
+def define(op: OpDef) -> OpDef:
+    """Puts an op into the table."""
+    if op.opcode in OPS:
+        raise AlreadyExistsError(f"op {op.opcode!r} is in the table already")
+    OPS[op.opcode] = op
+    return op
+
+
+def lookup(opcode: str) -> OpDef:
+    """The entry of an opcode. Raises InvalidArgumentError, naming the nearest opcodes, when there is none."""
+    try:
+        return OPS[opcode]
+    except KeyError:
+        near = difflib.get_close_matches(opcode, OPS, 3)
+        hint = f"did you mean {', '.join(near)}?" if near else None
+        raise InvalidArgumentError(f"unknown HLO opcode {opcode!r}", hint=hint) from None

@@ -1,0 +1,1 @@
+"""The op table's entries, a file an op group."""

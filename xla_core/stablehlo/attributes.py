@@ -1,0 +1,292 @@
+"""What attributes of StableHLO ops hold: plain Python data where that is enough, small frozen classes where not.
+
+| MLIR | here |
+|---|---|
+| `true`, `5`, `5 : i64`, `2.0 : f64`, `"text"` | bool, int, int, float, str |
+| `5 : i32`, `2.0 : f32` | `TypedInt`, `TypedFloat`: an int, a float that knows its type |
+| `[a, b]`, `array<i64: 1, 2>` | tuple, `DenseArray` (a tuple that knows its element type) |
+| `{a = 1, unit}` | dict, with `UNIT` for `unit` |
+| `@f`, `@a::@b` | `SymbolRef`, a str without the first @ |
+| `#stablehlo<precision HIGHEST>`, `#chlo<...>` | `EnumAttribute`, a str ("HIGHEST") that knows its kind |
+| `dense<...> : tensor<...>`, `dense_resource<...>` | `DenseElements` |
+| a type | the types of `ir.py` |
+| any other | `OpaqueAttribute`, its text |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from xla_core.errors import ResourceExhaustedError
+from xla_core.stablehlo.ir import TensorType
+
+__all__ = [
+    "UNIT",
+    "ChannelHandle",
+    "ConvDimensionNumbers",
+    "DenseArray",
+    "DenseElements",
+    "DotAlgorithm",
+    "DotDimensionNumbers",
+    "EnumAttribute",
+    "GatherDimensionNumbers",
+    "OpaqueAttribute",
+    "OutputOperandAlias",
+    "ReplicaGroupMeshAxes",
+    "ResultAccuracy",
+    "ScatterDimensionNumbers",
+    "SymbolRef",
+    "TypeExtensions",
+    "TypedFloat",
+    "TypedInt",
+    "Unit",
+]
+
+
+class Unit(enum.Enum):
+    """The attribute that says something by being there (`use_global_device_ids`); true in a condition."""
+
+    UNIT = "unit"
+
+
+UNIT = Unit.UNIT
+
+
+class TypedInt(int):
+    """An int of another type than i64; `type` is MLIR's spelling."""
+
+    type: str
+
+    def __new__(cls, value: int, type: str) -> Self:
+        self = super().__new__(cls, value)
+        self.type = type
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (TypedInt, (int(self), self.type))
+
+
+class TypedFloat(float):
+    """A float of another type than f64, already rounded to it; `type` is MLIR's spelling."""
+
+    type: str
+
+    def __new__(cls, value: float, type: str) -> Self:
+        self = super().__new__(cls, value)
+        self.type = type
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (TypedFloat, (float(self), self.type))
+
+
+class DenseArray(tuple[Any, ...]):
+    """`array<i64: 1, 2>`; `element` is MLIR's spelling."""
+
+    element: str
+
+    def __new__(cls, values: Iterable[Any], element: str) -> Self:
+        self = super().__new__(cls, values)
+        self.element = element
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (DenseArray, (tuple(self), self.element))
+
+
+class SymbolRef(str):
+    """`@name` as "name"; `@a::@b` as "a::@b"."""
+
+    __slots__ = ()
+
+
+class EnumAttribute(str):
+    """`#stablehlo<comparison_direction LT>` as "LT"; `kind` is "comparison_direction"."""
+
+    kind: str
+
+    def __new__(cls, value: str, kind: str) -> Self:
+        self = super().__new__(cls, value)
+        self.kind = kind
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (EnumAttribute, (str(self), self.kind))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpaqueAttribute:
+    """An attribute of another dialect, or one that no op here reads (affine_map<...>), kept as it was written."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class DenseElements:
+    """A constant: `type` and read-only data; a splat holds one element, whatever the type claims.
+
+    Args:
+        type: a static TensorType.
+        data: for a splat a 0-d array, else an array of the type's shape.
+    """
+
+    __slots__ = ("data", "type")
+
+    def __init__(self, type: TensorType, data: np.ndarray) -> None:
+        self.type = type
+        self.data = data
+        data.flags.writeable = False
+
+    @property
+    def is_splat(self) -> bool:
+        """One value for all elements."""
+        return self.data.ndim == 0
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.type.shape)
+
+    @property
+    def array(self) -> np.ndarray:
+        """The read-only array of the type's shape; a splat is broadcast (stride 0), never copied."""
+        if self.data.ndim or not self.type.shape:
+            return self.data
+        try:
+            return np.broadcast_to(self.data, self.type.shape)
+        except ValueError as error:
+            raise ResourceExhaustedError(f"a constant of type {self.type} has no array: {error}") from error
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.array.tolist()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DenseElements) or self.type != other.type or self.data.dtype != other.data.dtype:
+            return NotImplemented if not isinstance(other, DenseElements) else False
+        if self.data.shape == other.data.shape:
+            return self.data.tobytes() == other.data.tobytes()
+        splat, full = (self.data, other.data) if self.is_splat else (other.data, self.data)
+        return full.tobytes() == splat.tobytes() * full.size
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __repr__(self) -> str:
+        text = repr(self.data.item()) if self.is_splat else f"{self.data.size} elements"
+        return f"dense<{text}> : {self.type}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class GatherDimensionNumbers:
+    """`#stablehlo.gather<...>`."""
+
+    offset_dims: tuple[int, ...] = ()
+    collapsed_slice_dims: tuple[int, ...] = ()
+    operand_batching_dims: tuple[int, ...] = ()
+    start_indices_batching_dims: tuple[int, ...] = ()
+    start_index_map: tuple[int, ...] = ()
+    index_vector_dim: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ScatterDimensionNumbers:
+    """`#stablehlo.scatter<...>`; `scatter_dims_to_operand_dims` is the specification's scatter_dims_to_operand_dims."""
+
+    update_window_dims: tuple[int, ...] = ()
+    inserted_window_dims: tuple[int, ...] = ()
+    input_batching_dims: tuple[int, ...] = ()
+    scatter_indices_batching_dims: tuple[int, ...] = ()
+    scatter_dims_to_operand_dims: tuple[int, ...] = ()
+    index_vector_dim: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConvDimensionNumbers:
+    """`#stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>`."""
+
+    input_batch_dimension: int = 0
+    input_feature_dimension: int = 0
+    input_spatial_dimensions: tuple[int, ...] = ()
+    kernel_input_feature_dimension: int = 0
+    kernel_output_feature_dimension: int = 0
+    kernel_spatial_dimensions: tuple[int, ...] = ()
+    output_batch_dimension: int = 0
+    output_feature_dimension: int = 0
+    output_spatial_dimensions: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DotDimensionNumbers:
+    """`#stablehlo.dot<...>`."""
+
+    lhs_batching_dimensions: tuple[int, ...] = ()
+    rhs_batching_dimensions: tuple[int, ...] = ()
+    lhs_contracting_dimensions: tuple[int, ...] = ()
+    rhs_contracting_dimensions: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DotAlgorithm:
+    """`#stablehlo.dot_algorithm<...>`; the types are element types by name ("f32", "tf32")."""
+
+    lhs_precision_type: str
+    rhs_precision_type: str
+    accumulation_type: str
+    lhs_component_count: int
+    rhs_component_count: int
+    num_primitive_operations: int
+    allow_imprecise_accumulation: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ChannelHandle:
+    """`#stablehlo.channel_handle<handle = 0, type = 0>`."""
+
+    handle: int
+    type: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OutputOperandAlias:
+    """`#stablehlo.output_operand_alias<...>`."""
+
+    output_tuple_indices: tuple[int, ...] = ()
+    operand_index: int = 0
+    operand_tuple_indices: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResultAccuracy:
+    """`#stablehlo.result_accuracy<...>`; `mode` is DEFAULT, HIGHEST or TOLERANCE."""
+
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulps: int = 0
+    mode: str = "DEFAULT"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TypeExtensions:
+    """`#stablehlo.bounds<3, ?>` outside of a tensor type, where it is an attribute of its own."""
+
+    bounds: tuple[int | None, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ReplicaGroupMeshAxes:
+    """`#stablehlo.replica_group_mesh_axes<...>`: replica groups by the axes of a mesh.
+
+    `axes` has (name, sub-axis pre-size, sub-axis size) per axis, the last two None for a whole axis.
+    """
+
+    mesh: Any
+    axes: tuple[Any, ...] = ()
