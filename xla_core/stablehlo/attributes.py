@@ -28,6 +28,7 @@ from xla_core.stablehlo.ir import TensorType
 
 __all__ = [
     "UNIT",
+    "AxisRef",
     "ChannelHandle",
     "ConvDimensionNumbers",
     "DenseArray",
@@ -36,6 +37,7 @@ __all__ = [
     "DotDimensionNumbers",
     "EnumAttribute",
     "GatherDimensionNumbers",
+    "Mesh",
     "OpaqueAttribute",
     "OutputOperandAlias",
     "ReplicaGroupMeshAxes",
@@ -282,11 +284,25 @@ class TypeExtensions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Mesh:
+    """`#stablehlo.mesh<axes=[...], device_ids=...>`: (name, size) per axis."""
+
+    axes: tuple[tuple[str, int], ...]
+    device_ids: DenseElements | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AxisRef:
+    """`#stablehlo.axis_ref<...>`: an axis of a mesh, or, with `size`, a sub-axis of it."""
+
+    name: str
+    pre_size: int | None = None
+    size: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ReplicaGroupMeshAxes:
-    """`#stablehlo.replica_group_mesh_axes<...>`: replica groups by the axes of a mesh.
+    """`#stablehlo.replica_group_mesh_axes<...>`: replica groups by the axes of a mesh (by name, or in place)."""
 
-    `axes` has (name, sub-axis pre-size, sub-axis size) per axis, the last two None for a whole axis.
-    """
-
-    mesh: Any
-    axes: tuple[Any, ...] = ()
+    mesh: SymbolRef | Mesh
+    axes: tuple[AxisRef, ...] = ()
