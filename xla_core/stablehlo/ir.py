@@ -249,7 +249,7 @@ class Op:
         return f"<{self.name} at {self.location}>"
 
     def walk(self) -> Iterator[Op]:
-        """This op and every op nested in it, outermost first."""
+        """The op itself and every op nested in it, outermost first."""
         stack = [self]
         while stack:
             op = stack.pop()
