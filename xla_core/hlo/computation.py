@@ -60,7 +60,10 @@ class HloComputation:
         return self.add_instruction(instruction, name)
 
     def add_instruction(self, instruction: HloInstruction, name: str | None = None) -> HloInstruction:
-        """Takes an instruction that is in no computation (a clone, say). The first one, and each later one until `set_root`, becomes the root."""
+        """Takes an instruction that is in no computation (a clone, say).
+
+        Until `set_root` is called, the newest instruction is the root.
+        """
         if instruction.parent is not None:
             raise InternalError(f"{instruction.name} is in computation {instruction.parent.name} already")
         instruction.name = self.unique_name(name or instruction.name or instruction.opcode)
@@ -187,7 +190,7 @@ class HloComputation:
         instruction.parent = None
 
     def remove_parameter(self, number: int) -> None:
-        """Removes an unused parameter and renumbers those after it (fusions and called computations; callers must follow)."""
+        """Removes an unused parameter and renumbers those after it; the callers' operands must follow."""
         parameter = self._parameters.pop(number)
         self.remove(parameter)
         for index, other in enumerate(self._parameters):
@@ -226,7 +229,7 @@ class HloComputation:
     def clone(
         self, name: str | None = None, replacements: Mapping[HloInstruction, HloInstruction] | None = None
     ) -> HloComputation:
-        """A copy outside any module; called computations are shared. `replacements` gives operands that stand for others."""
+        """A copy outside any module; called computations are shared; `replacements` stand for their keys."""
         copy = HloComputation(name or self.name)
         copies: dict[HloInstruction, HloInstruction] = dict(replacements or {})
         for old in self.post_order():

@@ -55,7 +55,7 @@ class ElementType(enum.Enum):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype | type) -> ElementType:
-        """The element type of a numpy dtype. Raises InvalidArgumentError for one that has none (object, datetime, str)."""
+        """The element type of a numpy dtype; InvalidArgumentError where there is none (object, datetime, str)."""
         try:
             return _FROM_NUMPY[np.dtype(dtype).newbyteorder("=")]
         except KeyError:

@@ -94,7 +94,7 @@ class HloInstruction:
             operand._users[self] = None
 
     def replace_all_uses_with(self, new: HloInstruction) -> None:
-        """Every user, the computation's root, and control successors now refer to `new`. The instruction itself stays, dead."""
+        """Every user and the computation's root now refer to `new`. The instruction itself stays, dead."""
         if not new.shape.compatible(self.shape):
             raise InvalidArgumentError(
                 f"cannot replace {self.name} of shape {self.shape} by {new.name} of shape {new.shape}"
@@ -189,7 +189,7 @@ class HloInstruction:
     def clone(
         self, operands: Sequence[HloInstruction] | None = None, *, shape: Shape | None = None, **attributes: Any
     ) -> HloInstruction:
-        """A copy outside any computation: same attributes (but for those given), same called computations, same metadata."""
+        """A copy outside any computation: same metadata, attributes (but for those given), called computations."""
         return HloInstruction(
             self.opcode,
             self.shape if shape is None else shape,

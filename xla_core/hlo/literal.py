@@ -49,7 +49,7 @@ class Literal:
 
     @property
     def is_splat(self) -> bool:
-        """All elements are one element by construction (strides of 0, or a single element). Says nothing of other arrays."""
+        """All elements are one element by construction (strides of 0, or a single one)."""
         return self.array.size == 1 or all(
             s == 0 for s, d in zip(self.array.strides, self.array.shape, strict=True) if d != 1
         )

@@ -13,6 +13,8 @@ from xla_core.hlo.element_type import ElementType
 
 __all__ = ["Layout", "Shape"]
 
+Dimensions = tuple[int, ...]
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Layout:
@@ -166,7 +168,7 @@ class Shape:
             and all(a.compatible(b) for a, b in zip(self.tuple_shapes, other.tuple_shapes, strict=True))
         )
 
-    def minor_to_major(self) -> tuple[int, ...]:
+    def minor_to_major(self) -> Dimensions:
         """The physical order; row-major where no layout was decided."""
         return (self.layout or Layout.row_major(self.rank)).minor_to_major
 
