@@ -151,9 +151,14 @@ def _numpy_dtype(element_type: ElementType) -> np.dtype:
     if name == "bf16":
         return np.dtype(ml_dtypes.bfloat16)
     if name[0] == "f":
-        return np.dtype(getattr(ml_dtypes, {"4": "float4_", "6": "float6_", "8": "float8_"}[name[1]] + name[2:]))
+        return np.dtype(_ml_dtype({"4": "float4_", "6": "float6_", "8": "float8_"}[name[1]] + name[2:]))
     integer = ("int" if name[0] == "s" else "uint") + name[1:]
-    return np.dtype(getattr(ml_dtypes, integer) if name[1:] in ("2", "4") else integer)
+    return np.dtype(_ml_dtype(integer) if name[1:] in ("2", "4") else integer)
+
+
+def _ml_dtype(name: str) -> type[np.generic]:
+    dtype: type[np.generic] = getattr(ml_dtypes, name)
+    return dtype
 
 
 _NUMPY = {t: _numpy_dtype(t) for t in ElementType if t.value not in ("tuple", "opaque", "token")}

@@ -23,6 +23,8 @@ class Literal:
 
     def __init__(self, value: npt.ArrayLike | Sequence[Literal], shape: Shape | None = None) -> None:
         self.elements: tuple[Literal, ...] = ()
+        self.array: np.ndarray
+        self.shape: Shape
         if (
             isinstance(value, (tuple, list))
             and (shape is None or shape.is_tuple)
@@ -39,7 +41,7 @@ class Literal:
             array = array.astype(shape.dtype)
         view = array.view()
         view.flags.writeable = False
-        self.array: np.ndarray = view
+        self.array = view
         self.shape = Shape.of(view) if shape is None else shape
 
     @staticmethod

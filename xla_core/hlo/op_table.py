@@ -37,7 +37,7 @@ Attributes = Mapping[str, Any]
 
 ShapeRule = Callable[[Sequence[Shape], Attributes, "Shape | None"], Shape]
 """(operand shapes, attributes, declared shape or None) -> result shape. Raises InvalidArgumentError for what doesn't
-fit. Where the operands don't fix the result (iota, reshape, custom-call) it checks the declared shape and returns it."""
+fit. Where the operands don't fix the result (iota, reshape), it checks the declared shape and returns it."""
 
 Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Value"]
 
