@@ -1,7 +1,7 @@
 """StableHLO programs that JAX wrote, with inputs and JAX's results: oracles that need no JAX.
 
 `PROGRAMS` lists them. Each is a committed text (`text/NAME.mlir`), inputs from a seed, and the outputs that JAX's CPU
-compiler computed (`expected/NAME.npz`). `python tests/programs/export.py` writes all of it anew from `sources/`.
+compiler computed (`expected/NAME.npz`). `python -m tests.programs.export` writes all of it anew from `sources/`.
 
     @pytest.mark.parametrize("program", PROGRAMS, ids=str)
     def test_runs(program: Program) -> None:
@@ -85,9 +85,7 @@ def _load() -> list[Program]:
     programs = []
     for name, entry in manifest["programs"].items():
         arguments = tuple(ArraySpec(tuple(shape), *rest) for shape, *rest in entry["arguments"])
-        programs.append(
-            Program(name, entry["kind"], arguments, tuple(entry["results"]), entry["rtol"], entry["atol"])
-        )
+        programs.append(Program(name, entry["kind"], arguments, tuple(entry["results"]), entry["rtol"], entry["atol"]))
     return programs
 
 

@@ -1,18 +1,13 @@
-"""Writes text/, expected/ and manifest.json from sources/. Needs JAX: `python tests/programs/export.py [NAME ...]`."""
+"""Writes text/, expected/ and manifest.json from sources/. Needs JAX: `python -m tests.programs.export [NAME ...]`."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 import numpy as np
@@ -20,10 +15,12 @@ import numpy as np
 from tests.programs.sources.registry import SOURCES, Source
 
 DIRECTORY = Path(__file__).resolve().parent
+ROOT = DIRECTORY.parents[1]
 KINDS = ("networks", "training", "control", "indexing", "arrays", "numerics", "random")
 
 
 def main(names: list[str]) -> None:
+    jax.config.update("jax_platforms", "cpu")
     for kind in KINDS:
         importlib.import_module(f"tests.programs.sources.{kind}")
     (DIRECTORY / "text").mkdir(exist_ok=True)
@@ -59,10 +56,10 @@ def write(source: Source) -> dict[str, Any]:
 def text_of(source: Source) -> str:
     """The StableHLO text, with locations relative to the repository."""
     jax.config.update("jax_hlo_source_file_canonicalization_regex", f"{ROOT}/")
-    jax.config.update("jax_traceback_in_locations_limit", source.frames)
+    jax.config.update("jax_traceback_in_locations_limit", max(source.frames, 1))
     shapes = [jax.ShapeDtypeStruct(spec.shape, np.dtype(spec.dtype)) for spec in source.arguments]
     jitted = jax.jit(source.function, donate_argnums=source.donate, keep_unused=True)
-    text: str = jitted.trace(*shapes).lower(lowering_platforms=("cpu",)).as_text(debug_info=True)
+    text: str = jitted.trace(*shapes).lower(lowering_platforms=("cpu",)).as_text(debug_info=source.frames > 0)
     return text
 
 

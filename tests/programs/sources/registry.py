@@ -41,14 +41,13 @@ def program(
 ) -> Callable[[Function], Function]:
     """Registers the decorated function under its own name; it takes arrays of `arguments` and returns a pytree.
 
-    `frames` is how many stack frames its locations hold (more than one makes `callsite` locations).
+    `frames` is how many stack frames its locations hold (more than one makes `callsite` locations; 0 leaves
+    all locations out).
     """
 
     def register(function: Function) -> Function:
         kind = function.__module__.rpartition(".")[2]
-        SOURCES.append(
-            Source(function.__name__, kind, function, arguments, rtol, atol, donate, x64, frames)
-        )
+        SOURCES.append(Source(function.__name__, kind, function, arguments, rtol, atol, donate, x64, frames))
         return function
 
     return register
