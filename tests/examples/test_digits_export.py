@@ -34,7 +34,7 @@ def exported() -> dict[str, str]:
 def without_locations(text: str) -> str:
     """Locations hold columns, which depend on Python's version, and callers."""
     lines = (line for line in text.splitlines() if not line.startswith("#loc"))
-    return "\n".join(re.sub(r' loc\((#\w+|"[^"]*"(\(#\w+\))?)\)\', "", line) for line in lines)
+    return "\n".join(re.sub(r' loc\((#\w+|"[^"]*"(\(#\w+\))?)\)', "", line) for line in lines)
 
 
 def jax_version(text: str) -> str:
