@@ -1,0 +1,56 @@
+"""The contract: what a vendor implements. Read in this order: hooks, platform, stream_executor, stream, compiler,
+executable, transfer_manager. What must be written is abstract; all else has a default that works.
+"""
+
+from xla_core.backend.compile_options import BackendOptions, CompileOptions
+from xla_core.backend.compiler import Compiler
+from xla_core.backend.device_layout import dense_byte_size, from_device_layout, to_device_layout
+from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.executable import (
+    Allocator,
+    CompilationReport,
+    Executable,
+    ExecutableMemoryStats,
+    RunOptions,
+)
+from xla_core.backend.hooks import ENTRY_POINT_GROUP, Availability, BackendSpec, Requirement, hookimpl, hookspec
+from xla_core.backend.platform import Platform
+from xla_core.backend.registry import BackendInfo, backends, inspect_backends, load_backend
+from xla_core.backend.stream import Event, Kernel, Stream
+from xla_core.backend.stream_executor import DeviceFeatures, StreamExecutor
+from xla_core.backend.transfer_manager import LiteralQueue, TransferManager
+from xla_core.backend.version import CONTRACT_VERSION
+
+__all__ = [
+    "CONTRACT_VERSION",
+    "ENTRY_POINT_GROUP",
+    "Allocator",
+    "Availability",
+    "BackendInfo",
+    "BackendOptions",
+    "BackendSpec",
+    "CompilationReport",
+    "CompileOptions",
+    "Compiler",
+    "DeviceFeatures",
+    "DeviceMemory",
+    "Event",
+    "Executable",
+    "ExecutableMemoryStats",
+    "Kernel",
+    "LiteralQueue",
+    "Platform",
+    "Requirement",
+    "RunOptions",
+    "Stream",
+    "StreamExecutor",
+    "TransferManager",
+    "backends",
+    "dense_byte_size",
+    "from_device_layout",
+    "hookimpl",
+    "hookspec",
+    "inspect_backends",
+    "load_backend",
+    "to_device_layout",
+]

@@ -1,0 +1,57 @@
+"""CompileOptions: what a caller may ask of a compilation."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+__all__ = ["BackendOptions", "CompileOptions"]
+
+
+class BackendOptions(BaseModel):
+    """Base of a backend's own options: frozen, unknown names are errors. Named in `BackendSpec.options`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CompileOptions(BaseModel):
+    """Options of one compilation; the same for every backend, but for `backend`.
+
+    Attributes:
+        num_replicas, num_partitions: None takes what the program says.
+        device_assignment: device ids, one row a replica, one column a partition; None takes the first ones.
+        donate: parameter numbers whose arguments are donated in place of what the program says; None leaves it to the
+            program, () donates nothing.
+        fallback: "host" runs what the device can't do on the host; "none" makes that an error.
+        deterministic: the same bits in every run, even where that is slower.
+        precision: "highest" never uses a faster, less accurate form; "default" leaves it to each instruction's own
+            precision; "fast" allows reassociation and approximate functions.
+        optimization_level: 0 only what is needed to run, 1 cheap passes, 2 everything.
+        use_entry_layouts: the layouts of the program's entry are binding; otherwise the compiler chooses.
+        dump_to: a directory for dumps; None leaves it to the flags.
+        backend: the backend's own options, an instance of its `BackendSpec.options` or a mapping for it.
+        name: the program's name in dumps and profiles; "" takes the module's.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    num_replicas: int | None = Field(default=None, ge=1)
+    num_partitions: int | None = Field(default=None, ge=1)
+    device_assignment: tuple[tuple[int, ...], ...] | None = None
+    donate: tuple[int, ...] | None = None
+    fallback: Literal["none", "host"] = "none"
+    deterministic: bool = False
+    precision: Literal["default", "highest", "fast"] = "default"
+    optimization_level: int = Field(default=2, ge=0, le=2)
+    use_entry_layouts: bool = False
+    dump_to: str | None = None
+    backend: Any = Field(default_factory=dict)
+    name: str = ""
+
+    @model_validator(mode="after")
+    def _assignment_is_a_grid(self) -> CompileOptions:
+        rows = self.device_assignment
+        if rows is not None and len({len(row) for row in rows}) != 1:
+            raise ValueError("device_assignment must have one row a replica, all of the same length")
+        return self

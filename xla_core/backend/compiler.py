@@ -1,0 +1,94 @@
+"""Compiler: from an HLO module to an executable. (XLA: xla/service/compiler.h.)"""
+
+from __future__ import annotations
+
+import abc
+import time
+from typing import TYPE_CHECKING
+
+from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.executable import CompilationReport, Executable
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.backend.stream_executor import StreamExecutor
+    from xla_core.target import TargetConfig
+
+__all__ = ["Compiler"]
+
+
+class Compiler(abc.ABC):
+    """Compiles for one target. Needs no device (`executor` None) unless a backend says otherwise. Thread-safe.
+
+    A vendor writes `target_config` (data) and `run_backend`.
+    """
+
+    @property
+    @abc.abstractmethod
+    def target_config(self) -> TargetConfig:
+        """What is compiled for: capabilities, layouts, memory spaces, as data."""
+
+    @abc.abstractmethod
+    def run_backend(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> Executable:
+        """Makes an executable of an optimized module.
+
+        After `run_hlo_passes` every instruction satisfies `target_config.supports`, layouts are assigned, and
+        `module.schedule` orders each computation. May keep and change `module`.
+        """
+
+    # -- what has a default ------------------------------------------------------------------------------------------
+
+    def run_hlo_passes(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> HloModule:
+        """The target's whole HLO pipeline, on `module` itself. The default is the core's, for `target_config`."""
+        from xla_core.passes import run_hlo_passes  # deferred: loading a backend must be quick
+
+        return run_hlo_passes(module, self.target_config, options)
+
+    def compile(
+        self, module: HloModule, options: CompileOptions | None = None, executor: StreamExecutor | None = None
+    ) -> Executable:
+        """`run_hlo_passes`, then `run_backend`, with the report filled in. Takes `module` over."""
+        from xla_core import profiler
+
+        options = options or CompileOptions()
+        start = time.perf_counter()
+        before = module.instruction_count
+        with profiler.span("run_hlo_passes", category="compile", module=module.name):
+            module = self.run_hlo_passes(module, options, executor)
+        middle = time.perf_counter()
+        after = module.instruction_count
+        fusions = sum(i.opcode == "fusion" for c in module.computations for i in c.instructions)
+        with profiler.span("run_backend", category="compile", module=module.name):
+            executable = self.run_backend(module, options, executor)
+        end = time.perf_counter()
+        report: CompilationReport = executable.report
+        report.instructions_before, report.instructions_after = before, after
+        report.fusions = report.fusions or fusions
+        report.compile_seconds = end - start
+        report.stage_seconds = {"hlo_passes": middle - start, "backend": end - middle, **report.stage_seconds}
+        return executable
+
+    def compile_ahead_of_time(self, module: HloModule, options: CompileOptions | None = None) -> bytes:
+        """Compiles without a device; returns what `deserialize` takes on a machine that has one."""
+        return self.compile(module, options, None).serialize()
+
+    def deserialize(
+        self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
+    ) -> Executable:
+        """The executable that `Executable.serialize` was called on. Header and target were checked by the core."""
+        from xla_core.hlo.parser import parse_hlo  # deferred: only those who read HLO text pay for it
+
+        return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)
+
+    def shape_size_bytes(self, shape: Shape) -> int:
+        """Bytes of an array of `shape` on the device, padding, tiles and packing included; of a tuple, its leaves' sum."""
+        return self.target_config.shape_size_bytes(shape)
+
+    def fingerprint(self) -> str:
+        """What a serialized executable depends on besides backend version and target (a library's version, say)."""
+        return ""

@@ -1,0 +1,106 @@
+"""How an array lies in device memory: physical order, tiles, packed elements, as numpy operations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from xla_core.hlo.shape import Layout, Shape
+
+__all__ = ["dense_byte_size", "from_device_layout", "to_device_layout"]
+
+
+def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
+    """The C-contiguous array whose bytes `shape`'s layout asks for; `array` itself where it is that already.
+
+    Tiles pad with zeros. Elements of `element_size_in_bits` below 8 are packed, the first in the lowest bits.
+    """
+    layout = shape.layout
+    if layout is None:
+        return np.ascontiguousarray(array).reshape(array.shape)
+    physical = array.transpose(layout.minor_to_major[::-1])
+    for tile in layout.tiles:
+        physical = _apply_tile(physical, tile)
+    if 0 < layout.element_size_in_bits < 8:
+        return _pack(physical, layout.element_size_in_bits)
+    return physical if physical.flags.c_contiguous else np.ascontiguousarray(physical)
+
+
+def from_device_layout(data: np.ndarray, shape: Shape) -> np.ndarray:
+    """The array that lies in `data` (bytes, uint8, 1-D). A view of it where no tile or packing is in the way."""
+    layout = shape.layout or Layout.row_major(shape.rank)
+    order = layout.minor_to_major[::-1]
+    dimensions = tuple(shape.dimensions[d] for d in order)
+    steps = [dimensions]
+    for tile in layout.tiles:
+        steps.append(_tiled_dimensions(steps[-1], tile))
+    count = math.prod(steps[-1])
+    if 0 < layout.element_size_in_bits < 8:
+        physical = _unpack(data, count, layout.element_size_in_bits, shape).reshape(steps[-1])
+    else:
+        physical = data[: count * shape.element_type.byte_width].view(shape.dtype).reshape(steps[-1])
+    for tile, before in zip(reversed(layout.tiles), reversed(steps[:-1]), strict=True):
+        physical = _undo_tile(physical, tile, before)
+    return physical.transpose(np.argsort(order)) if shape.rank else physical
+
+
+def dense_byte_size(shape: Shape) -> int:
+    """Bytes of an array in its layout: tiles' padding and packed elements included."""
+    if shape.layout is None:
+        return shape.byte_size
+    dimensions = tuple(shape.dimensions[d] for d in shape.layout.minor_to_major[::-1])
+    for tile in shape.layout.tiles:
+        dimensions = _tiled_dimensions(dimensions, tile)
+    bits = shape.layout.element_size_in_bits or shape.element_type.byte_width * 8
+    return (math.prod(dimensions) * bits + 7) // 8
+
+
+def _tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
+    """XLA's rule: the minor-most dimensions split into how many tiles, then the tile."""
+    rank = len(tile)
+    padded = (1,) * (rank - len(dimensions)) + dimensions
+    head, tail = padded[: len(padded) - rank], padded[len(padded) - rank :]
+    return head + tuple(-(-d // t) for d, t in zip(tail, tile, strict=True)) + tile
+
+
+def _apply_tile(array: np.ndarray, tile: tuple[int, ...]) -> np.ndarray:
+    rank = len(tile)
+    array = array.reshape((1,) * (rank - array.ndim) + array.shape)
+    head = array.ndim - rank
+    padding = [(0, 0)] * head + [(0, -d % t) for d, t in zip(array.shape[head:], tile, strict=True)]
+    if any(after for _, after in padding):
+        array = np.pad(array, padding)
+    split = [n for d, t in zip(array.shape[head:], tile, strict=True) for n in (d // t, t)]
+    axes = [*range(head), *range(head, head + 2 * rank, 2), *range(head + 1, head + 2 * rank, 2)]
+    return array.reshape(*array.shape[:head], *split).transpose(axes)
+
+
+def _undo_tile(array: np.ndarray, tile: tuple[int, ...], dimensions: tuple[int, ...]) -> np.ndarray:
+    rank = len(tile)
+    head = array.ndim - 2 * rank
+    axes = [*range(head), *(a for i in range(rank) for a in (head + i, head + rank + i))]
+    merged = [array.shape[head + i] * tile[i] for i in range(rank)]
+    whole = array.transpose(axes).reshape(*array.shape[:head], *merged)
+    padded = (1,) * (whole.ndim - len(dimensions)) + dimensions
+    return whole[tuple(slice(0, d) for d in padded)].reshape(dimensions)
+
+
+def _pack(array: np.ndarray, bits: int) -> np.ndarray:
+    per_byte = 8 // bits
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & ((1 << bits) - 1)
+    flat = np.pad(flat, (0, -flat.size % per_byte)).reshape(-1, per_byte)
+    packed = np.zeros(len(flat), np.uint8)
+    for i in range(per_byte):
+        packed |= flat[:, i] << (i * bits)
+    return packed
+
+
+def _unpack(data: np.ndarray, count: int, bits: int, shape: Shape) -> np.ndarray:
+    per_byte = 8 // bits
+    packed = data[: -(-count // per_byte)]
+    flat = np.stack([(packed >> (i * bits)) & ((1 << bits) - 1) for i in range(per_byte)], axis=-1).reshape(-1)[:count]
+    if shape.element_type.is_signed:
+        sign = 1 << (bits - 1)
+        flat = (flat ^ sign) - np.uint8(sign)
+    return flat.astype(np.uint8).view(shape.dtype)

@@ -1,0 +1,109 @@
+"""What a backend tells the core: one pluggy hook that returns a BackendSpec."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pluggy
+
+from xla_core.backend.compile_options import BackendOptions
+from xla_core.backend.compiler import Compiler
+from xla_core.backend.executable import Executable
+from xla_core.backend.platform import Platform
+from xla_core.backend.stream import Event, Kernel, Stream
+from xla_core.backend.stream_executor import StreamExecutor
+from xla_core.backend.transfer_manager import TransferManager
+
+__all__ = ["ENTRY_POINT_GROUP", "Availability", "BackendSpec", "Requirement", "hookimpl", "hookspec"]
+
+ENTRY_POINT_GROUP = "xla_core.backends"
+PROJECT = "xla_core"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Requirement:
+    """Something a backend needs, and whether it is there. `hint` says how to get it."""
+
+    name: str
+    met: bool
+    detail: str = ""
+    hint: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a backend can be used on this machine now; `cause` is one sentence where it can't."""
+
+    available: bool
+    cause: str = ""
+    requirements: tuple[Requirement, ...] = ()
+
+    @staticmethod
+    def of(*requirements: Requirement) -> Availability:
+        """Available where all are met."""
+        unmet = [r for r in requirements if not r.met]
+        cause = "; ".join(f"{r.name}: {r.detail or 'missing'}" for r in unmet)
+        return Availability(not unmet, cause, requirements)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BackendSpec:
+    """Everything the core knows of a backend before it is used.
+
+    Attributes:
+        version: of the backend itself; stands in serialized executables.
+        contract_versions: the versions of the contract (major, minor) that the backend accepts.
+        platform: makes the platform; called at most once a process and client, without arguments.
+        compiler, executable, stream_executor, transfer_manager, stream, event, kernel: the classes that the platform
+            uses, so that loading can check them without a device. `stream` and `event` may stay None where they are
+            the core's own, `kernel` where there is none.
+        probe: whether what the backend needs is there. Quick, opens no device, raises nothing.
+        priority: the default platform is the available one with the highest.
+        options: the model of `CompileOptions.backend`.
+        flags: the backend's own flags, as a pydantic model; see `xla_core.config`.
+        description: one line for `xla backends`.
+    """
+
+    version: str
+    contract_versions: tuple[tuple[int, int], ...]
+    platform: type[Platform]
+    compiler: type[Compiler]
+    executable: type[Executable]
+    stream_executor: type[StreamExecutor]
+    transfer_manager: type[TransferManager] = TransferManager
+    stream: type[Stream] | None = None
+    event: type[Event] | None = None
+    kernel: type[Kernel] | None = None
+    probe: Callable[[], Availability] = lambda: Availability(True)
+    priority: int = 0
+    options: type[BackendOptions] = BackendOptions
+    flags: type[Any] | None = None
+    description: str = ""
+
+    def classes(self) -> dict[str, tuple[type, type]]:
+        """Each class that is given with the contract's class that it must implement, by field name."""
+        contract: dict[str, type] = {
+            "platform": Platform,
+            "compiler": Compiler,
+            "executable": Executable,
+            "stream_executor": StreamExecutor,
+            "transfer_manager": TransferManager,
+            "stream": Stream,
+            "event": Event,
+            "kernel": Kernel,
+        }
+        return {name: (getattr(self, name), base) for name, base in contract.items() if getattr(self, name) is not None}
+
+
+class BackendHooks:
+    """The hooks that the core calls. A backend's entry point names a module that implements them with `hookimpl`."""
+
+    @hookspec(firstresult=True)
+    def xla_backend(self) -> BackendSpec:
+        """The backend that this distribution brings. Imports no more than it must and touches no device."""
+        raise NotImplementedError  # pluggy calls the implementations, never this

@@ -1,0 +1,174 @@
+"""Finding backends: names from entry points, each loaded on its own, checked, and blamed by itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import inspect
+import traceback
+from functools import cache
+
+import pluggy
+
+from xla_core.backend import version
+from xla_core.backend.hooks import ENTRY_POINT_GROUP, PROJECT, Availability, BackendHooks, BackendSpec
+from xla_core.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    UnavailableError,
+    XlaError,
+)
+
+__all__ = ["BackendInfo", "backends", "clear_cache", "inspect_backends", "load_backend", "unavailable_error"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BackendInfo:
+    """What `xla backends` and `xla doctor` show of one name.
+
+    Attributes:
+        distributions: "name version" of each that claims the name; more than one is an error.
+        spec: None where it didn't load; then `error` says why and `details` holds the full traceback.
+        availability: what its probe said; None where it didn't load.
+    """
+
+    name: str
+    distributions: tuple[str, ...]
+    entry_point: str
+    spec: BackendSpec | None = None
+    availability: Availability | None = None
+    error: XlaError | None = None
+    details: str = ""
+
+    @property
+    def usable(self) -> bool:
+        return self.availability is not None and self.availability.available
+
+
+def backends() -> tuple[str, ...]:
+    """Platform names of the installed backends, sorted. Reads entry points; imports nothing."""
+    return tuple(sorted({point.name for point in _entry_points()}))
+
+
+def load_backend(name: str) -> BackendSpec:
+    """Imports and checks one backend; remembered for the process.
+
+    Raises NotFoundError for a name that no distribution brings, AlreadyExistsError for one that several do,
+    FailedPreconditionError for a backend that breaks on import, speaks another contract, or lacks methods: all of them
+    are listed. The cause is the `__cause__`.
+    """
+    points = [point for point in _entry_points() if point.name == name]
+    if not points:
+        installed = backends()
+        have = f"installed: {', '.join(installed)}" if installed else "no backend is installed"
+        raise NotFoundError(
+            f"there is no backend named {name!r}; {have}",
+            hint="use one of these names" if installed else "pip install a backend, for example xla-backend-cpu",
+        )
+    if len(points) > 1:
+        owners = " and ".join(_distribution(point) for point in points)
+        raise AlreadyExistsError(f"{owners} both bring a backend named {name!r}", hint="uninstall one of them")
+    return _load(points[0])
+
+
+def inspect_backends() -> list[BackendInfo]:
+    """Every installed backend, loaded and probed, each guarded from the others."""
+    return [_inspect(name) for name in backends()]
+
+
+def clear_cache() -> None:
+    """Forgets what was loaded (tests, and after an installation in the same process)."""
+    _load.cache_clear()
+
+
+def unavailable_error(name: str, availability: Availability) -> UnavailableError:
+    """The error for a backend that loads but cannot be used on this machine."""
+    hints = [r.hint for r in availability.requirements if not r.met and r.hint]
+    return UnavailableError(
+        f"backend {name!r} cannot be used: {availability.cause or 'its probe gives no cause'}",
+        hint="; ".join(hints) or "run `xla doctor`",
+    )
+
+
+def probe(name: str, spec: BackendSpec) -> Availability:
+    """The spec's probe; one that raises is an unavailable backend with that cause."""
+    try:
+        return spec.probe()
+    except Exception as error:
+        return Availability(False, f"the probe of {name!r} failed with {type(error).__name__}: {error}")
+
+
+def _entry_points() -> list[importlib.metadata.EntryPoint]:
+    """One for each distribution and name: a distribution that lies twice on the path (an editable one) counts once."""
+    unique: dict[tuple[str, str], importlib.metadata.EntryPoint] = {}
+    for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        unique.setdefault((point.name, _distribution(point)), point)
+    return list(unique.values())
+
+
+def _distribution(point: importlib.metadata.EntryPoint) -> str:
+    dist = point.dist
+    return f"{dist.metadata['Name']} {dist.version}" if dist is not None else point.value
+
+
+def _inspect(name: str) -> BackendInfo:
+    points = [point for point in _entry_points() if point.name == name]
+    info = BackendInfo(name, tuple(_distribution(point) for point in points), points[0].value)
+    try:
+        spec = load_backend(name)
+    except XlaError as error:
+        cause = error.__cause__ or error
+        details = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
+        return dataclasses.replace(info, error=error, details=details)
+    return dataclasses.replace(info, spec=spec, availability=probe(name, spec))
+
+
+@cache
+def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
+    owner = _distribution(point)
+    try:
+        plugin = point.load()
+        manager = pluggy.PluginManager(PROJECT)
+        manager.add_hookspecs(BackendHooks)
+        manager.register(plugin, name=point.name)
+        manager.check_pending()
+        spec = manager.hook.xla_backend()
+    except Exception as error:  # a plugin may raise anything, and must not take others with it
+        raise FailedPreconditionError(
+            f"backend {point.name!r} of {owner} does not load: {type(error).__name__}: {error}",
+            hint="`xla doctor` shows the whole cause; reinstall or uninstall the distribution",
+        ) from error
+    _check(point.name, owner, spec)
+    return spec
+
+
+def _check(name: str, owner: str, spec: object) -> None:
+    if spec is None:
+        raise InvalidArgumentError(
+            f"backend {name!r} of {owner}: its entry point implements no `xla_backend` hook",
+            hint="name a module that has a function xla_backend marked by xla_core.backend.hookimpl",
+        )
+    if not isinstance(spec, BackendSpec):
+        raise InvalidArgumentError(f"backend {name!r} of {owner}: xla_backend() gave {spec!r}, not a BackendSpec")
+    if not version.accepts(spec.contract_versions):
+        theirs = ", ".join(version.version_text(v) for v in spec.contract_versions) or "none"
+        raise FailedPreconditionError(
+            f"backend {name!r} of {owner} speaks contract version {theirs}, "
+            f"this xla-core speaks {version.version_text()}",
+            hint="install versions of both that go together",
+        )
+    problems = []
+    for field, (cls, base) in spec.classes().items():
+        if not (inspect.isclass(cls) and issubclass(cls, base)):
+            problems.append(f"{field}: {cls!r} is not a subclass of {base.__name__}")
+            continue
+        missing = sorted(getattr(cls, "__abstractmethods__", ()))
+        if missing:
+            problems.append(f"{cls.__name__} ({base.__name__}) lacks {', '.join(missing)}")
+    if problems:
+        raise FailedPreconditionError(
+            f"backend {name!r} of {owner} is incomplete: " + "; ".join(problems),
+            hint="implement these methods; xla_core/backend documents each",
+        )

@@ -1,0 +1,130 @@
+"""Stream, Event and Kernel: work on a device, in order. (XLA: stream_executor/stream.h, event.h, kernel.h.)"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import XlaError
+
+if TYPE_CHECKING:
+    from xla_core.backend.device_memory import DeviceMemory
+    from xla_core.schedule import LaunchDimensions
+
+__all__ = ["Event", "HostBytes", "Kernel", "Stream"]
+
+HostBytes = Any  # a C-contiguous buffer-protocol object: a numpy array, bytes, a memoryview
+
+
+class Event(abc.ABC):
+    """A point in a stream. It becomes ready once, when all work before that point is done or was given up.
+
+    An event that was never recorded is ready. Thread-safe.
+    """
+
+    @property
+    @abc.abstractmethod
+    def ready(self) -> bool:
+        """Whether the point was reached. Never blocks."""
+
+    @property
+    @abc.abstractmethod
+    def error(self) -> XlaError | None:
+        """Why the work before the point failed: the first cause. None while it isn't ready, and where all went well."""
+
+    @abc.abstractmethod
+    def synchronize(self, timeout: float | None = None) -> bool:
+        """Blocks the host until ready, `timeout` seconds at most; returns `ready`. Doesn't raise `error`.
+
+        Must hold no lock that native work needs (the GIL is one), and let Ctrl-C through.
+        """
+
+
+class Stream(abc.ABC):
+    """An in-order queue of work on one device. Two streams run concurrently unless events order them.
+
+    Enqueueing never blocks. A failure poisons the stream: later work is skipped and events recorded later carry the
+    first cause, until `recover` is reached. Nothing here raises for a failure of earlier work.
+
+    A backend whose device does its work on host threads takes `xla_core.runtime.HostStream` instead of writing one.
+    """
+
+    @abc.abstractmethod
+    def memcpy_h2d(self, destination: DeviceMemory, source: HostBytes) -> None:
+        """Enqueues a copy of all of `source` to the start of `destination`. The caller leaves `source` unchanged until
+        it is done; the stream keeps it alive.
+        """
+
+    @abc.abstractmethod
+    def memcpy_d2h(self, destination: HostBytes, source: DeviceMemory) -> None:
+        """Enqueues a copy that fills all of `destination` from the start of `source`."""
+
+    @abc.abstractmethod
+    def memcpy_d2d(self, destination: DeviceMemory, source: DeviceMemory) -> None:
+        """Enqueues a copy of min(sizes) bytes. Both lie on this stream's device; the ranges don't overlap."""
+
+    @abc.abstractmethod
+    def memset(self, destination: DeviceMemory, value: int) -> None:
+        """Enqueues setting every byte of `destination` to `value`."""
+
+    @abc.abstractmethod
+    def record(self, event: Event) -> None:
+        """Enqueues: `event` becomes ready when all work enqueued before is done. A later record re-arms it."""
+
+    @abc.abstractmethod
+    def wait(self, event: Event) -> None:
+        """Enqueues: later work waits for `event`, of any stream of this platform. Its error poisons this stream."""
+
+    @abc.abstractmethod
+    def host_callback(self, callback: Callable[[], None]) -> None:
+        """Enqueues a call on the host. An exception in it poisons the stream (wrapped as an XlaError, cause kept)."""
+
+    @abc.abstractmethod
+    def synchronize(self) -> None:
+        """Blocks the host until all enqueued work is done. Doesn't raise `error`. Lets Ctrl-C through."""
+
+    @property
+    @abc.abstractmethod
+    def error(self) -> XlaError | None:
+        """The poison, as far as the host knows it; None for a stream that works."""
+
+    @abc.abstractmethod
+    def recover(self) -> None:
+        """Enqueues: forget the poison, so that one failure doesn't fail what follows. A device that can't stays poisoned."""
+
+    @abc.abstractmethod
+    def create_event(self) -> Event:
+        """An event of this stream's device, as `StreamExecutor.create_event` makes it."""
+
+    # -- what has a default ------------------------------------------------------------------------------------------
+
+    def finish(self) -> Event:
+        """Ends a unit of work (an execution, a transfer): an event for all that was enqueued, with its failure; what
+        comes after starts clean. Streams that know that nothing is pending may return a shared ready event.
+        """
+        event = self.create_event()
+        self.record(event)
+        self.recover()
+        return event
+
+    def upload(self, destination: DeviceMemory, source: HostBytes) -> None:
+        """Like memcpy_h2d, but the caller may change `source` as soon as this returns."""
+        self.memcpy_h2d(destination, bytes(memoryview(source).cast("B")) if memoryview(source).nbytes else b"")
+
+    def launch(self, kernel: Kernel, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
+        """Enqueues a kernel."""
+        kernel.launch(self, arguments, dimensions)
+
+    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+        """Waits for the enqueued work and gives back what the stream holds. Called once, by its owner."""
+
+
+class Kernel(abc.ABC):
+    """Code on a device, ready to be launched. Only for backends whose executables launch kernels."""
+
+    name: str = ""
+
+    @abc.abstractmethod
+    def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
+        """Enqueues one launch on `stream`. `arguments` in the order the kernel declares: operands, then results."""

@@ -1,0 +1,18 @@
+"""The version of the contract: additions are minor, removals are major after one deprecated minor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["CONTRACT_VERSION", "accepts", "version_text"]
+
+CONTRACT_VERSION: tuple[int, int] = (1, 0)
+
+
+def version_text(version: tuple[int, int] = CONTRACT_VERSION) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+def accepts(versions: Iterable[tuple[int, int]]) -> bool:
+    """Whether a backend for contract `versions` runs with this core: same major, a minor that we have reached."""
+    return any(major == CONTRACT_VERSION[0] and minor <= CONTRACT_VERSION[1] for major, minor in versions)

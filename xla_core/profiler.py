@@ -1,0 +1,113 @@
+"""Spans of time that become a Chrome trace. Off, a span costs one look at a global."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+__all__ = ["Profiler", "active", "span", "trace"]
+
+
+class _NoSpan:
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class _Span:
+    __slots__ = ("_profiler", "arguments", "category", "name", "start", "track")
+
+    def __init__(self, profiler: Profiler, name: str, category: str, track: str, arguments: dict[str, Any]) -> None:
+        self._profiler = profiler
+        self.name = name
+        self.category = category
+        self.track = track
+        self.arguments = arguments
+
+    def __enter__(self) -> None:
+        self.start = time.perf_counter_ns()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if value is not None:
+            self.arguments = {**self.arguments, "error": f"{kind.__name__ if kind else ''}: {value}"}
+        self._profiler.add(self.name, self.category, self.start, time.perf_counter_ns(), self.track, self.arguments)
+
+
+class Profiler:
+    """Collects spans of all threads. Times are `time.perf_counter_ns`."""
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[str, str, int, int, str, dict[str, Any]]] = []
+        self._origin = time.perf_counter_ns()
+
+    def add(self, name: str, category: str, start: int, end: int, track: str = "", arguments: Any = None) -> None:
+        """A span that is over, in nanoseconds. `track` is a row of the picture; "" is the calling thread's."""
+        self._spans.append((name, category, start, end, track or threading.current_thread().name, arguments or {}))
+
+    def to_chrome_trace(self) -> dict[str, Any]:
+        """The trace-event format that chrome://tracing and Perfetto read: one row a thread or stream, times in us."""
+        rows: dict[str, int] = {}
+        events: list[dict[str, Any]] = []
+        for name, category, start, end, track, arguments in list(self._spans):
+            events.append(
+                {
+                    "name": name,
+                    "cat": category,
+                    "ph": "X",
+                    "ts": (start - self._origin) / 1000,
+                    "dur": (end - start) / 1000,
+                    "pid": os.getpid(),
+                    "tid": rows.setdefault(track, len(rows) + 1),
+                    "args": arguments,
+                }
+            )
+        names = [
+            {"name": "thread_name", "ph": "M", "pid": os.getpid(), "tid": row, "args": {"name": track}}
+            for track, row in rows.items()
+        ]
+        return {"traceEvents": names + events, "displayTimeUnit": "ms"}
+
+    def write(self, path: str | Path) -> None:
+        Path(path).write_text(json.dumps(self.to_chrome_trace(), default=str))
+
+
+_NO_SPAN = _NoSpan()
+_active: Profiler | None = None
+
+
+def active() -> Profiler | None:
+    """The profiler that is on, if one is."""
+    return _active
+
+
+def span(name: str, category: str = "", track: str = "", **arguments: Any) -> _Span | _NoSpan:
+    """A context manager that times its block, where a profiler is on. `track` is a row; "" is the thread's."""
+    return _NO_SPAN if _active is None else _Span(_active, name, category, track, arguments)
+
+
+@contextlib.contextmanager
+def trace(path: str | Path | None = None) -> Iterator[Profiler]:
+    """Profiles the block; with a `path`, writes the Chrome trace there at its end. Within another one, adds to that."""
+    global _active
+    outer = _active
+    profiler = outer or Profiler()
+    _active = profiler
+    try:
+        yield profiler
+    finally:
+        _active = outer
+        if path is not None:
+            profiler.write(path)
