@@ -1,1 +1,39 @@
-"""The op table's entries, a file an op group."""
+"""The entries of the HLO op table, a file an op group. Importing this package fills the table."""
+
+from __future__ import annotations
+
+from xla_core.hlo.ops import (
+    batch_norm,
+    channels,
+    collectives,
+    contraction,
+    control_flow,
+    convolution,
+    elementwise,
+    indexing,
+    linalg,
+    movement,
+    random,
+    reduction,
+    sorting,
+    structure,
+    window,
+)
+
+__all__ = [
+    "batch_norm",
+    "channels",
+    "collectives",
+    "contraction",
+    "control_flow",
+    "convolution",
+    "elementwise",
+    "indexing",
+    "linalg",
+    "movement",
+    "random",
+    "reduction",
+    "sorting",
+    "structure",
+    "window",
+]

@@ -1,0 +1,221 @@
+"""Ops that run computations: call, while, conditional, fusion, async, custom-call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.rules import attr, check, entry, normalize, parameter_shapes
+from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.computation import HloComputation
+
+__all__ = ["branch_computations"]
+
+
+def _check_call(computation: HloComputation, operands: Sequence[Shape]) -> Shape:
+    """Checks that the computation takes these operands; returns its result's shape."""
+    parameters = parameter_shapes(computation)
+    if len(parameters) != len(operands) or not all(p.compatible(o) for p, o in zip(parameters, operands, strict=True)):
+        raise InvalidArgumentError(
+            f"{computation.name} takes ({', '.join(str(p.without_layout()) for p in parameters)}), "
+            f"not ({', '.join(str(o.without_layout()) for o in operands)})"
+        )
+    return normalize(computation.root.shape)
+
+
+def _call(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    return _check_call(attributes["to_apply"], operands)
+
+
+def _fusion(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    return _check_call(attributes["calls"], operands)
+
+
+def _while(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    state = normalize(operands[0])
+    predicate = _check_call(attributes["condition"], operands)
+    if not (predicate.is_scalar and predicate.element_type is ElementType.PRED):
+        raise InvalidArgumentError(f"condition {attributes['condition'].name} returns {predicate}; expected pred[]")
+    result = _check_call(attributes["body"], operands)
+    check(
+        result.compatible(state),
+        lambda: f"body {attributes['body'].name} returns {result}; expected the state, {state}",
+    )
+    return state
+
+
+def branch_computations(attributes: Attributes) -> tuple[HloComputation, ...]:
+    """The branches of a conditional in either form; of the pred form, the true branch is the first."""
+    branches: tuple[HloComputation, ...] = attributes.get("branch_computations") or ()
+    if attributes.get("true_computation") is not None and attributes.get("false_computation") is not None:
+        return (attributes["true_computation"], attributes["false_computation"])
+    return tuple(branches)
+
+
+def _conditional(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    selector, branches = operands[0], branch_computations(attributes)
+    check(bool(branches), "a conditional needs true_computation and false_computation, or branch_computations")
+    check(
+        selector.is_scalar and selector.element_type in (ElementType.PRED, ElementType.S32),
+        lambda: f"the selector is {selector}; expected a scalar pred or s32",
+    )
+    if selector.element_type is ElementType.PRED:
+        check(len(branches) == 2, lambda: f"a pred selects among 2 branches, not {len(branches)}")
+    check(len(operands) == 1 + len(branches), lambda: f"{len(operands) - 1} operands for {len(branches)} branches")
+    results = [_check_call(b, [o]) for b, o in zip(branches, operands[1:], strict=True)]
+    for branch, result in zip(branches, results, strict=True):
+        if not result.compatible(results[0]):
+            raise InvalidArgumentError(f"branch {branch.name} returns {result}; the first returns {results[0]}")
+    return results[0]
+
+
+def _async_start(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    """((operands), result, context...)."""
+    result = _check_call(attributes["calls"], operands)
+    head = (Shape.tuple([normalize(o) for o in operands]), result)
+    if declared is None:
+        return Shape.tuple([*head, Shape(ElementType.U32)])
+    parts = declared.tuple_shapes
+    if len(parts) < 2 or not parts[0].compatible(head[0]) or not parts[1].compatible(result):
+        raise InvalidArgumentError(f"the result is {declared.without_layout()}; expected ({head[0]}, {result}, ...)")
+    return declared
+
+
+def _async_update(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected an async-start's result")
+    return normalize(operands[0])
+
+
+def _async_done(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected an async-start's result")
+    return normalize(operands[0].tuple_shapes[1])
+
+
+def _copy_start(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    """(destination, source, context)."""
+    return Shape.tuple([normalize(operands[0]), normalize(operands[0]), Shape(ElementType.U32)])
+
+
+def _copy_done(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    check(len(operands[0].tuple_shapes) == 3, lambda: f"the operand is {operands[0]}; expected a copy-start's result")
+    return normalize(operands[0].tuple_shapes[0])
+
+
+def _custom_call(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    if declared is None:
+        raise InvalidArgumentError("the shape must be given")
+    return declared
+
+
+entry(
+    "call",
+    (0, None),
+    _call,
+    None,
+    Trait.CONTROL_FLOW,
+    Trait.NO_OPERAND_REQUIRED,
+    doc="The result of to_apply on the operands.",
+    to_apply=attr("computation"),
+    is_composite=attr("bool", False),
+)
+entry(
+    "while",
+    1,
+    _while,
+    None,
+    Trait.CONTROL_FLOW,
+    Trait.PRIMITIVE,
+    doc="Replaces the state by body(state) as long as condition(state) holds.",
+    condition=attr("computation"),
+    body=attr("computation"),
+)
+entry(
+    "conditional",
+    (2, None),
+    _conditional,
+    None,
+    Trait.CONTROL_FLOW,
+    Trait.PRIMITIVE,
+    doc="The result of one branch on its own operand: the first for true; an index out of range takes the last.",
+    true_computation=attr("computation", None),
+    false_computation=attr("computation", None),
+    branch_computations=attr("computations", ()),
+)
+entry(
+    "fusion",
+    (0, None),
+    _fusion,
+    None,
+    Trait.NO_OPERAND_REQUIRED,
+    doc="The result of a computation that is emitted as one kernel.",
+    kind=attr("enum"),
+    calls=attr("computation"),
+    output_to_operand_aliasing=attr("raw", None),
+)
+entry(
+    "async-start",
+    (0, None),
+    _async_start,
+    None,
+    Trait.NO_OPERAND_REQUIRED,
+    doc="Starts a computation: ((operands), result, context).",
+    calls=attr("computation"),
+    async_execution_thread=attr("string", None),
+    output_to_operand_aliasing=attr("raw", None),
+)
+entry(
+    "async-update",
+    1,
+    _async_update,
+    None,
+    doc="The operand; a point where an asynchronous computation may go on.",
+    calls=attr("computation", None),
+    async_execution_thread=attr("string", None),
+)
+entry(
+    "async-done",
+    1,
+    _async_done,
+    None,
+    doc="The result of an asynchronous computation, once it is there.",
+    calls=attr("computation", None),
+    async_execution_thread=attr("string", None),
+)
+entry(
+    "copy-start",
+    1,
+    _copy_start,
+    None,
+    Trait.DATA_MOVEMENT,
+    doc="Starts a copy: (destination, source, context).",
+    cross_program_prefetch_index=attr("int", None),
+)
+entry("copy-done", 1, _copy_done, None, Trait.DATA_MOVEMENT, doc="The destination of a copy, once it is there.")
+entry(
+    "custom-call",
+    (0, None),
+    _custom_call,
+    None,
+    Trait.NO_OPERAND_REQUIRED,
+    doc="A function that is registered by name. Its own attributes are in backend_config.",
+    custom_call_target=attr("string"),
+    window=attr("window", None),
+    dim_labels=attr("dim_labels", None),
+    feature_group_count=attr("int", 1),
+    batch_group_count=attr("int", 1),
+    operand_layout_constraints=attr("shapes", None),
+    custom_call_has_side_effect=attr("bool", False),
+    to_apply=attr("computation", None),
+    called_computations=attr("computations", ()),
+    output_to_operand_aliasing=attr("raw", None),
+    padding_type=attr("enum", None),
+    literal=attr("literal", None),
+    operand_precision=attr("enums", ()),
+    schedule=attr("enum", None),
+    api_version=attr("enum", None),
+)

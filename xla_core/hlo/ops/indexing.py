@@ -1,0 +1,160 @@
+"""Gather and scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.rules import array, attr, check, check_axes, dims, entry, scalar_signature, shape_of_parts
+from xla_core.hlo.shape import Shape
+
+__all__: list[str] = []
+
+
+def _check_sorted(axes: Sequence[int], what: str) -> None:
+    check(list(axes) == sorted(axes), lambda: f"{what} must be sorted, not {list(axes)}")
+
+
+def _index_shape(indices: Shape, vector_dim: int, what: str) -> tuple[list[int], int]:
+    """The index array's dimensions without its vector dimension, and how many numbers an index has."""
+    check(array(indices).element_type.is_integral, lambda: f"the indices must be integers, not {indices}")
+    check(0 <= vector_dim <= indices.rank, lambda: f"index_vector_dim {vector_dim} is not within {indices} ({what})")
+    sizes = list(indices.dimensions)
+    return sizes[:vector_dim] + sizes[vector_dim + 1 :], sizes[vector_dim] if vector_dim < indices.rank else 1
+
+
+def _gather(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, indices = array(operands[0]), operands[1]
+    offset_dims, collapsed = attributes.get("offset_dims", ()), attributes.get("collapsed_slice_dims", ())
+    batching, index_batching = (
+        attributes.get("operand_batching_dims", ()),
+        attributes.get("start_indices_batching_dims", ()),
+    )
+    sizes, index_map = attributes["slice_sizes"], attributes.get("start_index_map", ())
+    batch, depth = _index_shape(indices, attributes["index_vector_dim"], "gather")
+    rank = len(batch) + len(offset_dims)
+    for axes, limit, what in (
+        (offset_dims, rank, "offset_dims"),
+        ((*collapsed, *batching), operand.rank, "collapsed_slice_dims and operand_batching_dims"),
+        ((*index_map, *batching), operand.rank, "start_index_map and operand_batching_dims"),
+        (index_batching, indices.rank, "start_indices_batching_dims"),
+    ):
+        check_axes(axes, limit, what)
+    for axes, what in (
+        (offset_dims, "offset_dims"),
+        (collapsed, "collapsed_slice_dims"),
+        (batching, "operand_batching_dims"),
+    ):
+        _check_sorted(axes, what)
+    check(len(index_map) == depth, lambda: f"start_index_map has {len(index_map)} dimensions, an index {depth}")
+    check(len(sizes) == operand.rank, lambda: f"{len(sizes)} slice_sizes for an operand of rank {operand.rank}")
+    if any(not 0 <= size <= bound for size, bound in zip(sizes, operand.dimensions, strict=True)):
+        raise InvalidArgumentError(f"slice_sizes {list(sizes)} do not fit into {operand.without_layout()}")
+    check(
+        all(sizes[d] <= 1 for d in (*collapsed, *batching)), "collapsed and batching dimensions have slices of size 1"
+    )
+    _check_batching(operand, indices, batching, index_batching, attributes["index_vector_dim"])
+    offsets = [sizes[d] for d in range(operand.rank) if d not in collapsed and d not in batching]
+    check(
+        len(offsets) == len(offset_dims), lambda: f"{len(offset_dims)} offset_dims for {len(offsets)} kept dimensions"
+    )
+    offset, rest = iter(offsets), iter(batch)
+    return dims(operand.element_type, [next(offset) if d in offset_dims else next(rest) for d in range(rank)])
+
+
+def _check_batching(
+    operand: Shape, indices: Shape, batching: Sequence[int], index_batching: Sequence[int], vector_dim: int
+) -> None:
+    check(len(batching) == len(index_batching), "operand and indices need equally many batching dimensions")
+    check(vector_dim not in index_batching, "index_vector_dim cannot be a batching dimension")
+    for a, b in zip(batching, index_batching, strict=True):
+        if operand.dimensions[a] != indices.dimensions[b]:
+            raise InvalidArgumentError(
+                f"batching dimension {a} of {operand.without_layout()} is not {b} of {indices.without_layout()}"
+            )
+
+
+def _scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    n, odd = divmod(len(operands), 2)
+    check(odd == 1 and n > 0, lambda: f"{len(operands)} operands; expected n operands, the indices, n updates")
+    inputs, indices, updates = operands[:n], operands[n], operands[n + 1 :]
+    first, update = array(inputs[0]), array(updates[0])
+    window, inserted = attributes.get("update_window_dims", ()), attributes.get("inserted_window_dims", ())
+    batching, index_batching = (
+        attributes.get("input_batching_dims", ()),
+        attributes.get("scatter_indices_batching_dims", ()),
+    )
+    index_map = attributes.get("scatter_dims_to_operand_dims", ())
+    batch, depth = _index_shape(indices, attributes["index_vector_dim"], "scatter")
+    for axes, limit, what in (
+        (window, update.rank, "update_window_dims"),
+        ((*inserted, *batching), first.rank, "inserted_window_dims and input_batching_dims"),
+        ((*index_map, *batching), first.rank, "scatter_dims_to_operand_dims and input_batching_dims"),
+        (index_batching, indices.rank, "scatter_indices_batching_dims"),
+    ):
+        check_axes(axes, limit, what)
+    for axes, what in (
+        (window, "update_window_dims"),
+        (inserted, "inserted_window_dims"),
+        (batching, "input_batching_dims"),
+    ):
+        _check_sorted(axes, what)
+    check(
+        len(index_map) == depth,
+        lambda: f"scatter_dims_to_operand_dims has {len(index_map)} dimensions, an index {depth}",
+    )
+    _check_batching(first, indices, batching, index_batching, attributes["index_vector_dim"])
+    kept = [d for d in range(first.rank) if d not in inserted and d not in batching]
+    check(len(kept) == len(window), lambda: f"{len(window)} update_window_dims for {len(kept)} window dimensions")
+    for d, w in zip(kept, window, strict=True):
+        if update.dimensions[w] > first.dimensions[d]:
+            raise InvalidArgumentError(
+                f"the window of {update.without_layout()} is larger than {first.without_layout()}"
+            )
+    scattered = [size for d, size in enumerate(update.dimensions) if d not in window]
+    check(
+        scattered == batch,
+        lambda: f"the updates {update.without_layout()} don't fit indices {indices.without_layout()}",
+    )
+    for a, b in zip(inputs, updates, strict=True):
+        check(
+            array(a).dimensions == first.dimensions and array(b).dimensions == update.dimensions,
+            "operands must have one shape, and so must updates",
+        )
+    types = scalar_signature(attributes["to_apply"], inputs, "to_apply")
+    return shape_of_parts([dims(t, first.dimensions, s.dynamic_dimensions) for t, s in zip(types, inputs, strict=True)])
+
+
+entry(
+    "gather",
+    2,
+    _gather,
+    None,
+    Trait.DATA_MOVEMENT,
+    doc="Slices of the operand at (clamped) start indices. (XLA: operation semantics, Gather.)",
+    offset_dims=attr("ints", ()),
+    collapsed_slice_dims=attr("ints", ()),
+    start_index_map=attr("ints", ()),
+    operand_batching_dims=attr("ints", ()),
+    start_indices_batching_dims=attr("ints", ()),
+    index_vector_dim=attr("int"),
+    slice_sizes=attr("ints"),
+    indices_are_sorted=attr("bool", False),
+)
+entry(
+    "scatter",
+    (3, None),
+    _scatter,
+    None,
+    doc="The operands with updates combined into windows at scatter indices; windows that lie outside are skipped.",
+    update_window_dims=attr("ints", ()),
+    inserted_window_dims=attr("ints", ()),
+    scatter_dims_to_operand_dims=attr("ints", ()),
+    input_batching_dims=attr("ints", ()),
+    scatter_indices_batching_dims=attr("ints", ()),
+    index_vector_dim=attr("int"),
+    indices_are_sorted=attr("bool", False),
+    unique_indices=attr("bool", False),
+    to_apply=attr("computation"),
+)

@@ -1,0 +1,240 @@
+"""Ops that move elements: broadcast, iota, reshape, transpose, reverse, slice, pad, concatenate, dynamic slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.rules import (
+    array,
+    attr,
+    check,
+    check_axes,
+    check_permutation,
+    declared_array,
+    dims,
+    dynamic,
+    entry,
+)
+from xla_core.hlo.shape import Shape
+
+__all__: list[str] = []
+
+_MOVES = (Trait.DATA_MOVEMENT, Trait.PRIMITIVE)
+
+
+def _broadcast(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, result, axes = array(operands[0]), declared_array(declared), attributes.get("dimensions", ())
+    check(len(axes) == operand.rank, lambda: f"{len(axes)} dimensions for an operand of rank {operand.rank}")
+    check_axes(axes, result.rank, "dimensions")
+    for source, axis in enumerate(axes):
+        if operand.dimensions[source] != result.dimensions[axis]:
+            raise InvalidArgumentError(
+                f"dimension {source} of the operand {operand.without_layout()} is not dimension {axis} of the result "
+                f"{result.without_layout()}",
+                hint="reshape away dimensions of size 1 first",
+            )
+    return dims(operand.element_type, result.dimensions, result.dynamic_dimensions)
+
+
+def _iota(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    result, axis = declared_array(declared), attributes["iota_dimension"]
+    check(0 <= axis < result.rank, lambda: f"iota_dimension {axis} is not a dimension of {result.without_layout()}")
+    check(result.element_type is not ElementType.PRED, "iota has no pred result")
+    return result
+
+
+def _reshape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, result = array(operands[0]), declared_array(declared)
+    check(
+        operand.num_elements == result.num_elements,
+        lambda: (
+            f"{operand.without_layout()} has {operand.num_elements} elements, the result {result.without_layout()} "
+            f"{result.num_elements}"
+        ),
+    )
+    return dims(operand.element_type, result.dimensions, result.dynamic_dimensions)
+
+
+def _dynamic_reshape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    result = _reshape(operands, attributes, declared)
+    check(
+        len(operands) == 1 + result.rank and all(s.is_scalar and s.element_type.is_integral for s in operands[1:]),
+        lambda: f"expected {result.rank} scalar integer sizes after the operand",
+    )
+    return result
+
+
+def _transpose(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, permutation = array(operands[0]), attributes["dimensions"]
+    check_permutation(permutation, operand.rank, "dimensions")
+    flags = dynamic(operand)
+    return dims(operand.element_type, [operand.dimensions[p] for p in permutation], [flags[p] for p in permutation])
+
+
+def _reverse(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand = array(operands[0])
+    check_axes(attributes["dimensions"], operand.rank, "dimensions")
+    return dims(operand.element_type, operand.dimensions, operand.dynamic_dimensions)
+
+
+def _slice(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, ranges = array(operands[0]), attributes["slice"]
+    check(len(ranges) == operand.rank, lambda: f"{len(ranges)} ranges for an operand of rank {operand.rank}")
+    for r, size in zip(ranges, operand.dimensions, strict=True):
+        if not (0 <= r.start <= r.limit <= size and r.stride > 0):
+            raise InvalidArgumentError(
+                f"range [{r.start}:{r.limit}:{r.stride}] is not within a dimension of size {size}"
+            )
+    sizes = [-(-(r.limit - r.start) // r.stride) for r in ranges]
+    flags = [
+        flag and r.start == 0 and r.limit == size and r.stride == 1
+        for flag, r, size in zip(dynamic(operand), ranges, operand.dimensions, strict=True)
+    ]
+    return dims(operand.element_type, sizes, flags)
+
+
+def _pad(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, value, padding = array(operands[0]), operands[1], attributes["padding"]
+    check(
+        value.is_scalar and value.element_type is operand.element_type,
+        lambda: f"the padding value is {value}; expected a scalar {operand.element_type}",
+    )
+    check(len(padding) == operand.rank, lambda: f"padding of {len(padding)} dimensions for rank {operand.rank}")
+    check(all(p.interior >= 0 for p in padding), "interior padding cannot be negative")
+    sizes = [
+        p.low + p.high + size + max(size - 1, 0) * p.interior
+        for p, size in zip(padding, operand.dimensions, strict=True)
+    ]
+    return dims(operand.element_type, sizes, operand.dynamic_dimensions)
+
+
+def _concatenate(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    first, axes = array(operands[0]), attributes["dimensions"]
+    check(len(axes) == 1, "dimensions must name one dimension")
+    check_axes(axes, first.rank, "dimensions")
+    axis = axes[0]
+    for other in operands[1:]:
+        if (
+            array(other).element_type is not first.element_type
+            or other.dimensions[:axis] != first.dimensions[:axis]
+            or other.dimensions[axis + 1 :] != first.dimensions[axis + 1 :]
+        ):
+            raise InvalidArgumentError(
+                f"operands {first.without_layout()} and {other.without_layout()} differ in more than dimension {axis}"
+            )
+    sizes = list(first.dimensions)
+    sizes[axis] = sum(o.dimensions[axis] for o in operands)
+    flags = [any(column) for column in zip(*(dynamic(o) for o in operands), strict=True)]
+    return dims(first.element_type, sizes, flags)
+
+
+def check_start_indices(indices: Sequence[Shape], rank: int) -> None:
+    """One scalar integer per dimension, or (the old form) one vector of them."""
+    types = {array(i).element_type for i in indices}
+    check(len(types) <= 1 and all(t.is_integral for t in types), "the start indices must have one integer type")
+    if not (len(indices) == rank and all(i.is_scalar for i in indices)) and not (
+        len(indices) == 1 and indices[0].dimensions == (rank,)
+    ):
+        raise InvalidArgumentError(f"{len(indices)} start indices for rank {rank}; expected a scalar per dimension")
+
+
+def _dynamic_slice(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, sizes = array(operands[0]), attributes["dynamic_slice_sizes"]
+    check_start_indices(operands[1:], operand.rank)
+    check(len(sizes) == operand.rank, lambda: f"{len(sizes)} slice sizes for rank {operand.rank}")
+    for size, bound in zip(sizes, operand.dimensions, strict=True):
+        check(0 <= size <= bound, lambda s=size, b=bound: f"slice size {s} is not within a dimension of {b}")  # type: ignore[misc]
+    return dims(operand.element_type, sizes)
+
+
+def _dynamic_update_slice(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    operand, update = array(operands[0]), array(operands[1], "the update")
+    check_start_indices(operands[2:], operand.rank)
+    if (
+        update.element_type is not operand.element_type
+        or update.rank != operand.rank
+        or any(u > o for u, o in zip(update.dimensions, operand.dimensions, strict=True))
+    ):
+        raise InvalidArgumentError(f"update {update.without_layout()} does not fit into {operand.without_layout()}")
+    return dims(operand.element_type, operand.dimensions, operand.dynamic_dimensions)
+
+
+entry(
+    "broadcast",
+    1,
+    _broadcast,
+    None,
+    *_MOVES,
+    doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
+    dimensions=attr("ints", ()),
+)
+entry("iota", 0, _iota, None, *_MOVES, doc="0, 1, 2, ... along one dimension.", iota_dimension=attr("int"))
+entry(
+    "reshape",
+    1,
+    _reshape,
+    None,
+    *_MOVES,
+    doc="The elements in row-major order under other dimensions.",
+    inferred_dimension=attr("int", None),
+)
+entry(
+    "dynamic-reshape", (1, None), _dynamic_reshape, None, Trait.DATA_MOVEMENT, doc="Reshape to sizes known at run time."
+)
+entry(
+    "transpose",
+    1,
+    _transpose,
+    None,
+    *_MOVES,
+    doc="Result dimension i is operand dimension dimensions[i].",
+    dimensions=attr("ints"),
+)
+entry(
+    "reverse",
+    1,
+    _reverse,
+    None,
+    Trait.DATA_MOVEMENT,
+    doc="The elements in reverse order along dimensions.",
+    dimensions=attr("ints"),
+)
+entry("slice", 1, _slice, None, *_MOVES, doc="[start:limit:stride] of every dimension.", slice=attr("slice"))
+entry(
+    "pad",
+    2,
+    _pad,
+    None,
+    *_MOVES,
+    doc="Padding before, after and between elements; negative edges remove.",
+    padding=attr("padding"),
+)
+entry(
+    "concatenate",
+    (1, None),
+    _concatenate,
+    None,
+    *_MOVES,
+    doc="The operands one after another along a dimension.",
+    dimensions=attr("ints"),
+)
+entry(
+    "dynamic-slice",
+    (1, None),
+    _dynamic_slice,
+    None,
+    *_MOVES,
+    doc="A slice of fixed size at start indices, which are clamped so that it lies within the operand.",
+    dynamic_slice_sizes=attr("ints"),
+)
+entry(
+    "dynamic-update-slice",
+    (2, None),
+    _dynamic_update_slice,
+    None,
+    *_MOVES,
+    doc="The operand with a slice replaced by the update; the start indices are clamped.",
+)

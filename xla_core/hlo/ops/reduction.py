@@ -1,0 +1,121 @@
+"""Reduce, map and scan over dimensions with a computation of scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.rules import (
+    array,
+    attr,
+    check,
+    check_axes,
+    dims,
+    dynamic,
+    entry,
+    normalize,
+    parameter_shapes,
+    same_dimensions,
+    scalar_signature,
+    shape_of_parts,
+)
+from xla_core.hlo.shape import Shape
+
+__all__ = ["split_operands"]
+
+
+def split_operands(operands: Sequence[Shape]) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    """The inputs (of one shape) and their initial values (scalars) of reduce and reduce-window."""
+    n, odd = divmod(len(operands), 2)
+    check(not odd and n > 0, lambda: f"{len(operands)} operands; expected n inputs and n initial values")
+    inputs, initial = operands[:n], operands[n:]
+    same_dimensions(inputs)
+    for value in initial:
+        if not value.is_scalar:
+            raise InvalidArgumentError(f"an initial value is {value}; expected a scalar")
+    return inputs, initial
+
+
+def _reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    inputs, initial = split_operands(operands)
+    first, axes = same_dimensions(inputs), attributes["dimensions"]
+    check_axes(axes, first.rank, "dimensions")
+    kept = [d for d in range(first.rank) if d not in axes]
+    scalar_signature(attributes["to_apply"], inputs, "to_apply")
+    types = scalar_signature(attributes["to_apply"], initial, "to_apply")
+    flags = dynamic(first)
+    return shape_of_parts([dims(t, [first.dimensions[d] for d in kept], [flags[d] for d in kept]) for t in types])
+
+
+def _map(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    first, computation = same_dimensions(operands), attributes["to_apply"]
+    parameters = parameter_shapes(computation)
+    if len(parameters) != len(operands) or any(
+        not p.is_scalar or p.element_type is not o.element_type for p, o in zip(parameters, operands, strict=False)
+    ):
+        raise InvalidArgumentError(f"{computation.name} must take a scalar of each operand's type")
+    check(computation.root.shape.is_scalar, lambda: f"{computation.name} must return a scalar")
+    return dims(computation.root.shape.element_type, first.dimensions, first.dynamic_dimensions)
+
+
+def _scan(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    axes, carries, computation = attributes["dimensions"], attributes["num_carries"], attributes["to_apply"]
+    check(0 <= carries <= len(operands), lambda: f"{carries} carries of {len(operands)} operands")
+    inputs = operands[: len(operands) - carries]
+    check(len(axes) == 1, "dimensions must name one dimension")
+    root = computation.root.shape
+    results = list(root.tuple_shapes) if root.is_tuple else [root]
+    outputs = len(results) - carries
+    check(outputs >= 0, lambda: f"{computation.name} returns {len(results)} values, fewer than {carries} carries")
+    if not inputs:
+        if declared is None:
+            raise InvalidArgumentError("a scan without inputs needs its shape")
+        return declared
+    axis = axes[0]
+    for shape in inputs:
+        check_axes(axes, array(shape).rank, "dimensions")
+    length = inputs[0].dimensions[axis]
+    check(all(s.dimensions[axis] == length for s in inputs), "the inputs differ in length along the scanned dimension")
+    expected = [s.with_dimensions(s.dimensions[:axis] + s.dimensions[axis + 1 :]) for s in inputs]
+    expected += [normalize(s) for s in operands[len(inputs) :]]
+    parameters = parameter_shapes(computation)
+    if len(parameters) != len(expected) or not all(p.compatible(e) for p, e in zip(parameters, expected, strict=True)):
+        raise InvalidArgumentError(f"{computation.name} must take {', '.join(map(str, expected))}")
+    stacked = [s.with_dimensions((*s.dimensions[:axis], length, *s.dimensions[axis:])) for s in results[:outputs]]
+    parts = stacked + [normalize(s) for s in results[outputs:]]
+    return Shape.tuple(parts) if root.is_tuple else parts[0]
+
+
+entry(
+    "reduce",
+    (2, None),
+    _reduce,
+    None,
+    Trait.PRIMITIVE,
+    doc="Combines the elements along dimensions by to_apply, from the initial values, in an order of its own.",
+    dimensions=attr("ints"),
+    to_apply=attr("computation"),
+)
+entry(
+    "map",
+    (1, None),
+    _map,
+    None,
+    Trait.ELEMENTWISE,
+    doc="to_apply of the operands, element by element.",
+    dimensions=attr("ints", ()),
+    to_apply=attr("computation"),
+)
+entry(
+    "scan",
+    (1, None),
+    _scan,
+    None,
+    doc="Threads carries through slices of the inputs along a dimension; the outputs are stacked along it.",
+    dimensions=attr("ints"),
+    num_carries=attr("int"),
+    is_reverse=attr("bool", False),
+    is_associative=attr("bool", False),
+    to_apply=attr("computation"),
+)

@@ -1,0 +1,207 @@
+"""What the entries of the op table share: how an entry is made, attribute kinds by short names, checks of shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.op_table import (
+    REQUIRED,
+    Attribute,
+    AttributeKind,
+    Attributes,
+    Evaluate,
+    OpDef,
+    ShapeRule,
+    Trait,
+    define,
+)
+from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.computation import HloComputation
+
+__all__ = [
+    "array",
+    "attr",
+    "category",
+    "check",
+    "check_axes",
+    "check_permutation",
+    "declared_array",
+    "dims",
+    "dynamic",
+    "entry",
+    "normalize",
+    "parameter_shapes",
+    "same_dimensions",
+    "scalar_signature",
+    "shape_of_parts",
+]
+
+_KINDS = {kind.value: kind for kind in AttributeKind}
+
+
+def attr(kind: str, default: Any = REQUIRED) -> Attribute:
+    """`attr("ints")` is required, `attr("ints", ())` is not."""
+    return Attribute(_KINDS[kind], default)
+
+
+def entry(
+    opcode: str,
+    arity: int | tuple[int, int | None],
+    shape: ShapeRule,
+    evaluate: Evaluate | None,
+    *traits: Trait,
+    doc: str,
+    **attributes: Attribute,
+) -> OpDef:
+    """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, errors name
+    the op, and a declared shape is the inferred one (but for layouts, and for how dynamic a dimension is).
+    """
+    required = tuple(name for name, attribute in attributes.items() if attribute.default is REQUIRED)
+
+    def rule(operands: Sequence[Shape], values: Attributes, declared: Shape | None) -> Shape:
+        for name in required:
+            if name not in values:
+                raise InvalidArgumentError(f"{opcode} needs attribute {name}", op=opcode)
+        try:
+            result = shape(operands, values, declared)
+            if declared is not None and result is not declared and not _fits(declared, result):
+                raise InvalidArgumentError(f"{opcode} of {_list(operands)} is {result}, not {declared}")
+            return result
+        except InvalidArgumentError as error:
+            error.op = error.op or opcode
+            raise
+        except (IndexError, ValueError, TypeError) as error:
+            raise InvalidArgumentError(
+                f"{opcode} of {_list(operands)}: attributes don't fit the operands ({error})", op=opcode
+            ) from error
+
+    return define(
+        OpDef(
+            opcode=opcode,
+            arity=arity,
+            shape=rule,
+            evaluate=evaluate,
+            attributes=attributes,
+            traits=frozenset(traits),
+            doc=doc,
+        )
+    )
+
+
+def _list(shapes: Iterable[Shape]) -> str:
+    return ", ".join(str(s.without_layout()) for s in shapes) or "no operands"
+
+
+def _fits(declared: Shape, inferred: Shape) -> bool:
+    return (
+        declared.element_type is inferred.element_type
+        and declared.dimensions == inferred.dimensions
+        and len(declared.tuple_shapes) == len(inferred.tuple_shapes)
+        and all(_fits(d, i) for d, i in zip(declared.tuple_shapes, inferred.tuple_shapes, strict=True))
+    )
+
+
+def check(condition: bool, message: str | Callable[[], str]) -> None:
+    if not condition:
+        raise InvalidArgumentError(message if isinstance(message, str) else message())
+
+
+def array(shape: Shape, what: str = "operand") -> Shape:
+    """`shape`, which must be an array's."""
+    if not shape.is_array:
+        raise InvalidArgumentError(f"{what} must be an array, not {shape}")
+    return shape
+
+
+def declared_array(declared: Shape | None) -> Shape:
+    """The declared shape of an op whose operands don't fix it."""
+    if declared is None:
+        raise InvalidArgumentError("the operands don't fix the result: its shape must be given")
+    return array(declared, "the result")
+
+
+def normalize(shape: Shape) -> Shape:
+    """Without a layout."""
+    return shape.without_layout()
+
+
+def dynamic(shape: Shape) -> tuple[bool, ...]:
+    """A flag per dimension."""
+    return shape.dynamic_dimensions or (False,) * len(shape.dimensions)
+
+
+def dims(element_type: ElementType, dimensions: Sequence[int], flags: Sequence[bool] = ()) -> Shape:
+    """An array shape; static when no flag is set."""
+    if any(d < 0 for d in dimensions):
+        raise InvalidArgumentError(f"the result would have dimensions {list(dimensions)}; none may be negative")
+    return Shape(element_type, tuple(dimensions), None, tuple(flags) if any(flags) else ())
+
+
+def same_dimensions(operands: Sequence[Shape]) -> Shape:
+    """The first operand, when all are arrays of its dimensions; a dimension is dynamic where any operand's is."""
+    first = array(operands[0])
+    flags: tuple[bool, ...] = first.dynamic_dimensions
+    for other in operands[1:]:
+        if array(other).dimensions != first.dimensions:
+            raise InvalidArgumentError(f"operands have shapes {_list(operands)}; expected the same dimensions")
+        if other.dynamic_dimensions:
+            flags = tuple(a or b for a, b in zip(flags or dynamic(first), dynamic(other), strict=True))
+    return Shape(first.element_type, first.dimensions, None, flags)
+
+
+def category(element_type: ElementType) -> str:
+    """pred, integer, float or complex: types of one category convert implicitly where XLA allows mixed precision."""
+    if element_type.is_floating:
+        return "float"
+    if element_type.is_complex:
+        return "complex"
+    return "integer" if element_type.is_integral else element_type.value
+
+
+def check_axes(axes: Sequence[int], rank: int, what: str) -> None:
+    """Each of 0..rank-1 at most once."""
+    if len(set(axes)) != len(axes) or any(not 0 <= axis < rank for axis in axes):
+        raise InvalidArgumentError(f"{what} {{{','.join(map(str, axes))}}} must be distinct dimensions of rank {rank}")
+
+
+def check_permutation(axes: Sequence[int], rank: int, what: str) -> None:
+    if sorted(axes) != list(range(rank)):
+        raise InvalidArgumentError(f"{what} {{{','.join(map(str, axes))}}} must be a permutation of 0..{rank - 1}")
+
+
+def parameter_shapes(computation: HloComputation) -> list[Shape]:
+    return [p.shape for p in computation.parameters]
+
+
+def shape_of_parts(parts: Sequence[Shape]) -> Shape:
+    """One part as it is, several as a tuple: how ops with several operands give their result."""
+    return parts[0] if len(parts) == 1 else Shape.tuple(parts)
+
+
+def scalar_signature(computation: HloComputation, operands: Sequence[Shape], what: str) -> list[ElementType]:
+    """Checks that a computation combines scalars, (accumulators..., elements...) -> accumulators, of the operands'
+    categories of type; returns the types of its results.
+    """
+    parameters = parameter_shapes(computation)
+    root = computation.root.shape
+    results = list(root.tuple_shapes) if root.is_tuple else [root]
+    n = len(operands)
+    if len(parameters) != 2 * n or len(results) != n or not all(s.is_scalar for s in (*parameters, *results)):
+        raise InvalidArgumentError(
+            f"{what} {computation.name} is ({_list(parameters)}) -> {root.without_layout()}; expected {2 * n} scalar "
+            f"parameters and {n} scalar result{'s' if n > 1 else ''}"
+        )
+    for index, parameter in enumerate(parameters):
+        operand, result = operands[index % n], results[index % n]
+        for other in (operand, result):
+            if category(parameter.element_type) != category(other.element_type):
+                raise InvalidArgumentError(
+                    f"parameter {index} of {what} {computation.name} is {parameter.without_layout()}, "
+                    f"which does not fit {other.element_type}"
+                )
+    return [r.element_type for r in results]
