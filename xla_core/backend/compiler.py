@@ -86,7 +86,7 @@ class Compiler(abc.ABC):
         return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)
 
     def shape_size_bytes(self, shape: Shape) -> int:
-        """Bytes of an array of `shape` on the device, padding, tiles and packing included; of a tuple, its leaves' sum."""
+        """Bytes of an array of `shape` on the device, padding, tiles and packing included; a tuple's leaves are summed."""
         return self.target_config.shape_size_bytes(shape)
 
     def fingerprint(self) -> str:

@@ -12,19 +12,19 @@ __all__ = ["dense_byte_size", "from_device_layout", "to_device_layout"]
 
 
 def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
-    """The C-contiguous array whose bytes `shape`'s layout asks for; `array` itself where it is that already.
+    """The bytes (1-D, uint8) that `shape`'s layout asks for; a view of `array` where it lies like that already.
 
     Tiles pad with zeros. Elements of `element_size_in_bits` below 8 are packed, the first in the lowest bits.
     """
     layout = shape.layout
     if layout is None:
-        return np.ascontiguousarray(array).reshape(array.shape)
+        return _bytes(array)
     physical = array.transpose(layout.minor_to_major[::-1])
     for tile in layout.tiles:
         physical = _apply_tile(physical, tile)
     if 0 < layout.element_size_in_bits < 8:
         return _pack(physical, layout.element_size_in_bits)
-    return physical if physical.flags.c_contiguous else np.ascontiguousarray(physical)
+    return _bytes(physical)
 
 
 def from_device_layout(data: np.ndarray, shape: Shape) -> np.ndarray:
@@ -54,6 +54,10 @@ def dense_byte_size(shape: Shape) -> int:
         dimensions = _tiled_dimensions(dimensions, tile)
     bits = shape.layout.element_size_in_bits or shape.element_type.byte_width * 8
     return (math.prod(dimensions) * bits + 7) // 8
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    return array.reshape(-1).view(np.uint8)
 
 
 def _tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from xla_core.errors import XlaError
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Event", "HostBytes", "Kernel", "Stream"]
 
-HostBytes = Any  # a C-contiguous buffer-protocol object: a numpy array, bytes, a memoryview
+HostBytes = npt.NDArray[np.uint8]  # one-dimensional and contiguous
 
 
 class Event(abc.ABC):
@@ -91,7 +94,7 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def recover(self) -> None:
-        """Enqueues: forget the poison, so that one failure doesn't fail what follows. A device that can't stays poisoned."""
+        """Enqueues: forget the poison, so that a failure ends here. A device that can't go on stays poisoned."""
 
     @abc.abstractmethod
     def create_event(self) -> Event:
@@ -110,7 +113,7 @@ class Stream(abc.ABC):
 
     def upload(self, destination: DeviceMemory, source: HostBytes) -> None:
         """Like memcpy_h2d, but the caller may change `source` as soon as this returns."""
-        self.memcpy_h2d(destination, bytes(memoryview(source).cast("B")) if memoryview(source).nbytes else b"")
+        self.memcpy_h2d(destination, source.copy())
 
     def launch(self, kernel: Kernel, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         """Enqueues a kernel."""

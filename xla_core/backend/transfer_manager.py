@@ -76,7 +76,7 @@ class TransferManager:
         return self.target_config.shape_size_bytes(shape)
 
     def to_device(self, array: np.ndarray, shape: Shape) -> HostBytes:
-        """The bytes of `array` as `shape`'s layout has them on the device; `array` itself where they are the same."""
+        """The bytes of `array` as `shape`'s layout has them on the device; a view of `array` where they are the same."""
         return to_device_layout(array, shape)
 
     def from_device(self, data: np.ndarray, shape: Shape) -> np.ndarray:
@@ -93,7 +93,7 @@ class TransferManager:
         `immutable` promises that nobody changes `array` any more; otherwise it may be changed once this returns.
         """
         data = self.to_device(array, shape)
-        if immutable or data is not array:
+        if immutable or not np.may_share_memory(data, array):
             stream.memcpy_h2d(memory, data)
         else:
             stream.upload(memory, data)

@@ -1,0 +1,298 @@
+"""HostStream: an in-order queue whose work is done by the host, for devices that are host code.
+
+Work that is short runs at once in the caller when the stream is idle, since handing it to a thread costs more than
+doing it; everything else goes to the stream's worker thread, so that enqueueing never blocks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_core import profiler
+from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.stream import Event, HostBytes, Stream
+from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, XlaError
+from xla_core.runtime import host_event
+from xla_core.runtime.host_event import HostEvent, ready_event
+
+if TYPE_CHECKING:
+    from xla_core.backend.stream_executor import StreamExecutor
+
+__all__ = ["INLINE_MICROSECONDS", "HostStream", "as_xla_error", "forked_error"]
+
+INLINE_MICROSECONDS = 20.0
+_COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
+_EXIT_SECONDS = 10.0
+_IDLE_SECONDS = 2.0  # then the worker ends; the next work starts another
+
+Work = Callable[[], None]
+
+
+def as_xla_error(error: BaseException, what: str) -> XlaError:
+    """`error` itself where it is one of ours, else an InternalError with it as the cause."""
+    if isinstance(error, XlaError):
+        return error
+    wrapped = InternalError(f"{what} failed with {type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped
+
+
+def forked_error() -> FailedPreconditionError:
+    return FailedPreconditionError(
+        "this client was made before a fork, and its threads and devices stayed in the parent process",
+        hint='make a new xla_core.Client in the child, or start processes with multiprocessing\'s "spawn"',
+    )
+
+
+class HostStream(Stream):
+    """An in-order queue on the host.
+
+    The device's memory is reached by `executor.host_view`; a backend whose memory has no such view overrides `write`,
+    `read`, `copy` and `fill`.
+
+    Args:
+        executor: whose stream it is.
+        name: its row in a profile.
+        inline: False sends everything to the worker.
+    """
+
+    def __init__(self, executor: StreamExecutor, name: str = "", *, inline: bool = True) -> None:
+        self.executor = executor
+        self.name = name or f"stream of device {executor.ordinal}"
+        self._inline_limit = INLINE_MICROSECONDS if inline else -1.0
+        self._busy = threading.Lock()  # held by whoever does this stream's work
+        self._changed = threading.Condition(threading.Lock())
+        self._queue: deque[Work | tuple[HostEvent, int]] = deque()  # its head is being worked on
+        self._worker: threading.Thread | None = None
+        self._closing = False
+        self._error: XlaError | None = None
+        self._sticky = False
+        _streams.add(self)
+
+    # -- the device's memory, done in the stream's turn ----------------------------------------------------------------
+
+    def write(self, destination: DeviceMemory, source: HostBytes) -> None:
+        self._view(destination)[: source.size] = source
+
+    def read(self, destination: HostBytes, source: DeviceMemory) -> None:
+        destination[:] = self._view(source)[: destination.size]
+
+    def copy(self, destination: DeviceMemory, source: DeviceMemory) -> None:
+        size = min(destination.size, source.size)
+        self._view(destination)[:size] = self._view(source)[:size]
+
+    def fill(self, destination: DeviceMemory, value: int) -> None:
+        self._view(destination).fill(value)
+
+    def _view(self, memory: DeviceMemory) -> HostBytes:
+        view = self.executor.host_view(memory)
+        if view is None:
+            raise InternalError(f"{type(self.executor).__name__} gives no host view of {memory!r}")
+        return np.frombuffer(view, np.uint8)
+
+    # -- the queue ---------------------------------------------------------------------------------------------------
+
+    def enqueue(self, work: Work, microseconds: float = float("inf")) -> None:
+        """Calls `work` in this stream's turn: now, where the stream is idle and `microseconds` (an estimate) is little,
+        else in the worker. An exception in it poisons the stream.
+        """
+        if microseconds <= self._inline_limit and not self._queue and self._busy.acquire(False):
+            try:
+                if not self._queue:
+                    if self._error is None:
+                        self._run(work)
+                    return
+            finally:
+                self._busy.release()
+        self._push(work)
+
+    def _run(self, work: Work) -> None:
+        start = time.perf_counter_ns() if profiler._active is not None else 0
+        try:
+            work()
+        except Exception as error:
+            self._error = as_xla_error(error, f"work on {self.name}")
+        except BaseException as error:  # Ctrl-C in work that runs inline: the work is half done, the caller must know
+            self._error = CancelledError(f"work on {self.name} was interrupted by {type(error).__name__}")
+            raise
+        active = profiler.active()
+        if active is not None and start:
+            name = getattr(work, "__qualname__", type(work).__name__).split(".<locals>")[0].rpartition(".")[2]
+            active.add(name, "stream", start, time.perf_counter_ns(), self.name)
+
+    def _idle(self) -> bool:
+        """Takes the turn where nobody has it and nothing waits; the caller releases `_busy`."""
+        if self._queue or not self._busy.acquire(False):
+            return False
+        if self._queue:
+            self._busy.release()
+            return False
+        return True
+
+    def _push(self, item: Work | tuple[HostEvent, int]) -> None:
+        with self._changed:
+            if self._sticky:  # after a fork nobody would do the work
+                if isinstance(item, tuple):
+                    item[0].complete(item[1], self._error)
+                return
+            self._queue.append(item)
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name=self.name, daemon=True)
+                self._worker.start()
+            else:
+                self._changed.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue:
+                    if self._closing or (not self._changed.wait(_IDLE_SECONDS) and not self._queue):
+                        self._worker = None
+                        self._changed.notify_all()
+                        return
+                item = self._queue[0]
+            with self._busy:
+                if isinstance(item, tuple):
+                    item[0].complete(item[1], self._error)
+                elif self._error is None or item == self._forget:
+                    self._run(item)
+                # Popped while busy is held: a head that is done must not look like waiting work, nor the reverse.
+                self._queue.popleft()
+            del item
+
+    # -- Stream ------------------------------------------------------------------------------------------------------
+
+    def memcpy_h2d(self, destination: DeviceMemory, source: HostBytes) -> None:
+        self.enqueue(lambda: self.write(destination, source), source.size * _COPY_MICROSECONDS_PER_BYTE)
+
+    def memcpy_d2h(self, destination: HostBytes, source: DeviceMemory) -> None:
+        self.enqueue(lambda: self.read(destination, source), destination.size * _COPY_MICROSECONDS_PER_BYTE)
+
+    def memcpy_d2d(self, destination: DeviceMemory, source: DeviceMemory) -> None:
+        cost = min(destination.size, source.size) * _COPY_MICROSECONDS_PER_BYTE
+        self.enqueue(lambda: self.copy(destination, source), cost)
+
+    def memset(self, destination: DeviceMemory, value: int) -> None:
+        self.enqueue(lambda: self.fill(destination, value), destination.size * _COPY_MICROSECONDS_PER_BYTE)
+
+    def upload(self, destination: DeviceMemory, source: HostBytes) -> None:
+        if self._inline_limit > 0 and self._idle():  # the snapshot would cost what the copy does
+            try:
+                if self._error is None:
+                    self._run(lambda: self.write(destination, source))
+            finally:
+                self._busy.release()
+        else:
+            self.memcpy_h2d(destination, source.copy())
+
+    def host_callback(self, callback: Work) -> None:
+        self.enqueue(callback)
+
+    def create_event(self) -> HostEvent:
+        return HostEvent()
+
+    def record(self, event: Event) -> None:
+        if not isinstance(event, HostEvent):
+            raise InternalError(f"a {type(event).__name__} is not an event of a host stream")
+        generation = event.arm()
+        if self._idle():
+            error = self._error
+            self._busy.release()
+            event.complete(generation, error)
+        else:
+            self._push((event, generation))
+
+    def wait(self, event: Event) -> None:
+        if event.ready and event.error is None:
+            return
+
+        def wait_for_event() -> None:
+            event.synchronize()
+            if event.error is not None:
+                raise event.error
+
+        self.enqueue(wait_for_event, 0.0 if event.ready else float("inf"))
+
+    def finish(self) -> Event:
+        if self._idle():
+            error = self._error
+            if error is not None and not self._sticky:
+                self._error = None
+            self._busy.release()
+            if error is None:
+                return ready_event()
+            event = HostEvent()
+            event.complete(event.arm(), error)
+            return event
+        return super().finish()
+
+    def recover(self) -> None:
+        if self._idle():
+            self._forget()
+            self._busy.release()
+        else:
+            self._push(self._forget)
+
+    def _forget(self) -> None:
+        if not self._sticky:
+            self._error = None
+
+    def synchronize(self) -> None:
+        event = HostEvent()
+        self.record(event)
+        event.synchronize()
+
+    @property
+    def error(self) -> XlaError | None:
+        return self._error
+
+    def close(self, timeout: float | None = None) -> None:
+        """Does what was enqueued (waiting `timeout` seconds at most) and ends the worker."""
+        with self._changed:
+            self._closing = True
+            worker = self._worker
+            self._changed.notify_all()
+        if worker is not None and worker is not threading.current_thread():
+            worker.join(timeout)
+
+    def _fork(self) -> None:
+        """In a forked child: the worker is gone, and so is whoever held a lock."""
+        self._busy = threading.Lock()
+        self._changed = threading.Condition(threading.Lock())
+        self._worker = None
+        self._sticky = True
+        self._error = forked_error()
+        queue, self._queue = self._queue, deque()
+        for item in queue:
+            if isinstance(item, tuple):
+                item[0].fail(self._error)
+
+
+_streams: weakref.WeakSet[HostStream] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    """At exit: lets the workers finish what was enqueued, while modules still stand. Work that waits for what never
+    comes (an infeed) must not keep the process.
+    """
+    for stream in list(_streams):
+        stream.close(_EXIT_SECONDS)
+
+
+def _after_fork() -> None:
+    host_event.reset_after_fork()
+    for stream in list(_streams):
+        stream._fork()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_after_fork)
