@@ -40,6 +40,7 @@ __all__ = [
     "Mesh",
     "OpaqueAttribute",
     "OutputOperandAlias",
+    "RaggedDotDimensionNumbers",
     "ReplicaGroupMeshAxes",
     "ResultAccuracy",
     "ScatterDimensionNumbers",
@@ -234,6 +235,18 @@ class DotDimensionNumbers:
     rhs_batching_dimensions: tuple[int, ...] = ()
     lhs_contracting_dimensions: tuple[int, ...] = ()
     rhs_contracting_dimensions: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RaggedDotDimensionNumbers:
+    """`#chlo.ragged_dot<...>`."""
+
+    lhs_batching_dimensions: tuple[int, ...] = ()
+    rhs_batching_dimensions: tuple[int, ...] = ()
+    lhs_contracting_dimensions: tuple[int, ...] = ()
+    rhs_contracting_dimensions: tuple[int, ...] = ()
+    lhs_ragged_dimensions: tuple[int, ...] = ()
+    rhs_group_dimensions: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

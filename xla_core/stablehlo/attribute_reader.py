@@ -1,0 +1,291 @@
+"""Reads MLIR attributes into the values that `attributes.py` describes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_core.stablehlo import literals
+from xla_core.stablehlo.attributes import (
+    UNIT,
+    DenseArray,
+    DenseElements,
+    OpaqueAttribute,
+    SymbolRef,
+    TypedFloat,
+    TypedInt,
+)
+from xla_core.stablehlo.ir import ScalarType, TensorType
+from xla_core.stablehlo.types import DTYPES, TypeReader, integer_format
+
+__all__ = ["AttributeReader"]
+
+_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+(\.[0-9]*(?:[eE][-+]?[0-9]+)?)?)").match
+_SYMBOL = re.compile(r"@([A-Za-z_][\w$.\-]*)", re.ASCII).match
+_NAME = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).match
+_PAYLOAD = re.compile(r'[^<>"]*').match
+_HASH_NAME = re.compile(r"#([A-Za-z_$.][\w$.\-]*|[0-9]+)", re.ASCII).match
+_KEPT = frozenset(("affine_map", "affine_set", "sparse", "opaque", "strided", "distinct"))
+_DIMENSIONS = re.compile(r"\[[-0-9, ]*\]").match
+
+
+class AttributeReader(TypeReader):
+    """Reads attributes; `dialect_attribute` is the next reader's."""
+
+    def __init__(self, source: str, file: str) -> None:
+        super().__init__(source, file)
+        self.attribute_aliases: dict[str, Any] = {}
+        self.resources: dict[str, str] = {}
+        self.dimension_lists: dict[str, DenseArray] = {}
+
+    def dialect_attribute(self, name: str, start: int) -> Any:
+        """`#name`, read already, and what follows it."""
+        raise NotImplementedError
+
+    def attribute(self) -> Any:
+        """The attribute that must be next."""
+        self.enter()
+        value = self._attribute()
+        self.depth -= 1
+        return value
+
+    def _attribute(self) -> Any:
+        self.skip()
+        start = self.position
+        char = self.source[start : start + 1]
+        if char.isdigit() or char == "-":
+            return self.number()
+        if char == '"':
+            text = self.string()
+            if self.accept(":"):
+                self.type()
+            return text
+        if char == "[":
+            items: list[Any] = []
+            self.list_of("[", "]", lambda: items.append(self.attribute()))
+            return tuple(items)
+        if char == "{":
+            return self.dictionary()
+        if char == "@":
+            return self.symbol()
+        if char == "#":
+            name = self.take(_HASH_NAME, "an attribute alias")[1]
+            if name in self.attribute_aliases:
+                return self.attribute_aliases[name]
+            return self.dialect_attribute(name, start)
+        match = _NAME(self.source, start)
+        if match is not None:
+            reader = _WORDS.get(match[0])
+            if reader is not None:
+                self.position = match.end()
+                return reader(self, start)
+            if match[0] == "loc":
+                location = self.accept_location()
+                if location is not None:
+                    return location
+            if match[0] in _KEPT:
+                return self._kept(match[0])
+        type = self.optional_type()
+        if type is None:
+            raise self.error(f"expected an attribute, found {self.found()}", start)
+        return type
+
+    def _kept(self, word: str) -> OpaqueAttribute:
+        """An attribute that no op here reads: its text."""
+        start = self.position
+        self.position += len(word)
+        while self.source[self.position : self.position + 1] in ("<", "["):
+            self.balanced()
+        if word in ("sparse", "opaque") and self.accept(":"):
+            self.type()
+        return OpaqueAttribute(self.source[start : self.position])
+
+    def number(self) -> Any:
+        """An integer or a float, with or without its type."""
+        match = self.take(_NUMBER, "a number")
+        text = match[0]
+        type = self.type() if self.accept(":") else None
+        if type is not None and not isinstance(type, ScalarType):
+            raise self.error(f"a number can't have the type {type}", match.start())
+        element = str(type) if type is not None else ("i64" if match[1] is None else "f64")
+        if integer_format(element) is not None:
+            if match[1] is not None:
+                raise self.error(f"expected an integer for {element}, found {text[:40]}", match.start())
+            return self._typed_integer(text, element, match.start())
+        if len(text) > 1000:
+            raise self.error("the number has too many digits", match.start())
+        return self._typed_float(text, element, match)
+
+    def _typed_integer(self, text: str, element: str, start: int) -> Any:
+        try:
+            value = literals.wrap_integer(self.to_integer(text, start), element)
+        except literals.LiteralError as error:
+            raise self.error(str(error), start) from error
+        if element == "i1":
+            return bool(value)
+        return value if element == "i64" else TypedInt(value, element)
+
+    def _typed_float(self, text: str, element: str, match: re.Match[str]) -> Any:
+        dtype = DTYPES.get(element)
+        if "x" in text:
+            if dtype is None or dtype.kind == "c":
+                raise self.error(f"a bit pattern can't have the type {element}", match.start())
+            try:
+                value = float(literals.scalar_from_bits(int(text, 16), dtype))
+            except literals.LiteralError as error:
+                raise self.error(str(error), match.start()) from error
+        elif match[1] is None:
+            raise self.error(f"expected a floating-point number for {element}, found {text[:40]}", match.start())
+        else:
+            value = float(text)
+            if dtype is not None and element != "f64":
+                with np.errstate(over="ignore"):
+                    value = float(np.array(value).astype(dtype))
+        return value if element == "f64" else TypedFloat(value, element)
+
+    def symbol(self) -> SymbolRef:
+        """`@name`, `@"any name"`, `@a::@b`."""
+        name = self.symbol_name()
+        while self.source.startswith("::@", self.position):
+            self.position += 2
+            name += f"::@{self.symbol_name()}"
+        return SymbolRef(name)
+
+    def symbol_name(self) -> str:
+        """`@name` or `@"any name"`, without the @."""
+        self.skip()
+        match = _SYMBOL(self.source, self.position)
+        if match is not None:
+            self.position = match.end()
+            return match[1]
+        if not self.source.startswith('@"', self.position):
+            raise self.error(f"expected a symbol name such as @main, found {self.found()}")
+        self.position += 1
+        name = self.string()
+        if not name:
+            raise self.error("a symbol's name can't be empty")
+        return name
+
+    def dictionary(self) -> dict[str, Any]:
+        """`{name = value, unit}`."""
+        values: dict[str, Any] = {}
+        self.list_of("{", "}", lambda: self._entry(values))
+        return values
+
+    def _entry(self, values: dict[str, Any]) -> None:
+        self.skip()
+        start = self.position
+        name = self.string() if self.at_string() else self.word("an attribute name")
+        if name in values:
+            raise self.error(f"the attribute '{name}' is given twice", start)
+        values[name] = self.attribute() if self.accept("=") else UNIT
+
+    def dimensions(self) -> DenseArray:
+        """`[0, 1]` or `array<i64: 0, 1>`: a list of 64-bit integers."""
+        self.skip()
+        match = _DIMENSIONS(self.source, self.position)
+        if match is not None:
+            known = self.dimension_lists.get(match[0])
+            if known is not None:
+                self.position = match.end()
+                return known
+        start = self.position
+        if self.accept_word("array"):
+            value = self.dense_array(start)
+        elif self.at("dense"):  # as it was written before version 0.14
+            dense = self.attribute()
+            if not isinstance(dense, DenseElements):
+                raise self.error("expected a list of integers such as [0, 1]", start)
+            value = DenseArray(np.asarray(dense.array).reshape(-1).tolist(), "i64")
+        else:
+            values: list[int] = []
+            self.list_of("[", "]", lambda: values.append(self.integer()))
+            value = DenseArray(values, "i64")
+        self.dimension_lists[self.source[start : self.position]] = value
+        return value
+
+    def dense_array(self, start: int) -> DenseArray:
+        """`array<i64: 1, 2>`, its first word read."""
+        self.expect("<", "after array")
+        element = self.type()
+        if not isinstance(element, ScalarType) or element not in DTYPES:
+            raise self.error("expected the element type of the array", start)
+        values: list[Any] = []
+        if self.accept(":"):
+            while True:
+                values.append(self._array_element(str(element)))
+                if not self.accept(","):
+                    break
+        self.expect(">", "to end the array")
+        return DenseArray(values, str(element))
+
+    def _array_element(self, element: str) -> Any:
+        if element == "i1":
+            for word in ("true", "false"):
+                if self.accept_word(word):
+                    return word == "true"
+        match = self.take(_NUMBER, "a number")
+        if integer_format(element) is None:
+            return float(self._typed_float(match[0], element, match))
+        if match[1] is not None:
+            raise self.error(f"expected an integer for {element}, found {match[0][:40]}", match.start())
+        value = self._typed_integer(match[0], element, match.start())
+        return value if element == "i1" else int(value)
+
+    def dense(self, start: int) -> Any:
+        """`dense<...> : type`, its first word read."""
+        self.expect("<", "after dense")
+        self.skip()
+        payload_start = self.position
+        is_string = self.at_string()
+        if is_string:
+            payload = self.string()
+        else:
+            match = _PAYLOAD(self.source, self.position)
+            payload = match[0] if match else ""
+            self.position += len(payload)
+        if self.at('"') or self.at("<"):  # a list of strings, or of what is not StableHLO's
+            self.position = self.source.index("<", start)
+            self.balanced()
+        else:
+            self.expect(">", "to end the literal")
+        self.expect(":", "and the literal's type")
+        type = self.type()
+        if not isinstance(type, TensorType) or str(type.element).startswith("!"):
+            return OpaqueAttribute(self.source[start : self.position])
+        try:
+            data = literals.from_bytes(payload, type) if is_string else literals.from_text(payload, type)
+        except literals.LiteralError as error:
+            raise self.error(str(error.args[0]), payload_start) from error
+        return DenseElements(type, data)
+
+    def dense_resource(self, start: int) -> Any:
+        """`dense_resource<name> : type`, its first word read; the data stand at the end of the text."""
+        self.expect("<", "after dense_resource")
+        name = self.string() if self.at_string() else self.word("the resource's name")
+        self.expect(">", "to end the resource's name")
+        self.expect(":", "and the resource's type")
+        type = self.type()
+        blob = self.resources.get(name)
+        if blob is None:
+            raise self.error(f"the resource '{name}' is not defined", start, hint="it belongs in {-# ... #-} at the end")
+        if not isinstance(type, TensorType):
+            raise self.error("a resource needs a tensor type", start)
+        try:
+            # A resource's text starts with its alignment, four bytes.
+            return DenseElements(type, literals.from_bytes("0x" + blob[10:], type))
+        except literals.LiteralError as error:
+            raise self.error(str(error.args[0]), start) from error
+
+
+_WORDS: dict[str, Callable[[AttributeReader, int], Any]] = {
+    "true": lambda reader, start: True,
+    "false": lambda reader, start: False,
+    "unit": lambda reader, start: UNIT,
+    "array": AttributeReader.dense_array,
+    "dense": AttributeReader.dense,
+    "dense_resource": AttributeReader.dense_resource,
+}

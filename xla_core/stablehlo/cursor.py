@@ -1,0 +1,232 @@
+"""A place in MLIR text, and the few ways to move on from it; every error says where and what was expected."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Callable
+
+from xla_core.errors import InvalidArgumentError, SourceLocation
+
+__all__ = ["MAX_DEPTH", "MAX_INTEGER_DIGITS", "Cursor", "TextLocation", "TextMap"]
+
+MAX_DEPTH = 100
+"""How deeply types, attributes and regions may nest, counted together."""
+
+MAX_INTEGER_DIGITS = 1000
+"""A longer number is an error before Python is asked to read it (its cost is quadratic)."""
+
+_SKIP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*)*").match
+_WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).match
+_INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)").match
+_STRING = re.compile(r'"([^"\\\n]*(?:\\.[^"\\\n]*)*)"').match
+_ESCAPE = re.compile(rb'\\(?:([0-9a-fA-F]{2})|(["\\])|(n)|(t)|(.))')
+_TOKEN = re.compile(r"[\w$.]+|->|[^\s]")
+_BRACKET = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|->|[<>()\[\]{}"]')
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+
+
+class TextMap:
+    """Offsets of one text as lines and columns; the table of lines is made when first asked for."""
+
+    __slots__ = ("_starts", "file", "source")
+
+    def __init__(self, source: str, file: str) -> None:
+        self.source = source
+        self.file = file
+        self._starts: list[int] | None = None
+
+    def location(self, offset: int) -> SourceLocation:
+        """File, line and column (both from 1) of an offset."""
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in re.finditer("\n", self.source))]
+        line = bisect.bisect_right(self._starts, offset)
+        return SourceLocation(self.file, line, offset - self._starts[line - 1] + 1)
+
+    def snippet(self, offset: int) -> str:
+        """The line of an offset (at most about 160 characters of it) and a caret below it."""
+        start = self.source.rfind("\n", 0, offset) + 1
+        end = self.source.find("\n", offset)
+        end = len(self.source) if end < 0 else end
+        head = "..." if offset - start > 100 else ""
+        start = max(start, offset - 100)
+        tail = "..." if end - start > 160 else ""
+        end = min(end, start + 160)
+        line = self.source[start:end].replace("\t", " ").rstrip("\r\n")
+        return f"  {head}{line}{tail}\n  {' ' * (len(head) + offset - start)}^"
+
+
+class TextLocation:
+    """A place in the text that was read, turned into line and column when asked for."""
+
+    __slots__ = ("offset", "text")
+
+    def __init__(self, text: TextMap, offset: int) -> None:
+        self.text = text
+        self.offset = offset
+
+    def resolve(self) -> SourceLocation:
+        return self.text.location(self.offset)
+
+
+class Cursor:
+    """Reads `source` from `position` on; whitespace and // comments before a token are skipped."""
+
+    def __init__(self, source: str, file: str) -> None:
+        self.source = source
+        self.text = TextMap(source, file)
+        self.position = 0
+        self.depth = 0
+
+    def error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
+        """The error to raise for what stands at `offset` (default: here)."""
+        if offset is None:
+            self.skip()
+            offset = self.position
+        offset = min(offset, len(self.source))
+        return InvalidArgumentError(
+            message, location=self.text.location(offset), hint=hint, snippet=self.text.snippet(offset)
+        )
+
+    def found(self) -> str:
+        """What stands here, for messages."""
+        self.skip()
+        token = _TOKEN.match(self.source, self.position)
+        return f"'{token[0][:40]}'" if token else "the end of the text"
+
+    def skip(self) -> None:
+        """Move over whitespace and comments."""
+        self.position = _SKIP(self.source, self.position).end()  # type: ignore[union-attr]  # the pattern always matches
+
+    def at(self, text: str) -> bool:
+        """Whether `text` is next."""
+        self.skip()
+        return self.source.startswith(text, self.position)
+
+    def accept(self, text: str) -> bool:
+        """Move over punctuation if it is next."""
+        self.skip()
+        if self.source.startswith(text, self.position):
+            self.position += len(text)
+            return True
+        return False
+
+    def expect(self, text: str, where: str = "") -> None:
+        """Move over punctuation, which must be next."""
+        self.skip()
+        if not self.source.startswith(text, self.position):
+            raise self.error(f"expected '{text}'{where and ' ' + where}, found {self.found()}")
+        self.position += len(text)
+
+    def at_word(self, word: str) -> bool:
+        """Whether the whole word `word` is next."""
+        self.skip()
+        match = _WORD(self.source, self.position)
+        return match is not None and match[0] == word
+
+    def accept_word(self, word: str) -> bool:
+        """Move over a keyword if it is next."""
+        if self.at_word(word):
+            self.position += len(word)
+            return True
+        return False
+
+    def expect_word(self, word: str) -> None:
+        """Move over a keyword, which must be next."""
+        if not self.accept_word(word):
+            raise self.error(f"expected '{word}', found {self.found()}")
+
+    def word(self, what: str) -> str:
+        """The bare identifier that must be next."""
+        self.skip()
+        match = _WORD(self.source, self.position)
+        if match is None:
+            raise self.error(f"expected {what}, found {self.found()}")
+        self.position = match.end()
+        return match[0]
+
+    def take(self, match: Callable[[str, int], re.Match[str] | None], what: str) -> re.Match[str]:
+        """What a compiled pattern's `match` finds here; `what` it must be is said where it isn't."""
+        self.skip()
+        found = match(self.source, self.position)
+        if found is None:
+            raise self.error(f"expected {what}, found {self.found()}")
+        self.position = found.end()
+        return found
+
+    def integer(self, what: str = "an integer") -> int:
+        """An integer of 64 bits, decimal or hexadecimal."""
+        start = self.take(_INTEGER, what)
+        value = self.to_integer(start[0], start.start())
+        if not -(1 << 63) <= value < 1 << 63:
+            raise self.error(f"{what} must fit in 64 bits", start.start())
+        return value
+
+    def to_integer(self, text: str, offset: int) -> int:
+        """The value of an integer's text, of any size that is sane."""
+        if len(text) > MAX_INTEGER_DIGITS:
+            raise self.error("the number has too many digits", offset)
+        return int(text, 16) if "x" in text else int(text)
+
+    def string(self, what: str = "a string") -> str:
+        """A quoted string with its escapes resolved (bytes that aren't UTF-8 become surrogates, as in os.fsdecode)."""
+        text = self.take(_STRING, what)[1]
+        if "\\" not in text:
+            return text
+        data = _ESCAPE.sub(_unescape, text.encode("utf-8", "surrogateescape"))
+        return data.decode("utf-8", "surrogateescape")
+
+    def at_string(self) -> bool:
+        """Whether a string is next."""
+        return self.at('"')
+
+    def list_of(self, opening: str, closing: str, read: Callable[[], object]) -> None:
+        """`opening item, item closing`: call `read` for each item."""
+        self.expect(opening)
+        if self.accept(closing):
+            return
+        while True:
+            read()
+            if self.accept(","):
+                continue
+            if not self.accept(closing):
+                raise self.error(f"expected ',' or '{closing}', found {self.found()}")
+            return
+
+    def balanced(self) -> str:
+        """From an opening bracket to its closing one: the text between, brackets included."""
+        start = self.position
+        stack: list[str] = []
+        for match in _BRACKET.finditer(self.source, start):
+            token = match[0]
+            if token in _CLOSING:
+                stack.append(_CLOSING[token])
+            elif token == '"':
+                raise self.error("the string never ends", match.start())
+            elif len(token) == 1:
+                if not stack or stack.pop() != token:
+                    raise self.error(f"unbalanced '{token}'", match.start())
+                if not stack:
+                    self.position = match.end()
+                    return self.source[start : self.position]
+        raise self.error(f"'{self.source[start : start + 1]}' is never closed", start)
+
+    def enter(self) -> None:
+        """One level deeper; `leave` undoes it (an error needn't: it ends the reading)."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.error(f"nested more than {MAX_DEPTH} levels deep")
+
+    def leave(self) -> None:
+        self.depth -= 1
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code, char, newline, tab, other = match.groups()
+    if code:
+        return bytes.fromhex(code.decode("ascii"))
+    if newline:
+        return b"\n"
+    if tab:
+        return b"\t"
+    return char or b"\\" + other

@@ -1,0 +1,316 @@
+"""Reads the attributes of the dialects stablehlo and chlo: enums and structs. Any other dialect's are kept as text."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.stablehlo.attribute_reader import AttributeReader
+from xla_core.stablehlo.attributes import (
+    AxisRef,
+    ChannelHandle,
+    ConvDimensionNumbers,
+    DenseElements,
+    DotAlgorithm,
+    DotDimensionNumbers,
+    EnumAttribute,
+    GatherDimensionNumbers,
+    Mesh,
+    OpaqueAttribute,
+    OutputOperandAlias,
+    RaggedDotDimensionNumbers,
+    ReplicaGroupMeshAxes,
+    ResultAccuracy,
+    ScatterDimensionNumbers,
+    TypeExtensions,
+)
+from xla_core.stablehlo.ir import ScalarType
+
+__all__ = ["ENUMS", "DialectAttributeReader"]
+
+ENUMS: dict[str, tuple[str, ...]] = {
+    "precision": ("DEFAULT", "HIGH", "HIGHEST"),
+    "result_accuracy_mode": ("DEFAULT", "HIGHEST", "TOLERANCE"),
+    "fft_type": ("FFT", "IFFT", "RFFT", "IRFFT"),
+    "comparison_direction": ("EQ", "NE", "GE", "GT", "LE", "LT"),
+    "comparison_type": ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "transpose": ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
+    "rng_distribution": ("UNIFORM", "NORMAL"),
+    "rng_algorithm": ("DEFAULT", "THREE_FRY", "PHILOX"),
+    "custom_call_api_version": (
+        "API_VERSION_UNSPECIFIED",
+        "API_VERSION_ORIGINAL",
+        "API_VERSION_STATUS_RETURNING",
+        "API_VERSION_STATUS_RETURNING_UNIFIED",
+        "API_VERSION_TYPED_FFI",
+    ),
+}
+"""The values of each enum of the dialects."""
+
+_CONV_LETTERS = (("b", "f"), ("i", "o"), ("b", "f"))
+
+
+class DialectAttributeReader(AttributeReader):
+    """Reads `#dialect.name<...>` and `#dialect<name ...>`."""
+
+    def dialect_attribute(self, name: str, start: int) -> Any:
+        dialect, _, mnemonic = name.partition(".")
+        is_known = dialect in ("stablehlo", "chlo")
+        if not mnemonic and self.source.startswith("<", self.position):
+            if not is_known:
+                self.balanced()
+                return OpaqueAttribute(self.source[start : self.position])
+            self.position += 1
+            mnemonic = self.word("an attribute of the dialect")
+            value = self.enum(mnemonic) if mnemonic in ENUMS else self._struct(mnemonic, start)
+            self.expect(">", "to end the attribute")
+            return value
+        if not mnemonic:
+            raise self.error(f"the attribute alias #{name} is not defined", start)
+        if not is_known:
+            if self.source.startswith("<", self.position):
+                self.balanced()
+            return OpaqueAttribute(self.source[start : self.position])
+        if mnemonic in ENUMS:
+            self.expect("<")
+            value = self.enum(mnemonic)
+            self.expect(">", "to end the attribute")
+            return value
+        return self._struct(mnemonic, start)
+
+    def enum(self, kind: str) -> EnumAttribute:
+        """One of the values of an enum."""
+        self.skip()
+        start = self.position
+        if self.at("#"):
+            value = self.attribute()
+            if not isinstance(value, EnumAttribute) or value.kind != kind:
+                raise self.error(f"expected a {kind}", start)
+            return value
+        text = self.word(f"a {kind}")
+        if text not in ENUMS[kind]:
+            raise self.error(f"expected {kind} to be one of: {', '.join(ENUMS[kind])}; found '{text}'", start)
+        return EnumAttribute(text, kind)
+
+    def _struct(self, mnemonic: str, start: int) -> Any:
+        reader = _STRUCTS.get(mnemonic)
+        if reader is None:
+            near = difflib.get_close_matches(mnemonic, [*_STRUCTS, *ENUMS], 1)
+            hint = f"did you mean '{near[0]}'?" if near else None
+            raise self.error(f"unknown StableHLO attribute '{mnemonic}'", start, hint=hint)
+        return reader(self)
+
+    def fields(self, readers: dict[str, Callable[[], Any]], opening: str = "<") -> dict[str, Any]:
+        """`<name = value, ...>`, in any order, each at most once; `readers` reads a value by its name."""
+        values: dict[str, Any] = {}
+
+        def field() -> None:
+            self.skip()
+            start = self.position
+            name = self.word("a field's name")
+            if name not in readers:
+                raise self.error(f"expected one of: {', '.join(readers)}; found '{name}'", start)
+            if name in values:
+                raise self.error(f"'{name}' is given twice", start)
+            self.expect("=", f"after '{name}'")
+            values[name] = readers[name]()
+
+        self.list_of(opening, ">", field)
+        return values
+
+    def dimension_tuple(self) -> tuple[int, ...]:
+        return tuple(self.dimensions())
+
+    def boolean(self) -> bool:
+        """`true` or `false`."""
+        if self.accept_word("true"):
+            return True
+        self.expect_word("false")
+        return False
+
+    def dimension_struct(self, cls: Any) -> Any:
+        """A struct of integers and of lists of integers, with all fields optional."""
+        readers: dict[str, Callable[[], Any]] = {
+            name: self.integer if isinstance(default, int) else self.dimension_tuple
+            for name, default in _defaults(cls).items()
+        }
+        return cls(**self.fields(readers))
+
+    def required_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
+        """A struct all of whose fields must be there."""
+        start = self.position
+        values = self.fields(readers)
+        missing = [name for name in readers if name not in values]
+        if missing:
+            raise self.error(f"missing: {', '.join(missing)}", start)
+        return cls(**values)
+
+    def element_name(self) -> str:
+        """A scalar type, by name."""
+        self.skip()
+        start = self.position
+        type = self.type()
+        if not isinstance(type, ScalarType):
+            raise self.error(f"expected an element type, found {type}", start)
+        return str(type)
+
+    def dot_algorithm(self) -> DotAlgorithm:
+        """`<lhs_precision_type = f32, ...>`."""
+        readers: dict[str, Callable[[], Any]] = {
+            "lhs_precision_type": self.element_name,
+            "rhs_precision_type": self.element_name,
+            "accumulation_type": self.element_name,
+            "lhs_component_count": self.integer,
+            "rhs_component_count": self.integer,
+            "num_primitive_operations": self.integer,
+            "allow_imprecise_accumulation": self.boolean,
+        }
+        result: DotAlgorithm = self.required_struct(DotAlgorithm, readers)
+        return result
+
+    def result_accuracy(self) -> ResultAccuracy:
+        """`<atol = 1.0e-5, rtol = 0.0, ulps = 1, mode = TOLERANCE>`, each optional."""
+        values = self.fields(
+            {
+                "atol": lambda: float(self.number()),
+                "rtol": lambda: float(self.number()),
+                "ulps": self.integer,
+                "mode": lambda: str(self.enum("result_accuracy_mode")),
+            }
+        )
+        return ResultAccuracy(**values)
+
+    def bounds(self) -> TypeExtensions:
+        """`<4, ?>`."""
+        bounds: list[int | None] = []
+        self.list_of("<", ">", lambda: bounds.append(None if self.accept("?") else self.integer()))
+        return TypeExtensions(tuple(bounds))
+
+    def type_extensions(self) -> TypeExtensions:
+        """`<bounds = [4, ?]>`."""
+        bounds: list[int | None] = []
+
+        def read() -> None:
+            self.list_of("[", "]", lambda: bounds.append(None if self.accept("?") else self.integer()))
+
+        self.fields({"bounds": read})
+        return TypeExtensions(tuple(bounds))
+
+    def convolution(self) -> ConvDimensionNumbers:
+        """`<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>` or `<raw name = value, ...>`."""
+        self.expect("<")
+        if self.accept_word("raw"):
+            names = _defaults(ConvDimensionNumbers)
+            readers: dict[str, Callable[[], Any]] = {
+                name: self.integer if isinstance(default, int) else self.dimension_tuple
+                for name, default in names.items()
+            }
+            return ConvDimensionNumbers(**self.fields(readers, opening=""))
+        value = self.convolution_dimensions()
+        self.expect(">", "to end the attribute")
+        return value
+
+    def convolution_dimensions(self) -> ConvDimensionNumbers:
+        """`[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]`."""
+        parts = []
+        for index, letters in enumerate(_CONV_LETTERS):
+            if index == 1:
+                self.expect("x", "between the input's and the kernel's dimensions")
+            elif index == 2:
+                self.expect("->", "before the output's dimensions")
+            parts.append(self._convolution_part(letters))
+        (b, f, spatial), (i, o, kernel), (out_b, out_f, out) = parts
+        return ConvDimensionNumbers(b, f, spatial, i, o, kernel, out_b, out_f, out)
+
+    def _convolution_part(self, letters: tuple[str, str]) -> tuple[int, int, tuple[int, ...]]:
+        self.skip()
+        start = self.position
+        places: dict[str | int, int] = {}
+
+        def entry() -> None:
+            self.skip()
+            offset = self.position
+            is_number = self.source[offset : offset + 1].isdigit()
+            key: str | int = self.integer("a dimension") if is_number else self.word("a dimension")
+            if isinstance(key, str) and key not in letters:
+                raise self.error(f"unexpected dimension '{key}', expected {' or '.join(letters)} or a number", offset)
+            if key in places:
+                raise self.error(f"the dimension {key} is given twice", offset)
+            places[key] = len(places)
+
+        self.list_of("[", "]", entry)
+        spatial = len(places) - sum(letter in places for letter in letters)
+        missing = [str(key) for key in (*letters, *range(spatial)) if key not in places]
+        if missing:
+            raise self.error(f"expected the dimensions {', '.join(missing)}", start)
+        return places[letters[0]], places[letters[1]], tuple(places[d] for d in range(spatial))
+
+    def axis_ref(self) -> AxisRef:
+        """`<name = "x", sub_axis_info = (1)2>`."""
+
+        def sub_axis() -> tuple[int, int]:
+            self.expect("(")
+            pre_size = self.integer()
+            self.expect(")")
+            return pre_size, self.integer()
+
+        start = self.position
+        values = self.fields({"name": self.string, "sub_axis_info": sub_axis})
+        if "name" not in values:
+            raise self.error("missing: name", start)
+        return AxisRef(values["name"], *values.get("sub_axis_info", ()))
+
+    def mesh(self) -> Mesh:
+        """`<axes = [<name = "x", size = 2>], device_ids = dense<...>>`."""
+        axes: list[tuple[str, int]] = []
+
+        def axis() -> None:
+            self.accept("#stablehlo.mesh_axis")
+            axes.append(self.mesh_axis())
+
+        values = self.fields({"axes": lambda: self.list_of("[", "]", axis), "device_ids": self.attribute})
+        ids = values.get("device_ids")
+        return Mesh(tuple(axes), ids if isinstance(ids, DenseElements) else None)
+
+    def mesh_axis(self) -> tuple[str, int]:
+        """`<name = "x", size = 2>`."""
+        pair: tuple[str, int] = self.required_struct(
+            lambda name, size: (name, size), {"name": self.string, "size": self.integer}
+        )
+        return pair
+
+    def replica_group_mesh_axes(self) -> ReplicaGroupMeshAxes:
+        """`<mesh = @mesh, axes = [...]>`."""
+        result: ReplicaGroupMeshAxes = self.required_struct(
+            ReplicaGroupMeshAxes, {"mesh": self.attribute, "axes": self.attribute}
+        )
+        return result
+
+    def channel_handle(self) -> ChannelHandle:
+        """`<handle = 0, type = 0>`."""
+        result: ChannelHandle = self.required_struct(ChannelHandle, {"handle": self.integer, "type": self.integer})
+        return result
+
+
+def _defaults(cls: Any) -> dict[str, Any]:
+    return {name: field.default for name, field in cls.__dataclass_fields__.items()}
+
+
+_STRUCTS: dict[str, Callable[[DialectAttributeReader], Any]] = {
+    "gather": lambda reader: reader.dimension_struct(GatherDimensionNumbers),
+    "scatter": lambda reader: reader.dimension_struct(ScatterDimensionNumbers),
+    "dot": lambda reader: reader.dimension_struct(DotDimensionNumbers),
+    "ragged_dot": lambda reader: reader.dimension_struct(RaggedDotDimensionNumbers),
+    "output_operand_alias": lambda reader: reader.dimension_struct(OutputOperandAlias),
+    "conv": DialectAttributeReader.convolution,
+    "dot_algorithm": DialectAttributeReader.dot_algorithm,
+    "channel_handle": DialectAttributeReader.channel_handle,
+    "result_accuracy": DialectAttributeReader.result_accuracy,
+    "bounds": DialectAttributeReader.bounds,
+    "type_extensions": DialectAttributeReader.type_extensions,
+    "axis_ref": DialectAttributeReader.axis_ref,
+    "mesh": DialectAttributeReader.mesh,
+    "mesh_axis": DialectAttributeReader.mesh_axis,
+    "replica_group_mesh_axes": DialectAttributeReader.replica_group_mesh_axes,
+}

@@ -1,0 +1,112 @@
+"""Formats (`syntax.py`) as steps that read them one after another."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_core.stablehlo.custom_forms import CUSTOM, generic_regions, value_types
+from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES
+from xla_core.stablehlo.signatures import SIGNATURES
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.op_reader import OpReader, OpState
+
+__all__ = ["GENERIC_STEPS", "Step", "steps_of"]
+
+Step = Callable[["OpReader", "OpState"], None]
+
+_WORD = re.compile(r"[a-z_]+\Z").match
+
+
+@functools.cache
+def steps_of(form: str) -> tuple[Step, ...]:
+    """The steps of a format."""
+    words = form.split()
+    steps: list[Step] = []
+    while words:
+        word = words.pop(0)
+        if word == "(?":
+            end = words.index("?)")
+            steps.append(_optional(words[0], steps_of(" ".join(words[1:end]))))
+            del words[: end + 1]
+        else:
+            steps.append(_step(word))
+    return tuple(steps)
+
+
+def _step(word: str) -> Step:
+    name, _, kind = word.rpartition(":")
+    if word == "%":
+        return lambda reader, state: reader.operand(state)
+    if word == "%*":
+        return lambda reader, state: reader.operands(state)
+    if word == "%,*":
+        return _operands_with_commas
+    if word in ATTRIBUTE_GROUPS:
+        return _attribute_group(word)
+    if word in CUSTOM:
+        return CUSTOM[word]
+    if word == ":value:":
+        return value_types
+    if word.startswith(":") and len(word) > 1:
+        return _signature(word[1:-1])
+    if name:
+        return _attribute(name, kind)
+    if _WORD(word):
+        return lambda reader, state: reader.expect_word(word)
+    return lambda reader, state: reader.expect(word, f"in {state.name}")
+
+
+def _optional(first: str, rest: tuple[Step, ...]) -> Step:
+    def step(reader: OpReader, state: OpState) -> None:
+        if reader.accept(first):
+            for inner in rest:
+                inner(reader, state)
+
+    return step
+
+
+def _operands_with_commas(reader: OpReader, state: OpState) -> None:
+    while reader.at("%"):
+        reader.operand(state)
+        reader.expect(",", "after the operand")
+
+
+def _attribute(name: str, kind: str) -> Step:
+    read = ATTRIBUTES[kind][0]
+
+    def step(reader: OpReader, state: OpState) -> None:
+        state.attributes[name] = read(reader)
+
+    return step
+
+
+def _attribute_group(kind: str) -> Step:
+    read: Callable[[Any], dict[str, Any]] = ATTRIBUTE_GROUPS[kind][0]
+
+    def step(reader: OpReader, state: OpState) -> None:
+        reader.skip()
+        start = reader.position
+        reader.add_attributes(state, read(reader), start)
+
+    return step
+
+
+def _signature(kind: str) -> Step:
+    read = SIGNATURES[kind][0]
+
+    def step(reader: OpReader, state: OpState) -> None:
+        state.operand_types, state.result_types = read(reader, len(state.operands))
+
+    return step
+
+
+GENERIC_STEPS: tuple[Step, ...] = (
+    *steps_of("( %* ) <properties>"),
+    generic_regions,
+    *steps_of("attr-dict : :functional:"),
+)
+"""What follows the quoted name of an op."""

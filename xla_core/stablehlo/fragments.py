@@ -1,0 +1,232 @@
+"""The parts of pretty forms that hold attributes: how each kind is read, and the pattern that finds its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_core.stablehlo.attributes import (
+    DenseArray,
+    DenseElements,
+    DotDimensionNumbers,
+    EnumAttribute,
+    OpaqueAttribute,
+    TypedInt,
+)
+from xla_core.stablehlo.dialect_attributes import ENUMS, DialectAttributeReader
+from xla_core.stablehlo.ir import TensorType
+
+__all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS"]
+
+Reader = DialectAttributeReader
+_DIMS = r"\[[-0-9, ]*\]"
+
+
+def _boolean(reader: Reader) -> bool:
+    value = reader.boolean()
+    if reader.accept(":"):
+        reader.expect_word("i1")
+    return value
+
+
+def _typed(element: str) -> Callable[[Reader], TypedInt]:
+    def read(reader: Reader) -> TypedInt:
+        reader.skip()
+        start = reader.position
+        value = reader.integer()
+        low, high = (0, 1 << int(element[2:])) if element[0] == "u" else (-(1 << 31), 1 << 31)
+        if not low <= value < high:
+            raise reader.error(f"{value} is out of range for {element}", start)
+        return TypedInt(value, element)
+
+    return read
+
+
+def _enum(kind: str) -> Callable[[Reader], EnumAttribute]:
+    return lambda reader: reader.enum(kind)
+
+
+def _balanced(reader: Reader) -> OpaqueAttribute:
+    reader.skip()
+    start = reader.position
+    if reader.source[start : start + 1] not in ("<", "["):
+        raise reader.error(f"expected '<' or '[', found {reader.found()}")
+    return OpaqueAttribute(reader.balanced())
+
+
+def _symbol_name(reader: Reader) -> str:
+    return reader.symbol_name()
+
+
+def _pair(reader: Reader) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    reader.expect("=")
+    left = reader.dimension_tuple()
+    reader.expect("x", "between the dimensions of the two sides")
+    return left, reader.dimension_tuple()
+
+
+def _dot_dimensions(reader: Reader) -> DotDimensionNumbers:
+    batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    if reader.accept_word("batching_dims"):
+        batching = _pair(reader)
+        reader.expect(",", "and contracting_dims")
+    reader.expect_word("contracting_dims")
+    return DotDimensionNumbers(*batching, *_pair(reader))
+
+
+ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
+    "attribute": (Reader.attribute, None),
+    "balanced": (_balanced, None),
+    "bool": (_boolean, "true|false"),
+    "convolution": (Reader.convolution_dimensions, rf"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
+    "dims": (Reader.dimensions, _DIMS),
+    "dot_dimensions": (
+        _dot_dimensions,
+        rf"(?:batching_dims = {_DIMS} x {_DIMS}, )?contracting_dims = {_DIMS} x {_DIMS}",
+    ),
+    "i32": (_typed("i32"), "-?[0-9]+"),
+    "int": (Reader.integer, "-?[0-9]+"),
+    "string": (Reader.string, r'"[^"\\\n]*"'),
+    "symbol": (Reader.symbol, r"@[\w$.]+"),
+    "symbol_name": (_symbol_name, r"@[\w$.]+"),
+    "ui32": (_typed("ui32"), "[0-9]+"),
+    "ui64": (_typed("ui64"), "[0-9]+"),
+    **{kind: (_enum(kind), "[A-Z_]+") for kind in ENUMS},
+}
+"""Kinds of one attribute: reader, and pattern (None: read patiently)."""
+
+
+def _precision(reader: Reader) -> dict[str, Any]:
+    if not reader.accept(","):
+        return {}
+    return {"precision_config": _precision_list(reader)}
+
+
+def _precision_list(reader: Reader) -> tuple[EnumAttribute, ...]:
+    reader.expect_word("precision")
+    reader.expect("=")
+    values: list[EnumAttribute] = []
+    reader.list_of("[", "]", lambda: values.append(reader.enum("precision")))
+    return tuple(values)
+
+
+def _precision_and_algorithm(reader: Reader) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    if not reader.accept(","):
+        return values
+    if reader.at_word("precision"):
+        values["precision_config"] = _precision_list(reader)
+        if not reader.accept(","):
+            return values
+    reader.expect_word("algorithm")
+    reader.expect("=")
+    values["algorithm"] = reader.dot_algorithm()
+    return values
+
+
+def _slice_ranges(reader: Reader) -> dict[str, Any]:
+    ranges: list[tuple[int, int, int]] = []
+
+    def read() -> None:
+        start = reader.integer("the start")
+        reader.expect(":", "between the start and the limit")
+        limit = reader.integer("the limit")
+        ranges.append((start, limit, reader.integer("the stride") if reader.accept(":") else 1))
+
+    reader.list_of("[", "]", read)
+    names = ("start_indices", "limit_indices", "strides")
+    return {name: DenseArray([r[i] for r in ranges], "i64") for i, name in enumerate(names)}
+
+
+_WINDOW = {"stride": "window_strides", "lhs_dilate": "lhs_dilation", "rhs_dilate": "rhs_dilation"}
+
+
+def _window(reader: Reader) -> dict[str, Any]:
+    """`stride = [..], pad = [[..], ..], lhs_dilate = [..], rhs_dilate = [..], reverse = [..]`, each optional."""
+    values: dict[str, Any] = {}
+    while not reader.at("}"):
+        start = reader.position
+        word = reader.word("a window attribute")
+        name = {**_WINDOW, "pad": "padding", "reverse": "window_reversal"}.get(word)
+        if name is None or name in values:
+            expected = "stride, pad, lhs_dilate, rhs_dilate or reverse"
+            raise reader.error(f"expected {expected}, each at most once; found '{word}'", start)
+        reader.expect("=")
+        if word == "pad":
+            values[name] = _padding(reader)
+        elif word == "reverse":
+            values[name] = _reversal(reader)
+        else:
+            values[name] = reader.dimensions()
+        if not reader.accept(","):
+            break
+    return values
+
+
+def _padding(reader: Reader) -> DenseElements:
+    rows: list[tuple[int, ...]] = []
+
+    def read() -> None:
+        reader.skip()
+        start = reader.position
+        rows.append(reader.dimension_tuple())
+        if len(rows[-1]) != 2:
+            raise reader.error(f"expected [low, high], found {len(rows[-1])} numbers", start)
+
+    reader.list_of("[", "]", read)
+    data = np.array(rows, np.int64).reshape(len(rows), 2)
+    return DenseElements(TensorType(data.shape, "i64"), data)
+
+
+def _reversal(reader: Reader) -> DenseArray:
+    flags: list[bool] = []
+    reader.list_of(
+        "[", "]", lambda: flags.append(reader.boolean() if reader.at("t") or reader.at("f") else reader.integer() != 0)
+    )
+    return DenseArray(flags, "i1")
+
+
+def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
+    reader.skip()
+    start = reader.position
+    exponent, _, mantissa = reader.word("a format such as e5m10")[1:].partition("m")
+    is_format = reader.source[start] == "e" and exponent.isdigit() and mantissa.isdigit()
+    if not is_format or len(exponent) > 9 or len(mantissa) > 9:
+        raise reader.error("expected exponent and mantissa bits as in e5m10", start)
+    return {"exponent_bits": TypedInt(int(exponent), "i32"), "mantissa_bits": TypedInt(int(mantissa), "i32")}
+
+
+def _properties(reader: Reader) -> dict[str, Any]:
+    if not reader.accept("<"):
+        return {}
+    reader.skip()
+    start = reader.position
+    values = reader.attribute()
+    if not isinstance(values, dict):
+        raise reader.error("expected properties such as <{name = value}>", start)
+    reader.expect(">", "to end the properties")
+    return values
+
+
+def attribute_dictionary(reader: Reader) -> dict[str, Any]:
+    """`{name = value, ...}`, or nothing."""
+    return reader.dictionary() if reader.at("{") else {}
+
+
+_BRACES = r"\{[^{}\n]*\}"
+
+ATTRIBUTE_GROUPS: dict[str, tuple[Callable[[Reader], dict[str, Any]], str | None]] = {
+    "attr-dict": (attribute_dictionary, rf"(?:{_BRACES})?"),
+    "<exponent_mantissa>": (_exponent_mantissa, "e[0-9]+m[0-9]+"),
+    "<precision>": (_precision, r"(?:, precision = \[[A-Z, ]*\])?"),
+    "<precision_and_algorithm>": (
+        _precision_and_algorithm,
+        r"(?:, precision = \[[A-Z, ]*\])?(?:, algorithm = <[^<>\n]*>)?",
+    ),
+    "<properties>": (_properties, rf"(?:<{_BRACES}>)?"),
+    "<slice_ranges>": (_slice_ranges, r"\[[-0-9:, ]*\]"),
+    "<window>": (_window, r"[^{}\n]*"),
+}
+"""Kinds of several attributes at once: reader, and pattern."""

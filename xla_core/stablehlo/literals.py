@@ -1,0 +1,208 @@
+"""Decodes the payload of `dense<...>`: nested lists, a single value, or the hexadecimal dump of raw bytes.
+
+The work for each element is C's: json reads the lists, numpy makes the array. What is decoded is bounded by the text
+that was written, never by the size that a type claims.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+import numpy as np
+
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.types import DTYPES, integer_format
+
+__all__ = ["LiteralError", "from_bytes", "from_text", "scalar_from_bits", "wrap_integer"]
+
+_ALLOWED = re.compile(r"(?:[-+0-9.eE,\[\]\s]+|true|false)*").fullmatch
+_HEX = re.compile(r"-?0x[0-9a-fA-F]+")
+_TOKEN = re.compile(r"[^\s,\[\]()]+")
+_LEADING_ZERO = re.compile(r"(?<![\w.])(-?)0+(?=[0-9])")
+_BARE_POINT = re.compile(r"(?<=[0-9])\.(?![0-9])")
+_PLUS = re.compile(r"(?<![\w.])\+(?=[0-9])")
+
+
+class LiteralError(ValueError):
+    """What is wrong with a literal; the reader knows where."""
+
+
+def wrap_integer(value: int, element: str) -> int:
+    """`value` as the integer type holds it: a signless type takes the unsigned spelling of a negative value too."""
+    kind, width = integer_format(element) or ("i", 64)
+    low = 0 if kind == "ui" else -(1 << (width - 1))
+    high = (1 << (width - 1)) - 1 if kind == "si" else (1 << width) - 1
+    if not low <= value <= high:
+        raise LiteralError(f"the integer {value} is out of range for {element}")
+    if kind == "i" and width > 1 and value >> (width - 1) > 0:
+        value -= 1 << width
+    return value
+
+
+def dtype_of(type: TensorType) -> np.dtype[Any]:
+    dtype = DTYPES.get(type.element) if isinstance(type.element, str) else None
+    if dtype is None:
+        raise LiteralError(f"a constant can't have the element type {type.element}")
+    if not type.is_static:
+        raise LiteralError(f"a constant needs a static shape, not {type}")
+    return dtype
+
+
+def scalar_from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray:
+    """The 0-d array of a float type whose bit pattern is `bits`."""
+    size = dtype.itemsize
+    if bits < 0 or bits.bit_length() > 8 * size:
+        raise LiteralError(f"the bit pattern {bits:#x} doesn't fit the type")
+    return np.frombuffer(bits.to_bytes(size, "little"), dtype).reshape(()).copy()
+
+
+def from_bytes(text: str, type: TensorType) -> np.ndarray:
+    """The data of a hexadecimal dump "0x..."; 0-d where it is one value for all.
+
+    i1 is packed eight to a byte (or one a byte), every other type is little endian in whole bytes.
+    """
+    dtype = dtype_of(type)
+    if not text.startswith("0x"):
+        raise LiteralError('expected a hexadecimal string "0x..."')
+    try:
+        data = bytes.fromhex(text[2:])
+    except ValueError as error:
+        raise LiteralError(f"malformed hexadecimal string: {error}") from error
+    count = math.prod(type.shape)
+    if type.element == "i1" and len(data) == (count + 7) // 8 and count != len(data):
+        bits = np.frombuffer(data, np.uint8)
+        return np.unpackbits(bits, count=count, bitorder="little").astype(np.bool_).reshape(type.shape)
+    if type.element == "i1" and len(data) == 1:
+        return np.array(data[0] != 0)
+    if len(data) == dtype.itemsize and count != 1:
+        return np.frombuffer(data, dtype).reshape(()).copy()
+    if len(data) != count * dtype.itemsize:
+        raise LiteralError(f"{type} needs {count} elements of {dtype.itemsize} bytes, the text has {len(data)} bytes")
+    if type.element == "i1":
+        return (np.frombuffer(data, np.uint8) != 0).reshape(type.shape)
+    return np.frombuffer(data, dtype).reshape(type.shape)
+
+
+def from_text(text: str, type: TensorType) -> np.ndarray:
+    """The data of what stands between the brackets of `dense<...>` and isn't a string; 0-d where it is one value."""
+    dtype = dtype_of(type)
+    count = math.prod(type.shape)
+    if not text or text.isspace():
+        if count:
+            raise LiteralError(f"{type} needs {count} elements, the text has none")
+        return np.zeros(type.shape, dtype)
+    element = str(type.element)
+    if element.startswith("complex"):
+        return _complex_from_text(text, type, dtype, element[len("complex<") : -1])
+    if "(" in text:
+        raise LiteralError(f"a pair in parentheses is complex, but the type is {type}")
+    values = _decode(text, element, dtype)
+    return _shaped(values, type.shape, type)
+
+
+def _complex_from_text(text: str, type: TensorType, dtype: np.dtype[Any], part: str) -> np.ndarray:
+    pairs = text.count("(")
+    values = _decode(text.replace("(", "[").replace(")", "]"), part, DTYPES[part])
+    if pairs != text.count(")") or values.size != 2 * pairs or values.ndim == 0 or values.shape[-1:] != (2,):
+        raise LiteralError("expected complex elements: pairs (real, imaginary)")
+    joined = np.ascontiguousarray(values).view(dtype).reshape(values.shape[:-1])
+    return _shaped(joined, type.shape, type)
+
+
+def _shaped(values: np.ndarray, shape: tuple[int, ...], type: TensorType) -> np.ndarray:
+    if values.ndim == 0 or values.shape == shape:
+        return values
+    if values.size == 0 and math.prod(shape) == 0 and values.ndim <= max(len(shape), 1):
+        return values.reshape(shape)
+    have = "x".join(map(str, values.shape))
+    raise LiteralError(f"the literal's shape is {have}, but its type is {type}")
+
+
+def _decode(text: str, element: str, dtype: np.dtype[Any]) -> np.ndarray:
+    """Nested lists of one element type as an array of just that shape."""
+    is_integer = integer_format(element) is not None
+    bits: list[str] = _HEX.findall(text) if "0x" in text else []
+    plain = _HEX.sub("0" if is_integer else "0.0", text) if bits else text
+    values = _read_json(plain, element, is_integer)
+    try:
+        array = _integers(values, element, dtype) if is_integer else _floats(values, dtype)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        if isinstance(error, LiteralError):
+            raise
+        raise LiteralError("the literal's lists are not all of one shape") from error
+    if array.dtype != dtype:
+        raise LiteralError("the literal's lists are not all of one shape")
+    if bits:
+        array = np.array(array)  # writable and contiguous
+        flat = array.reshape(-1)
+        places = [i for i, token in enumerate(_TOKEN.findall(text)) if "0x" in token]
+        if len(places) != len(bits):
+            raise LiteralError("malformed number in the literal")
+        for place, token in zip(places, bits, strict=True):
+            if len(token) > 40:
+                raise LiteralError("the number has too many digits")
+            value = int(token, 16)
+            flat[place] = wrap_integer(value, element) if is_integer else scalar_from_bits(value, dtype)
+    return array
+
+
+def _read_json(text: str, element: str, is_integer: bool) -> Any:
+    def refuse_integer(token: str) -> NoReturn:
+        raise LiteralError(f"expected a floating-point number for {element}, found {token[:40]}", token)
+
+    def refuse_float(token: str) -> NoReturn:
+        raise LiteralError(f"expected an integer for {element}, found {token[:40]}", token)
+
+    if _ALLOWED(text) is None:
+        raise LiteralError("expected numbers, true or false, in nested lists")
+    try:
+        if is_integer:
+            return json.loads(_normal(text), parse_float=refuse_float, parse_constant=refuse_float)
+        return json.loads(_normal(text), parse_int=refuse_integer, parse_constant=refuse_integer)
+    except LiteralError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise LiteralError(f"malformed literal: {error}") from error
+
+
+def _normal(text: str) -> str:
+    """Numbers as JSON wants them: no leading zeros or plus, a digit after the point."""
+    if _LEADING_ZERO.search(text) is not None:
+        text = _LEADING_ZERO.sub(r"\1", text)
+    if "." in text:
+        text = _BARE_POINT.sub(".0", text)
+    return _PLUS.sub("", text) if "+" in text else text
+
+
+def _integers(values: Any, element: str, dtype: np.dtype[Any]) -> np.ndarray:
+    array = np.array(values)
+    if array.dtype == np.bool_ or array.dtype == dtype:
+        if array.dtype != dtype:
+            raise LiteralError(f"true and false are values of i1, not of {element}")
+        return array
+    if array.size == 0:
+        return array.astype(dtype)
+    if array.dtype.kind not in "iu":
+        array = np.array(values, dtype=object)
+        low, high = array.min(), array.max()
+        if not isinstance(low, int) or not isinstance(high, int):
+            raise LiteralError("the literal's lists are not all of one shape")
+        wrap_integer(low, element)
+        wrap_integer(high, element)
+        return np.vectorize(lambda v: wrap_integer(v, element), otypes=[dtype])(array)
+    wrap_integer(int(array.min()), element)
+    wrap_integer(int(array.max()), element)
+    return array.astype(dtype)
+
+
+def _floats(values: Any, dtype: np.dtype[Any]) -> np.ndarray:
+    array = np.array(values)
+    if array.size == 0:
+        return array.astype(dtype)
+    if array.dtype != np.float64:
+        raise LiteralError("expected floating-point numbers")
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)

@@ -1,0 +1,241 @@
+"""Reads ops, blocks and regions: the patient reader, which takes any spacing and says what is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+from xla_core.errors import XlaError
+from xla_core.stablehlo import forms
+from xla_core.stablehlo.cursor import TextLocation
+from xla_core.stablehlo.dialect_attributes import DialectAttributeReader
+from xla_core.stablehlo.ir import Block, Op, Region, Type, Value
+from xla_core.stablehlo.syntax import BARE_NAMES, FORMATS, KNOWN_DIALECTS
+
+__all__ = ["Argument", "OpReader", "OpState"]
+
+_VALUE = re.compile(r"%([\w$.\-]+)(#[0-9]{1,9})?", re.ASCII).match
+_NAME = re.compile(r"%([\w$.\-]+)", re.ASCII).match
+_RESULTS = re.compile(r"%([\w$.\-]+)(?::([0-9]{1,6}))?", re.ASCII).match
+_LABEL = re.compile(r"\^[\w$.\-]+", re.ASCII).match
+
+
+class OpState:
+    """What has been read of an op."""
+
+    __slots__ = ("attributes", "inner_ops", "name", "offsets", "operand_types", "operands", "regions", "result_types", "start")
+
+    def __init__(self, name: str, start: int) -> None:
+        self.name = name
+        self.start = start
+        self.operands: list[Value] = []
+        self.offsets: list[int] = []
+        self.attributes: dict[str, Any] = {}
+        self.regions: list[Region] = []
+        self.operand_types: tuple[Type, ...] = ()
+        self.result_types: tuple[Type, ...] = ()
+        self.inner_ops: list[Op] = []  # ops made for `applies op`: they have the location of the whole
+
+
+Name = tuple[str, int, int]
+"""What results are called: name, how many have it, its offset."""
+
+Argument = tuple[str, int, Type, Any]
+"""A block argument: name, its offset, type, location."""
+
+
+class OpReader(DialectAttributeReader):
+    """Reads ops with their regions, and knows the values in scope."""
+
+    def __init__(self, source: str, file: str) -> None:
+        super().__init__(source, file)
+        self.values: dict[str, Value] = {}
+        self.defined: list[str] = []
+        self.symbols: set[str] = set()
+
+    # Values
+
+    def operand(self, state: OpState) -> None:
+        """`%name` or `%name#1`, which must be defined already."""
+        match = self.take(_VALUE, "an operand such as %0")
+        name = match[1] + (match[2] or "")
+        value = self.values.get(name)
+        if value is None and match[2] == "#0":
+            value = self.values.get(match[1])
+        if value is None:
+            near = difflib.get_close_matches(name, self.defined[-200:], 1)
+            hint = f"did you mean %{near[0]}?" if near else None
+            raise self.error(f"%{name} is used but not defined before", match.start(), hint=hint)
+        state.operands.append(value)
+        state.offsets.append(match.start())
+
+    def operands(self, state: OpState) -> None:
+        """Operands with commas between them, or none."""
+        if self.at("%"):
+            self.operand(state)
+            while self.accept(","):
+                self.operand(state)
+
+    def define(self, name: str, value: Value, offset: int) -> None:
+        """Make `%name` known."""
+        if name in self.values:
+            raise self.error(f"%{name} is defined already", offset)
+        self.values[name] = value
+        self.defined.append(name)
+
+    def name(self, what: str) -> tuple[str, int]:
+        """`%name`, to be defined: the name and its offset."""
+        match = self.take(_NAME, what)
+        return match[1], match.start()
+
+    def argument(self) -> Argument:
+        """`%name: type loc(...)`."""
+        name, offset = self.name("an argument such as %arg0")
+        self.expect(":", "and the argument's type")
+        return name, offset, self.type(), self.accept_location()
+
+    # Regions
+
+    def region(self, arguments: list[Argument] | None = None, is_isolated: bool = False) -> Region:
+        """`{ ops }`; with `arguments` (written elsewhere) for the first block."""
+        self.enter()
+        self.expect("{", "to start the region")
+        outer = self.values, self.defined
+        if is_isolated:
+            self.values, self.defined = {}, []
+        mark = len(self.defined)
+        region = Region()
+        if arguments is not None or not (self.at("^") or self.at("}")):
+            region.blocks.append(self.block(arguments or []))
+        while self.at("^"):
+            region.blocks.append(self.labeled_block())
+        if not self.accept("}"):
+            raise self.error(f"expected an op or '}}', found {self.found()}")
+        if is_isolated:
+            self.values, self.defined = outer
+        else:
+            for name in self.defined[mark:]:
+                del self.values[name]
+            del self.defined[mark:]
+        self.leave()
+        return region
+
+    def labeled_block(self) -> Block:
+        """`^label(arguments): ops`."""
+        self.take(_LABEL, "a block's label such as ^bb0")
+        arguments: list[Argument] = []
+        if self.at("("):
+            self.list_of("(", ")", lambda: arguments.append(self.argument()))
+        self.expect(":", "after the block's label")
+        return self.block(arguments)
+
+    def block(self, arguments: list[Argument]) -> Block:
+        """The ops of a block up to what isn't one."""
+        block = Block([argument[2] for argument in arguments])
+        for (name, offset, _, _), value in zip(arguments, block.arguments, strict=True):
+            value.name = name
+            self.define(name, value, offset)
+        if any(argument[3] is not None for argument in arguments):
+            block.argument_locations = [argument[3] for argument in arguments]
+        self.ops(block.ops)
+        return block
+
+    def ops(self, ops: list[Op]) -> None:
+        """Ops up to `}`, a label or the end of the text."""
+        while True:
+            self.skip()
+            if self.source[self.position : self.position + 1] in ("}", "^", ""):
+                return
+            ops.append(self.operation())
+
+    # Ops
+
+    def operation(self) -> Op:
+        """One op, its results' names before it and its location behind it."""
+        self.skip()
+        start = self.position
+        names: list[Name] = []
+        if self.at("%"):
+            while True:
+                match = self.take(_RESULTS, "a result's name")
+                names.append((match[1], int(match[2] or 1), match.start()))
+                if not self.accept(","):
+                    break
+            self.expect("=", "after the results' names")
+            self.skip()
+        offset = self.position
+        if self.at_string():
+            state = OpState(self.string(), start)
+            if not self.is_known(state.name):
+                raise self.unknown_op(state.name, offset)
+            steps = forms.GENERIC_STEPS
+        else:
+            word = self.word("an op")
+            state = OpState(BARE_NAMES.get(word, word), start)
+            form = FORMATS.get(state.name)
+            if form is None:
+                raise self.unknown_op(state.name, offset)
+            steps = forms.steps_of(form)
+        for step in steps:
+            step(self, state)
+        return self.finish(state, names, offset)
+
+    def is_known(self, name: str) -> bool:
+        """Whether an op may be written in the generic form: any op of a dialect whose ops we don't list, too."""
+        dialect, _, rest = name.partition(".")
+        return name in FORMATS if dialect in KNOWN_DIALECTS else bool(rest)
+
+    def unknown_op(self, name: str, offset: int) -> XlaError:
+        """The error for an op that isn't there, or isn't there in the pretty form."""
+        if name in FORMATS:
+            return self.error(f"{name} has no pretty form", offset, hint=f'write the generic form: "{name}"(...)')
+        near = difflib.get_close_matches(name, FORMATS, 1, 0.7)
+        hint = f"did you mean {near[0]}?" if near else None
+        if "." not in name:
+            return self.error(f"expected an op, found '{name[:40]}'", offset, hint=hint)
+        if name.partition(".")[0] not in KNOWN_DIALECTS:
+            hint = hint or f'ops of other dialects are read in the generic form: "{name}"(...)'
+        return self.error(f"unknown op {name}", offset, hint=hint)
+
+    def finish(self, state: OpState, names: list[Name], offset: int) -> Op:
+        """Check what was read of an op, make it, and define its results."""
+        types = state.operand_types
+        if len(types) != len(state.operands):
+            raise self.error(
+                f"{state.name} has {len(state.operands)} operands, but types for {len(types)}", offset
+            )
+        for value, type, place in zip(state.operands, types, state.offsets, strict=True):
+            if value.type is not type and value.type != type:
+                raise self.error(f"%{value.name} has the type {value.type}, but is used as {type}", place)
+        count = sum(n for _, n, _ in names)
+        if names and count != len(state.result_types):
+            raise self.error(f"{state.name} has {len(state.result_types)} results, but {count} are named", offset)
+        location = self.accept_location() or TextLocation(self.text, state.start)
+        op = Op(state.name, state.operands, state.result_types, state.attributes, state.regions, location)
+        for inner in state.inner_ops:
+            inner.location = location
+        index = 0
+        for name, n, place in names:
+            if n == 0:
+                raise self.error("a pack needs at least one result", place)
+            self.define(name, op.results[index], place)
+            for i in range(n):
+                value = op.results[index + i]
+                value.name = name
+                if n > 1:
+                    self.define(f"{name}#{i}", value, place)
+            index += n
+        symbol = state.attributes.get("sym_name")
+        if isinstance(symbol, str):
+            if symbol in self.symbols:
+                raise self.error(f"the symbol @{symbol} is defined already", offset)
+            self.symbols.add(symbol)
+        return op
+
+    def add_attributes(self, state: OpState, values: dict[str, Any], offset: int) -> None:
+        """Attributes that were read together; none may be there already."""
+        for name in values:
+            if name in state.attributes:
+                raise self.error(f"the attribute '{name}' is given twice", offset)
+        state.attributes.update(values)
