@@ -24,6 +24,14 @@ def test_text_inputs_and_results_agree(program: Program) -> None:
     assert not re.search(r'loc\("(/|[A-Z]:)', program.text), "a location names a path of one machine"
 
 
+@ALL
+def test_results_depend_on_something(program: Program) -> None:
+    """An all-zero gradient would mean that the source differentiates by something its loss does not use."""
+    results = [result for result in program.expected() if result.dtype.kind in "fc" and result.size > 1]
+    if program.name != "empty_and_scalar":
+        assert all(np.any(result != 0) for result in results)
+
+
 def test_check_refuses_wrong_results() -> None:
     program = next(program for program in PROGRAMS if program.name == "sorts")
     right = program.expected()

@@ -33,7 +33,10 @@ def while_vmapped_gcd(a: Array, b: Array) -> Array:
 @program(boolean(), f32(4), f32(4))
 def cond_grad(flag: Array, x: Array, y: Array) -> Tree:
     def loss(x: Array, y: Array) -> Array:
-        return jnp.sum(lax.cond(flag, lambda x, y: jnp.sin(x) * y, lambda x, y: x + y**2, x, y))
+        def choose(flag: Array) -> Array:
+            return lax.cond(flag, lambda x, y: jnp.sin(x) * y, lambda x, y: x**3 + y**2, x, y)
+
+        return jnp.sum(choose(flag) + 2 * choose(~flag))
 
     return jax.value_and_grad(loss, argnums=(0, 1))(x, y)
 

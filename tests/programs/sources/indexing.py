@@ -60,7 +60,7 @@ def scatter_vmapped_grad(x: Array, i: Array, updates: Array, one: Array) -> Tree
 
 @program(i32(7, low=-50, high=50), i32(5, high=7), typed("bool", 7))
 def scatter_integers(x: Array, i: Array, flags: Array) -> Tree:
-    return x.at[i].apply(lambda v: v * v - 1), flags.at[i].set(True), x.at[i].add(i), x.at[i].mul(2)
+    return x.at[i].apply(lambda v: v * v - 1), flags.at[i].set(i > 2), x.at[i].add(i), x.at[i].mul(2)
 
 
 @program(f32(12, 3), i32(12, high=5))

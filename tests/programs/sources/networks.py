@@ -160,7 +160,11 @@ def cross_entropy_grad(logits: Array, labels: Array) -> Tree:
         smooth = jnp.sum(jax.nn.one_hot(labels, 9) * logits, axis=1)
         return jnp.mean(jax.nn.logsumexp(logits, axis=1) - 0.9 * picked - 0.1 * smooth)
 
-    return jax.value_and_grad(loss)(logits), jnp.mean(jnp.argmax(logits, axis=1) == labels)
+    return (
+        jax.value_and_grad(loss)(logits),
+        jnp.argmax(logits, axis=1),
+        jnp.mean(jnp.argmax(logits, axis=1) % 2 == labels % 2),
+    )
 
 
 @program(f32(3, 4, 6), f32(4, 5), f32(5, 5), f32(6, 5))
@@ -174,14 +178,14 @@ def rnn_scan(x: Array, h: Array, recurrent: Array, w: Array) -> Tree:
 
 @program(f32(6, 2, 3), f32(7, 16), f32(16), frames=4)
 def lstm_grad(x: Array, w: Array, bias: Array) -> Tree:
-    def cell(state: tuple[Array, Array], x: Array) -> tuple[tuple[Array, Array], Array]:
-        h, c = state
-        i, f, g, o = jnp.split(jnp.concatenate([x, h], axis=1) @ w + bias, 4, axis=1)
-        c = jax.nn.sigmoid(f + 1.0) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-        h = jax.nn.sigmoid(o) * jnp.tanh(c)
-        return (h, c), h
-
     def loss(w: Array, bias: Array) -> Array:
+        def cell(state: tuple[Array, Array], x: Array) -> tuple[tuple[Array, Array], Array]:
+            h, c = state
+            i, f, g, o = jnp.split(jnp.concatenate([x, h], axis=1) @ w + bias, 4, axis=1)
+            c = jax.nn.sigmoid(f + 1.0) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            return (h, c), h
+
         zeros = jnp.zeros((2, 4))
         return jnp.mean(lax.scan(cell, (zeros, zeros), x)[1] ** 2)
 
@@ -190,14 +194,14 @@ def lstm_grad(x: Array, w: Array, bias: Array) -> Tree:
 
 @program(f32(5, 2, 3), f32(2, 4), f32(3, 12), f32(4, 12))
 def gru_reverse_grad(x: Array, h: Array, w: Array, recurrent: Array) -> Tree:
-    def cell(h: Array, x: Array) -> tuple[Array, Array]:
-        xr, xz, xn = jnp.split(x @ w, 3, axis=1)
-        hr, hz, hn = jnp.split(h @ recurrent, 3, axis=1)
-        z = jax.nn.sigmoid(xz + hz)
-        h = (1 - z) * jnp.tanh(xn + jax.nn.sigmoid(xr + hr) * hn) + z * h
-        return h, h[:, 0]
-
     def loss(w: Array) -> Array:
+        def cell(h: Array, x: Array) -> tuple[Array, Array]:
+            xr, xz, xn = jnp.split(x @ w, 3, axis=1)
+            hr, hz, hn = jnp.split(h @ recurrent, 3, axis=1)
+            z = jax.nn.sigmoid(xz + hz)
+            h = (1 - z) * jnp.tanh(xn + jax.nn.sigmoid(xr + hr) * hn) + z * h
+            return h, h[:, 0]
+
         last, first_columns = lax.scan(cell, h, x, reverse=True, unroll=2)
         return jnp.sum(last**2) + jnp.sum(first_columns)
 

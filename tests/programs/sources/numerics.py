@@ -71,7 +71,7 @@ def rounding(x: Array) -> Tree:
         jnp.modf(x),
         jnp.frexp(x),
         jnp.ldexp(x, 3),
-        jnp.isfinite(x),
+        jnp.isfinite(1.0 / jnp.trunc(x)),
         jnp.copysign(x, -1.0),
     )
 
@@ -92,7 +92,7 @@ def integers(a: Array, b: Array, c: Array, d: Array, e: Array, f: Array, g: Arra
         *(c + d, c * d, lax.div(c, d), lax.rem(c, d), jnp.minimum(c, d), jnp.maximum(c, d), jnp.sign(c)),
         *(e + f, e * f, lax.div(e, f), lax.rem(e, f), g * g, g - jnp.uint16(1)),
         *(lax.integer_pow(b, 3), jnp.power(b, jnp.abs(c).astype(jnp.int32) % 4), jnp.gcd(b, b[::-1])),
-        *(a < b, e >= f, c == d, jnp.abs(d)),
+        *(a < b, e % 50 >= f, c % 2 == d % 2, jnp.abs(d)),
     )
 
 
@@ -113,7 +113,18 @@ def bits(a: Array, b: Array, amount: Array, small: Array) -> Tree:
 
 @program(boolean(3, 5), boolean(3, 5), f32(3, 5))
 def booleans(a: Array, b: Array, x: Array) -> Tree:
-    return a & b, a | b, a ^ b, ~a, a == b, a < b, x * a, jnp.where(a, b, ~b), jnp.logical_not(x), a.astype(jnp.int8)
+    return (
+        a & b,
+        a | b,
+        a ^ b,
+        ~a,
+        a == b,
+        a < b,
+        x * a,
+        jnp.where(a, b, ~b),
+        jnp.logical_not(jnp.trunc(2 * x)),
+        a.astype(jnp.int8),
+    )
 
 
 @program(
@@ -126,11 +137,12 @@ def booleans(a: Array, b: Array, x: Array) -> Tree:
 def conversions(x: Array, n: Array, small: Array, brain: Array, half: Array) -> Tree:
     """Between all types; values out of range saturate from float to integer and wrap between integers."""
     return (
-        [x.astype(t) for t in ("int32", "int8", "uint8", "int16", "bool", "bfloat16", "float16", "complex64")],
-        [n.astype(t) for t in ("float32", "int8", "uint16", "bfloat16", "float16", "bool", "uint32")],
-        [small.astype(t) for t in ("float32", "int8", "int32", "float16", "bool")],
-        [brain.astype(t) for t in ("float32", "float16", "int32", "bool")],
+        [x.astype(t) for t in ("int32", "int8", "uint8", "int16", "bfloat16", "float16", "complex64")],
+        [n.astype(t) for t in ("float32", "int8", "uint16", "bfloat16", "float16", "uint32")],
+        [small.astype(t) for t in ("float32", "int8", "int32", "float16")],
+        [brain.astype(t) for t in ("float32", "float16", "int32")],
         [half.astype(t) for t in ("float32", "bfloat16", "uint8", "int32")],
+        [v.astype(bool) for v in (jnp.trunc(x / 200), n % 3, small % 2, jnp.trunc(brain / 5), jnp.trunc(half / 5))],
     )
 
 
@@ -170,7 +182,7 @@ def complex_numbers(x: Array, y: Array, r: Array) -> Tree:
     return (
         *(x * y, x / y, x + r, jnp.conj(x), jnp.real(x), jnp.imag(x), jnp.abs(x), jnp.angle(x)),
         *(jnp.exp(x), jnp.log(x), jnp.sqrt(x), jnp.sin(x), jnp.tanh(x), x**2, lax.complex(r, r[::-1])),
-        *(x @ y.T, jnp.sum(x, axis=0), jnp.prod(y, axis=1), x == y, jnp.where(r > 0, x, y)),
+        *(x @ y.T, jnp.sum(x, axis=0), jnp.prod(y, axis=1), x == jnp.where(r > 0, x, y), jnp.where(r > 0, x, y)),
         jax.grad(lambda r: jnp.sum(jnp.abs(jnp.exp(1j * r) + x) ** 2))(r),
     )
 
