@@ -18,6 +18,7 @@ from xla_core.stablehlo.attributes import (
     TypedFloat,
     TypedInt,
 )
+from xla_core.stablehlo.cursor import MAX_INTEGER_DIGITS
 from xla_core.stablehlo.ir import ScalarType, TensorType
 from xla_core.stablehlo.types import DTYPES, TypeReader, integer_format
 
@@ -115,9 +116,12 @@ class AttributeReader(TypeReader):
             if match[1] is not None:
                 raise self.error(f"expected an integer for {element}, found {text[:40]}", match.start())
             return self._typed_integer(text, element, match.start())
-        if len(text) > 1000:
-            raise self.error("the number has too many digits", match.start())
         return self._typed_float(text, element, match)
+
+    def float_value(self, element: str) -> float:
+        """A float without its type, which is known."""
+        match = self.take(_NUMBER, "a floating-point number")
+        return float(self._typed_float(match[0], element, match))
 
     def _typed_integer(self, text: str, element: str, start: int) -> Any:
         try:
@@ -129,6 +133,8 @@ class AttributeReader(TypeReader):
         return value if element == "i64" else TypedInt(value, element)
 
     def _typed_float(self, text: str, element: str, match: re.Match[str]) -> Any:
+        if len(text) > MAX_INTEGER_DIGITS:
+            raise self.error("the number has too many digits", match.start())
         dtype = DTYPES.get(element)
         if "x" in text:
             if dtype is None or dtype.kind == "c":

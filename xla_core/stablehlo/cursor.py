@@ -154,13 +154,19 @@ class Cursor:
         self.position = found.end()
         return found
 
-    def integer(self, what: str = "an integer") -> int:
+    def integer(self, what: str = "integer value") -> int:
         """An integer of 64 bits, decimal or hexadecimal."""
-        start = self.take(_INTEGER, what)
-        value = self.to_integer(start[0], start.start())
+        self.skip()
+        start = self.position
+        value = self.any_integer(what)
         if not -(1 << 63) <= value < 1 << 63:
-            raise self.error(f"{what} must fit in 64 bits", start.start())
+            raise self.error(f"{what} must fit in 64 bits", start)
         return value
+
+    def any_integer(self, what: str = "integer value") -> int:
+        """An integer of any sane size."""
+        match = self.take(_INTEGER, what)
+        return self.to_integer(match[0], match.start())
 
     def to_integer(self, text: str, offset: int) -> int:
         """The value of an integer's text, of any size that is sane."""

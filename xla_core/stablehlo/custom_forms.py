@@ -154,7 +154,9 @@ def _reduce(reader: OpReader, state: OpState) -> None:
         inner_start = reader.position
         inner = reader.string() if reader.at_string() else reader.word("the op to apply")
         if inner not in COMMUTATIVE:
-            raise reader.error(f"expected one of: {', '.join(sorted(COMMUTATIVE))}; found {inner}", inner_start)
+            expected = "a commutative binary-op from the stablehlo dialect, with zero region, producing single result"
+            hint = f"such ops are {', '.join(sorted(COMMUTATIVE))}"
+            raise reader.error(f"expected the inner-op to be {expected}; found {inner}", state.start, hint=hint)
     reader.expect_word("across")
     reader.expect_word("dimensions")
     reader.expect("=")

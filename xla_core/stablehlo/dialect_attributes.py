@@ -48,6 +48,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
 }
 """The values of each enum of the dialects."""
 
+_DIGITS_AND_SIGN = tuple("0123456789-")
 _CONV_LETTERS = (("b", "f"), ("i", "o"), ("b", "f"))
 
 
@@ -110,13 +111,19 @@ class DialectAttributeReader(AttributeReader):
             start = self.position
             name = self.word("a field's name")
             if name not in readers:
-                raise self.error(f"expected one of: {', '.join(readers)}; found '{name}'", start)
+                expected = ", ".join(f"`{reader}`" for reader in readers)
+                raise self.error(f"expected one of: {expected}; found '{name}'", start)
             if name in values:
-                raise self.error(f"'{name}' is given twice", start)
+                raise self.error(f"duplicated `{name}` entry", start)
             self.expect("=", f"after '{name}'")
             values[name] = readers[name]()
 
-        self.list_of(opening, ">", field)
+        self.expect(opening)
+        while not self.accept(">"):
+            field()
+            if not self.accept(","):
+                self.expect(">", "or ',' in the attribute")
+                break
         return values
 
     def dimension_tuple(self) -> tuple[int, ...]:
@@ -173,8 +180,8 @@ class DialectAttributeReader(AttributeReader):
         """`<atol = 1.0e-5, rtol = 0.0, ulps = 1, mode = TOLERANCE>`, each optional."""
         values = self.fields(
             {
-                "atol": lambda: float(self.number()),
-                "rtol": lambda: float(self.number()),
+                "atol": lambda: self.float_value("f64"),
+                "rtol": lambda: self.float_value("f64"),
                 "ulps": self.integer,
                 "mode": lambda: str(self.enum("result_accuracy_mode")),
             }
@@ -231,19 +238,26 @@ class DialectAttributeReader(AttributeReader):
         def entry() -> None:
             self.skip()
             offset = self.position
-            is_number = self.source[offset : offset + 1].isdigit()
+            is_number = self.source[offset : offset + 1] in _DIGITS_AND_SIGN
             key: str | int = self.integer("a dimension") if is_number else self.word("a dimension")
-            if isinstance(key, str) and key not in letters:
-                raise self.error(f"unexpected dimension '{key}', expected {' or '.join(letters)} or a number", offset)
+            if isinstance(key, int) and key < 0:
+                raise self.error(f"Unexpected dimension {key}", offset)
+            if isinstance(key, str) and (key not in letters or key in places):
+                allowed = ", ".join(letter for letter in letters if letter not in places)
+                expecting = f"Unexpected dimension {key}, expecting {allowed}"
+                raise self.error(expecting if allowed else f"Unexpected keyword {key}", offset)
             if key in places:
-                raise self.error(f"the dimension {key} is given twice", offset)
+                raise self.error(f"Duplicate entries for spatial dimension {key}", offset)
             places[key] = len(places)
 
         self.list_of("[", "]", entry)
         spatial = len(places) - sum(letter in places for letter in letters)
-        missing = [str(key) for key in (*letters, *range(spatial)) if key not in places]
+        missing = ", ".join(letter for letter in letters if letter not in places)
         if missing:
-            raise self.error(f"expected the dimensions {', '.join(missing)}", start)
+            raise self.error(f"Expected dimensions {missing} not specified", start)
+        unspecified = ", ".join(str(d) for d in range(spatial) if d not in places)
+        if unspecified:
+            raise self.error(f"Expected spatial dimensions {unspecified} not specified", start)
         return places[letters[0]], places[letters[1]], tuple(places[d] for d in range(spatial))
 
     def axis_ref(self) -> AxisRef:

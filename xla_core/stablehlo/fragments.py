@@ -35,13 +35,17 @@ def _typed(element: str) -> Callable[[Reader], TypedInt]:
     def read(reader: Reader) -> TypedInt:
         reader.skip()
         start = reader.position
-        value = reader.integer()
+        value = reader.any_integer()
         low, high = (0, 1 << int(element[2:])) if element[0] == "u" else (-(1 << 31), 1 << 31)
         if not low <= value < high:
             raise reader.error(f"{value} is out of range for {element}", start)
         return TypedInt(value, element)
 
     return read
+
+
+def _f64(reader: Reader) -> float:
+    return reader.float_value("f64")
 
 
 def _enum(kind: str) -> Callable[[Reader], EnumAttribute]:
@@ -86,6 +90,7 @@ ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
         _dot_dimensions,
         rf"(?:batching_dims = {_DIMS} x {_DIMS}, )?contracting_dims = {_DIMS} x {_DIMS}",
     ),
+    "f64": (_f64, None),
     "i32": (_typed("i32"), "-?[0-9]+"),
     "int": (Reader.integer, "-?[0-9]+"),
     "string": (Reader.string, r'"[^"\\\n]*"'),
@@ -151,8 +156,8 @@ def _window(reader: Reader) -> dict[str, Any]:
         word = reader.word("a window attribute")
         name = {**_WINDOW, "pad": "padding", "reverse": "window_reversal"}.get(word)
         if name is None or name in values:
-            expected = "stride, pad, lhs_dilate, rhs_dilate or reverse"
-            raise reader.error(f"expected {expected}, each at most once; found '{word}'", start)
+            hint = "a window has stride, pad, lhs_dilate, rhs_dilate and reverse, each at most once"
+            raise reader.error(f"Unexpected keyword {word}", start, hint=hint)
         reader.expect("=")
         if word == "pad":
             values[name] = _padding(reader)
@@ -173,7 +178,7 @@ def _padding(reader: Reader) -> DenseElements:
         start = reader.position
         rows.append(reader.dimension_tuple())
         if len(rows[-1]) != 2:
-            raise reader.error(f"expected [low, high], found {len(rows[-1])} numbers", start)
+            raise reader.error(f"Expected array with 2 elements, got {len(rows[-1])} elements instead", start)
 
     reader.list_of("[", "]", read)
     data = np.array(rows, np.int64).reshape(len(rows), 2)

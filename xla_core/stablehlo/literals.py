@@ -47,7 +47,7 @@ def dtype_of(type: TensorType) -> np.dtype[Any]:
     if dtype is None:
         raise LiteralError(f"a constant can't have the element type {type.element}")
     if not type.is_static:
-        raise LiteralError(f"a constant needs a static shape, not {type}")
+        raise LiteralError(f"elements literal type must have static shape, found {type}")
     return dtype
 
 

@@ -141,8 +141,8 @@ FORMATS: dict[str, str | None] = {
     "chlo.top_k": "( % , k = k:int (? , is_stable = is_stable:bool ?) ) attr-dict : :arrow:",
     "arith.constant": "<constant>",
     "builtin.module": "<module>",
-    "check.expect_almost_eq": "% , % (? , tolerance = tolerance:attribute ?) attr-dict : :each:",
-    "check.expect_almost_eq_const": "% , value:attribute (? , tolerance = tolerance:attribute ?) attr-dict :value:",
+    "check.expect_almost_eq": "% , % (? , tolerance = tolerance:f64 ?) attr-dict : :each:",
+    "check.expect_almost_eq_const": "% , value:attribute (? , tolerance = tolerance:f64 ?) attr-dict :value:",
     "check.expect_close": "% , % , max_ulp_difference = max_ulp_difference:ui64"
     " (? , min_ulp_difference = min_ulp_difference:ui64 ?) attr-dict : :list:",
     "check.expect_eq": "% , % attr-dict : :each:",
