@@ -1,0 +1,315 @@
+"""HLO text in: what XLA, JAX's `as_text(dialect="hlo")` and this package print. (XLA: xla/hlo/parser/hlo_parser.cc.)
+
+Attributes are read as the op table says; each kind's spelling is in `text/attribute_text.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xla_core.errors import XlaError
+from xla_core.hlo import op_table
+from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import AttributeKind, OpDef
+from xla_core.hlo.shape import Shape
+from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
+from xla_core.hlo.text.cursor import Cursor, nearest
+from xla_core.hlo.text.header import Header, read_header, read_metadata
+from xla_core.hlo.text.literals import read_literal
+from xla_core.hlo.text.shapes import read_shape
+
+__all__ = ["parse_module", "parse_shape"]
+
+_NAME = r"%?([A-Za-z_][\w.\-]*)"
+_INSTRUCTION = re.compile(rf"(ROOT\s+)?{_NAME}\s*=\s*")
+_OPCODE = re.compile(r"([a-z][a-z0-9\-]*)\s*(?=\()")
+_OPERANDS = re.compile(r"\(\s*((?:%?[A-Za-z_][\w.\-]*\s*,\s*)*%?[A-Za-z_][\w.\-]*)?\s*\)\s*")
+_SHAPE_AHEAD = re.compile(r"\(|[a-z][a-z0-9]*\[")
+_ATTRIBUTE = re.compile(r",\s*([A-Za-z_][\w\-]*)=[ \t]*")
+_COMPUTATION = re.compile(rf"(ENTRY\s+)?{_NAME}\s*(?=[({{])")
+_PARAMETER = re.compile(r"[^\s:,()]+\s*:\s*")
+
+_NOT_KEPT = frozenset({"origin", "original_value", "statistics", "outer_dimension_partitions"})
+"""Attributes that XLA prints and this IR has no use for."""
+
+
+def parse_module(text: str, *, file: str = "") -> HloModule:
+    """Reads a module. Raises InvalidArgumentError with place, line and caret for what is not HLO text.
+
+    Shapes are taken as written (the verifier checks them) and inferred where they are left out.
+    """
+    return _ModuleReader(Cursor(text, file)).read()
+
+
+def parse_shape(text: str) -> Shape:
+    """`f32[2,3]{1,0}` or `(f32[], s32[4])`."""
+    cursor = Cursor(text)
+    shape = read_shape(cursor)
+    if not cursor.at_end:
+        raise cursor.error("expected nothing after the shape")
+    return shape
+
+
+class _ModuleReader:
+    """One reading: what is known of the module so far."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.computations: dict[str, HloComputation] = {}
+        self.metadata: dict[str, OpMetadata] = {}
+        self.header = Header()
+        self.orders: dict[HloComputation, list[HloInstruction]] = {}
+        # A parameter's number can't exceed how many there are; a wild one must not make a list of that length.
+        self.most_parameters = cursor.text.count("parameter(")
+
+    def read(self) -> HloModule:
+        cursor = self.cursor
+        module, self.header = read_header(cursor)
+        entry: HloComputation | None = None
+        last: HloComputation | None = None
+        while not cursor.at_end:
+            start = cursor.position
+            match = cursor.match(_COMPUTATION)
+            if not match:
+                raise cursor.error("expected a computation: [ENTRY] name (parameters) -> shape { ... }")
+            if match[2] in self.computations:
+                raise cursor.error(f"computation {match[2]!r} is defined twice", position=start)
+            last = _ComputationReader(self, match[2]).read()
+            self.computations[match[2]] = last
+            if match[1]:
+                if entry is not None:
+                    raise cursor.error("a second ENTRY computation", position=start)
+                entry = last
+        entry = entry or last
+        if entry is None:
+            raise cursor.error("expected an ENTRY computation")
+        for computation in self.computations.values():
+            module.add_computation(computation, entry=computation is entry)
+        self._apply_layout(module)
+        if self.header.is_scheduled:
+            fused = {
+                id(c) for o in self.orders.values() for i in o if i.opcode == "fusion" for c in i.called_computations
+            }
+            module.schedule = {c: order for c, order in self.orders.items() if id(c) not in fused}
+        return module
+
+    def _apply_layout(self, module: HloModule) -> None:
+        if self.header.layout is None:
+            return
+        parameters, result = self.header.layout
+        entry = module.entry
+        mine = [*module.parameter_shapes, module.result_shape]
+        if len(parameters) != len(entry.parameters) or not all(
+            a.compatible(b) for a, b in zip((*parameters, result), mine, strict=True)
+        ):
+            raise self.cursor.error(
+                "entry_computation_layout doesn't fit the parameters and the root of the ENTRY computation",
+                position=self.header.layout_position,
+            )
+        fixed = [s.layout is not None for shape in (*parameters, result) for s in shape.leaves() if s.dimensions]
+        module.entry_layouts_fixed = all(fixed)
+        for parameter, shape in zip(entry.parameters, parameters, strict=True):
+            parameter.shape = shape
+        if not self.header.is_scheduled:
+            entry.root.shape = result
+
+
+class _ComputationReader:
+    """Reads one computation, its cursor just behind the name."""
+
+    def __init__(self, module: _ModuleReader, name: str) -> None:
+        self.module = module
+        self.cursor = module.cursor
+        self.computation = HloComputation(name)
+        self.instructions: dict[str, HloInstruction] = {}
+        self.parameters: set[int] = set()
+
+    def read(self) -> HloComputation:
+        cursor, computation = self.cursor, self.computation
+        start = cursor.position
+        self._skip_signature()
+        cursor.expect("{", "before a computation's instructions")
+        root: HloInstruction | None = None
+        while not cursor.accept("}"):
+            at = cursor.position
+            match = cursor.match(_INSTRUCTION)
+            if not match:
+                raise cursor.error("expected an instruction, [ROOT] name = shape opcode(operands), or '}'")
+            if match[2] in self.instructions:
+                raise cursor.error(f"instruction {match[2]!r} is defined twice", position=at)
+            instruction = self._instruction(match[2], at)
+            if match[1]:
+                if root is not None:
+                    raise cursor.error(f"computation {computation.name} has a second ROOT", position=at)
+                root = instruction
+        while match := cursor.match(_ATTRIBUTE):  # execution_thread
+            cursor.string() if cursor.starts_with('"') else cursor.match(re.compile(r"[^\s,{}]*\s*"))
+        if not self.instructions:
+            raise cursor.error(f"computation {computation.name} has no instructions", position=start)
+        if self.parameters != set(range(len(self.parameters))):
+            raise cursor.error(
+                f"the parameters of {computation.name} are not numbered 0..{len(self.parameters) - 1}", position=start
+            )
+        if root is not None:
+            computation.set_root(root)
+        self.module.orders[computation] = list(self.instructions.values())
+        return computation
+
+    def _skip_signature(self) -> None:
+        """`(p0: f32[2], p1: f32[]) -> f32[2]`: the instructions say it again."""
+        cursor = self.cursor
+        if not cursor.accept("("):
+            return
+        first = True
+        while not cursor.accept(")"):
+            if not first:
+                cursor.expect(",", "between parameters")
+            first = False
+            if not cursor.match(_PARAMETER):
+                raise cursor.error("expected a parameter such as p0: f32[2]")
+            read_shape(cursor)
+        cursor.expect("->", "before the result's shape")
+        read_shape(cursor)
+
+    def _instruction(self, name: str, at: int) -> HloInstruction:
+        cursor = self.cursor
+        shape = read_shape(cursor) if _SHAPE_AHEAD.match(cursor.text, cursor.position) else None
+        opcode_at = cursor.position
+        match = cursor.match(_OPCODE)
+        if not match:
+            raise cursor.error("expected an opcode and its operands" if shape else "expected a shape or an opcode")
+        opcode = match[1]
+        op = op_table.OPS.get(opcode)
+        if op is None:
+            raise cursor.error(f"unknown opcode {opcode!r}", position=opcode_at, hint=nearest(opcode, op_table.OPS))
+        attributes: dict[str, Any] = {}
+        operands = self._operands(op, shape, attributes)
+        if not op.accepts_arity(len(operands)):
+            raise cursor.error(f"{opcode} takes {_arity(op)} operands, not {len(operands)}", position=opcode_at)
+        metadata, predecessors = self._attributes(op, attributes)
+        for key, attribute in op.attributes.items():
+            if attribute.default is op_table.REQUIRED and key not in attributes:
+                raise cursor.error(f"{opcode} lacks attribute {key}", position=opcode_at)
+        if shape is None:
+            try:
+                shape = op.shape([o.shape for o in operands], attributes, None)
+            except XlaError as error:
+                raise cursor.error(error.message, position=at) from None
+        instruction = HloInstruction(opcode, shape, operands, attributes)
+        if metadata is not None:
+            instruction.metadata = metadata
+        instruction.control_predecessors = predecessors
+        self.computation.add_instruction(instruction, name)
+        self.instructions[name] = instruction
+        return instruction
+
+    def _operands(self, op: OpDef, shape: Shape | None, attributes: dict[str, Any]) -> list[HloInstruction]:
+        cursor = self.cursor
+        for key, attribute in op.attributes.items():
+            if attribute.kind is AttributeKind.LITERAL and op.opcode == "constant":
+                if shape is None:
+                    raise cursor.error("a constant needs a shape before its opcode")
+                cursor.expect("(")
+                attributes[key] = read_literal(cursor, shape)
+                cursor.expect(")", "after the constant's value")
+                return []
+            if attribute.kind is AttributeKind.OPERAND_TEXT:
+                cursor.expect("(")
+                attributes[key] = self._number(op.opcode)
+                cursor.expect(")")
+                return []
+        start = cursor.position
+        if match := cursor.match(_OPERANDS):
+            if match[1] is None:
+                return []
+            operands = []
+            for text in match[1].split(","):
+                operand = self.instructions.get(text.strip().removeprefix("%"))
+                if operand is None:
+                    return self._careful_operands(start)
+                operands.append(operand)
+            return operands
+        return self._careful_operands(start)
+
+    def _careful_operands(self, start: int) -> list[HloInstruction]:
+        """Operands with their shapes before them, or with something wrong about them."""
+        cursor = self.cursor
+        cursor.position = start
+        cursor.expect("(", "before the operands")
+        operands: list[HloInstruction] = []
+        while not cursor.accept(")"):
+            if operands:
+                cursor.expect(",", "or ')' in an operand list")
+            if _SHAPE_AHEAD.match(cursor.text, cursor.position):
+                read_shape(cursor)
+            operands.append(self._reference())
+        return operands
+
+    def _reference(self) -> HloInstruction:
+        start = self.cursor.position
+        name = self.cursor.name("an operand's name")
+        found = self.instructions.get(name)
+        if found is None:
+            raise self.cursor.error(
+                f"instruction {name!r} is not defined above in {self.computation.name}",
+                position=start,
+                hint=nearest(name, self.instructions),
+            )
+        return found
+
+    def _number(self, opcode: str) -> int:
+        start = self.cursor.position
+        number = self.cursor.integer("a number")
+        if opcode == "parameter":
+            if not 0 <= number < self.module.most_parameters:
+                raise self.cursor.error(f"parameter number {number} is out of range", position=start)
+            if number in self.parameters:
+                raise self.cursor.error(f"parameter {number} is defined twice", position=start)
+            self.parameters.add(number)
+        return number
+
+    def _attributes(self, op: OpDef, attributes: dict[str, Any]) -> tuple[OpMetadata | None, list[HloInstruction]]:
+        cursor, computations = self.cursor, self.module.computations
+        metadata: OpMetadata | None = None
+        predecessors: list[HloInstruction] = []
+        while match := cursor.match(_ATTRIBUTE):
+            key = match[1]
+            attribute = op.attributes.get(key) or op_table.COMMON_ATTRIBUTES.get(key)
+            if key in attributes:
+                raise cursor.error(f"attribute {key} is given twice", position=match.start(1))
+            if attribute is not None:
+                attributes[key] = ATTRIBUTE_TEXT[attribute.kind].read(cursor, computations)
+            elif key == "metadata":
+                metadata = read_metadata(cursor, self.module.header, self.module.metadata)
+            elif key == "control-predecessors":
+                predecessors = self._predecessors()
+            elif key in _NOT_KEPT:
+                ATTRIBUTE_TEXT[AttributeKind.RAW].read(cursor, computations)
+            else:
+                known = [*op.attributes, *op_table.COMMON_ATTRIBUTES, "metadata", "control-predecessors"]
+                raise cursor.error(
+                    f"{op.opcode} has no attribute {key}", position=match.start(1), hint=nearest(key, known)
+                )
+            cursor.skip()
+        return metadata, predecessors
+
+    def _predecessors(self) -> list[HloInstruction]:
+        cursor = self.cursor
+        cursor.expect("{")
+        found: list[HloInstruction] = []
+        while not cursor.accept("}"):
+            if found:
+                cursor.expect(",", "or '}' in a list")
+            found.append(self._reference())
+        return found
+
+
+def _arity(op: OpDef) -> str:
+    if isinstance(op.arity, int):
+        return str(op.arity)
+    least, most = op.arity
+    return f"at least {least}" if most is None else f"{least} to {most}"

@@ -1,0 +1,224 @@
+"""The line that starts a module: `HloModule name, is_scheduled=true, entry_computation_layout={...}`, and the tables
+of source positions that may follow it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.op_table import AttributeKind
+from xla_core.hlo.shape import Shape
+from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT, braced_list, quote
+from xla_core.hlo.text.cursor import Cursor
+from xla_core.hlo.text.shapes import read_shape, shape_to_text
+
+__all__ = ["Header", "header_to_text", "metadata_to_text", "read_header", "read_metadata"]
+
+_FIELD = re.compile(r",\s*([A-Za-z_][\w\-]*)=\s*")
+_WORD = re.compile(r"[^\s,{}]*\s*")
+_METADATA_FIELD = re.compile(r'([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|(\d{1,18})(?!\w)|[^\s{}"]+|\{[^{}]*\})\s*', re.S)
+_NUMBERS = re.compile(r"(\w+)=(\d{1,18})")
+_NUMBERED = re.compile(r"(\d{1,9})(?!\d)\s*")
+
+
+@dataclasses.dataclass(slots=True)
+class Header:
+    """What the first line says, besides what it set in the module."""
+
+    is_scheduled: bool = False
+    layout: tuple[tuple[Shape, ...], Shape] | None = None
+    layout_position: int = 0
+    frames: dict[int, OpMetadata] = dataclasses.field(default_factory=dict)  # by stack_frame_id
+
+
+# -- printing ----------------------------------------------------------------------------------------------------------
+
+
+def header_to_text(module: HloModule) -> str:
+    """The module's first line, without a newline."""
+    fields = [f"HloModule {module.name}"]
+    if module.schedule is not None:
+        fields.append("is_scheduled=true")
+    if module.input_output_aliases:
+        aliases = ", ".join(
+            f"{_index(a.output_index)}: ({a.parameter_number}, {_index(a.parameter_index)}, "
+            f"{'must' if a.must_alias else 'may'}-alias)"
+            for a in module.input_output_aliases
+        )
+        fields.append(f"input_output_alias={{ {aliases} }}")
+    if module.buffer_donors:
+        donors = ", ".join(f"({number}, {_index(index)})" for number, index in module.buffer_donors)
+        fields.append(f"buffer_donor={{ {donors} }}")
+    parameters = [shape_to_text(s) for s in module.parameter_shapes]
+    listed = ", ".join(f"/*index={i}*/{p}" if i and i % 5 == 0 else p for i, p in enumerate(parameters))
+    fields.append(f"entry_computation_layout={{({listed})->{shape_to_text(module.result_shape)}}}")
+    if module.num_replicas != 1:
+        fields.append(f"replica_count={module.num_replicas}")
+    if module.num_partitions != 1:
+        fields.append(f"num_partitions={module.num_partitions}")
+    if module.frontend_attributes:
+        pairs = tuple(sorted(module.frontend_attributes.items()))
+        fields.append("frontend_attributes=" + ATTRIBUTE_TEXT[AttributeKind.DICT].to_text(pairs, ""))
+    return ", ".join(fields)
+
+
+def metadata_to_text(metadata: OpMetadata) -> str:
+    """`metadata={...}`, or nothing when there is none."""
+    fields = [
+        f"{key}={quote(value)}"
+        for key, value in (("op_type", metadata.op_type), ("op_name", metadata.op_name))
+        if value
+    ]
+    if metadata.source_file:
+        fields.append(f"source_file={quote(metadata.source_file)}")
+    if metadata.source_line:
+        fields.append(f"source_line={metadata.source_line}")
+    if metadata.source_column:
+        fields.append(f"source_column={metadata.source_column}")
+    return f"metadata={{{' '.join(fields)}}}" if fields else ""
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, index)) + "}"
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_header(cursor: Cursor) -> tuple[HloModule, Header]:
+    """`HloModule name, ...` and the tables of files and frames."""
+    cursor.expect("HloModule", "at the start of HLO text")
+    module, header = HloModule(cursor.name("the module's name")), Header()
+    while match := cursor.match(_FIELD):
+        match match[1]:
+            case "is_scheduled":
+                header.is_scheduled = bool(ATTRIBUTE_TEXT[AttributeKind.BOOL].read(cursor, {}))
+            case "input_output_alias":
+                module.input_output_aliases = list(braced_list(cursor, lambda: _read_alias(cursor)))
+            case "buffer_donor":
+                module.buffer_donors = list(braced_list(cursor, lambda: _read_donor(cursor)))
+            case "entry_computation_layout":
+                header.layout_position = cursor.position
+                header.layout = _read_entry_layout(cursor)
+            case "replica_count":
+                module.num_replicas = max(1, cursor.integer())
+            case "num_partitions":
+                module.num_partitions = max(1, cursor.integer())
+            case "frontend_attributes":
+                module.frontend_attributes = dict(ATTRIBUTE_TEXT[AttributeKind.DICT].read(cursor, {}))
+            case _:
+                # Newer and partitioner-only fields say nothing that this IR holds.
+                _skip_value(cursor)
+    _read_frames(cursor, header)
+    return module, header
+
+
+def _skip_value(cursor: Cursor) -> None:
+    if cursor.starts_with("{"):
+        cursor.braced()
+    elif cursor.starts_with('"'):
+        cursor.string()
+    else:
+        cursor.match(_WORD)
+
+
+def _read_index(cursor: Cursor) -> tuple[int, ...]:
+    return braced_list(cursor, cursor.integer)
+
+
+def _read_alias(cursor: Cursor) -> InputOutputAlias:
+    output = _read_index(cursor)
+    cursor.expect(":", "after the output index of an alias")
+    if not cursor.accept("("):
+        return InputOutputAlias(output, cursor.integer())
+    number, must = cursor.integer("a parameter number"), False
+    index: tuple[int, ...] = ()
+    if cursor.accept(","):
+        index = _read_index(cursor)
+        if cursor.accept(","):
+            must = cursor.accept("must-alias")
+            if not must:
+                cursor.expect("may-alias", "or 'must-alias'")
+    cursor.expect(")", "after an alias")
+    return InputOutputAlias(output, number, index, must)
+
+
+def _read_donor(cursor: Cursor) -> tuple[int, tuple[int, ...]]:
+    cursor.expect("(", "before a donated parameter")
+    number = cursor.integer("a parameter number")
+    cursor.expect(",", "and the index of a donated parameter")
+    index = _read_index(cursor)
+    cursor.expect(")", "after a donated parameter")
+    return number, index
+
+
+def _read_entry_layout(cursor: Cursor) -> tuple[tuple[Shape, ...], Shape]:
+    cursor.expect("{")
+    cursor.expect("(", "before the entry's parameter shapes")
+    parameters: list[Shape] = []
+    while not cursor.accept(")"):
+        if parameters:
+            cursor.expect(",", "between the entry's parameter shapes")
+        parameters.append(read_shape(cursor))
+    cursor.expect("->", "before the entry's result shape")
+    result = read_shape(cursor)
+    cursor.expect("}", "after the entry's layout")
+    return tuple(parameters), result
+
+
+def _read_frames(cursor: Cursor, header: Header) -> None:
+    """The tables that stack_frame_id points into: FileNames, FunctionNames, FileLocations, StackFrames."""
+    files: dict[int, str] = {}
+    locations: dict[int, dict[str, int]] = {}
+    while match := cursor.match(re.compile(r"(FileNames|FunctionNames|FileLocations|StackFrames)(?=\s+(?:\d|\Z))\s*")):
+        while number := cursor.match(_NUMBERED):
+            if match[1] in ("FileNames", "FunctionNames"):
+                text = cursor.string()
+                if match[1] == "FileNames":
+                    files[int(number[1])] = text
+                continue
+            numbers = {key: int(value) for key, value in _NUMBERS.findall(cursor.braced())}
+            if match[1] == "FileLocations":
+                locations[int(number[1])] = numbers
+            else:
+                place = locations.get(numbers.get("file_location_id", 0), {})
+                header.frames[int(number[1])] = OpMetadata(
+                    source_file=files.get(place.get("file_name_id", 0), ""),
+                    source_line=place.get("line", 0),
+                    source_column=place.get("column", 0),
+                )
+
+
+def read_metadata(cursor: Cursor, header: Header, cache: dict[str, OpMetadata]) -> OpMetadata:
+    """`{op_name="..." source_file="..." source_line=3 stack_frame_id=1}`; fields that are not known are skipped."""
+    start = cursor.position
+    text = cursor.braced()
+    found = cache.get(text)
+    if found is not None:
+        return found
+    body = Cursor(text[1:-1])
+    fields: dict[str, str] = {}
+    while match := body.match(_METADATA_FIELD):
+        if match[2] is not None:
+            fields[match[1]] = Cursor(f'"{match[2]}"').string() if "\\" in match[2] else match[2]
+        elif match[3] is not None:
+            fields[match[1]] = match[3]
+    if not body.at_end:
+        raise cursor.error("expected key=value in metadata", position=start + 1 + body.position)
+    frame = header.frames.get(_number(fields, "stack_frame_id"), OpMetadata())
+    found = cache[text] = OpMetadata(
+        op_type=fields.get("op_type", ""),
+        op_name=fields.get("op_name", ""),
+        source_file=fields.get("source_file", "") or frame.source_file,
+        source_line=_number(fields, "source_line") or frame.source_line,
+        source_column=_number(fields, "source_column") or frame.source_column,
+    )
+    return found
+
+
+def _number(fields: dict[str, str], key: str) -> int:
+    text = fields.get(key, "0")
+    return int(text) if text.isdigit() and len(text) < 19 else 0

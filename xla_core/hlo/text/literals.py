@@ -1,0 +1,281 @@
+"""Literals in HLO text: `{ { 1, 2 }, { 3, 4 } }`, `nan`, `(1, -2)`.
+
+Decimals have XLA's digits: as few of two precisions as give the same bits back (xla/util.cc, RoundTripFpToString).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.shape import Shape
+from xla_core.hlo.text.cursor import Cursor
+
+__all__ = ["literal_to_text", "read_literal"]
+
+_SEPARATORS = re.compile(r",\s*[,}]|\{\s*,")
+_ITEM = re.compile(r"[^\s{},]+")
+_NOT_STRUCTURE = re.compile(r"[^{}]+")
+_SCALAR = re.compile(
+    r"([-+]?(?:nan(?:\(0x[0-9a-fA-F]{1,16}\))?|[A-Za-z]+|(?:\d[\w.]*|\.\d\w*)(?:(?<=[eE])[-+]?\d+)?))\s*"
+)
+_NAN = re.compile(r"([-+]?)nan(?:\(0x([0-9a-fA-F]{1,16})\))?")
+_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d{1,6})?|\.\d+(?:[eE][-+]?\d{1,6})?|inf|infinity)", re.I)
+_HEX_FLOAT = re.compile(r"[-+]?0x[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?(?:p[-+]?\d{1,6})?", re.I)
+_WHOLE = re.compile(r"[-+]?\d{1,20}")
+_MAX_NESTING = 64
+
+
+# -- printing ----------------------------------------------------------------------------------------------------------
+
+
+def literal_to_text(literal: Literal, *, elide_over: int | None = None) -> str:
+    """The payload of `constant(...)`; arrays of more than `elide_over` elements become `{...}`."""
+    if literal.shape.is_tuple:
+        return "( " + ", ".join(literal_to_text(e, elide_over=elide_over) for e in literal.elements) + " )"
+    if elide_over is not None and literal.array.size > elide_over:
+        return "{...}"
+    spell = _speller(literal.shape.element_type, scalar=not literal.array.ndim)
+    if not literal.array.ndim:
+        return spell(literal.array[()])
+    return _array_to_text(literal.array, spell, ())
+
+
+def _array_to_text(array: np.ndarray, spell: Callable[[Any], str], indices: tuple[int, ...]) -> str:
+    rank = len(indices) + array.ndim
+    if array.ndim == 1:
+        if array.size and array.strides[0] == 0:
+            inner = ", ".join([spell(array[0])] * array.size)
+        else:
+            inner = ", ".join(map(spell, array))
+        return f"{{{inner}}}" if rank == 1 or len(array) <= 1 else f"{{ {inner} }}"
+    # XLA numbers the sub-arrays of what has many dimensions, for people who read it.
+    mark = f"/*i{len(indices) - 1}={indices[-1]}*/ " if rank > 3 and indices else ""
+    rows = ", ".join(_array_to_text(row, spell, (*indices, i)) for i, row in enumerate(array))
+    return f"{{ {mark}{rows} }}"
+
+
+def _speller(element_type: ElementType, *, scalar: bool) -> Callable[[Any], str]:
+    if element_type is ElementType.PRED:
+        return (lambda v: "true" if v else "false") if scalar else (lambda v: "1" if v else "0")
+    if element_type.is_complex:
+        part = _speller(element_type.component, scalar=True)
+        return lambda v: f"({part(v.real)}, {part(v.imag)})"
+    if element_type.is_floating:
+        return lambda v: _float_to_text(v, element_type)
+    return lambda v: str(int(v))
+
+
+def _float_to_text(value: Any, element_type: ElementType) -> str:
+    number = float(value)
+    if number != number:
+        return _nan_to_text(value, element_type)
+    if element_type is ElementType.F32:
+        text = f"{number:.6g}"
+        return text if np.float32(text) == value else f"{number:.9g}"
+    if element_type is ElementType.F64:
+        text = f"{number:.15g}"
+        return text if float(text) == number else f"{number:.17g}"
+    text = f"{number:.{_max_digits(element_type)}g}"
+    # Two digits name every power of two, but the smallest f8e8m0fnu is read back a step up from them.
+    return text if np.asarray(float(text)).astype(element_type.dtype) == value else repr(number)
+
+
+@functools.cache
+def _mantissa_bits(element_type: ElementType) -> int:
+    info: Any = ml_dtypes.finfo  # its stub has no types
+    return int(info(element_type.dtype).nmant)
+
+
+@functools.cache
+def _max_digits(element_type: ElementType) -> int:
+    """Decimal digits that tell any two values of a narrow type apart (std::numeric_limits::max_digits10)."""
+    return math.ceil(1 + (_mantissa_bits(element_type) + 1) * math.log10(2))
+
+
+def _bits(element_type: ElementType) -> np.dtype:
+    return np.dtype(f"u{element_type.byte_width}")
+
+
+def _nan_to_text(value: Any, element_type: ElementType) -> str:
+    bits, default, sign = _nan_bits(np.asarray(value, element_type.dtype), element_type)
+    if bits == default:
+        return "nan"
+    if bits == default | sign:
+        return "-nan"
+    payload = bits & ((1 << _mantissa_bits(element_type)) - 1)
+    return f"{'-' if bits & sign else ''}nan(0x{payload:x})"
+
+
+def _nan_bits(value: np.ndarray, element_type: ElementType) -> tuple[int, int, int]:
+    """The value's bits, the default NaN's, and the sign's."""
+    kind = _bits(element_type)
+    default = np.asarray(np.nan).astype(element_type.dtype).view(kind)
+    return int(value.view(kind)), int(default), 1 << (element_type.bit_width - 1)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_literal(cursor: Cursor, shape: Shape, depth: int = 0) -> Literal:
+    """The payload of a constant of `shape`."""
+    if cursor.starts_with("{...}"):
+        raise cursor.error(
+            "the constant's value was left out of this text",
+            hint="print the module with large constants (XLA_FLAGS=--xla_dump_large_constants, or elide_over=None)",
+        )
+    if shape.is_tuple:
+        if depth >= _MAX_NESTING:
+            raise cursor.error(f"tuple literals nest deeper than {_MAX_NESTING}")
+        cursor.expect("(", "before the elements of a tuple literal")
+        elements = []
+        for index, element in enumerate(shape.tuple_shapes):
+            if index:
+                cursor.expect(",", "between the elements of a tuple literal")
+            elements.append(read_literal(cursor, element, depth + 1))
+        cursor.expect(")", "after the elements of a tuple literal")
+        return Literal(elements, shape)
+    if not shape.is_array:
+        raise cursor.error(f"a constant cannot have shape {shape}")
+    if not shape.dimensions:
+        values = [_read_element(cursor, shape.element_type)]
+    else:
+        _check_size(cursor, shape)
+        plain = _read_plain_array(cursor, shape)
+        values = plain or []
+        if plain is None:
+            _read_dimension(cursor, shape, 0, values)
+    array = np.empty(len(values), shape.dtype)
+    if values:
+        array[:] = values if shape.element_type is not ElementType.PRED else [bool(v) for v in values]
+    return Literal(array.reshape(shape.dimensions), shape.without_layout() if shape.layout is None else shape)
+
+
+def _check_size(cursor: Cursor, shape: Shape) -> None:
+    """A shape that claims more elements than there are characters left cannot be told the truth."""
+    if shape.num_elements > len(cursor.text) - cursor.position:
+        raise cursor.error(
+            f"expected {shape.num_elements} elements for a constant of {shape}; the text is too short for them"
+        )
+
+
+def _read_plain_array(cursor: Cursor, shape: Shape) -> list[Any] | None:
+    """All elements at once where they are plain numbers; None leaves it to the reader that can say what is wrong."""
+    end = cursor.text.find(")", cursor.position)
+    region = cursor.text[cursor.position : end]
+    structure = "{}"
+    for size in reversed(shape.dimensions[:-1]):
+        if size * len(structure) > len(region):
+            return None
+        structure = "{" + structure * size + "}"
+    items = _ITEM.findall(region)
+    element_type = shape.element_type
+    if (
+        end < 0
+        or element_type.is_complex
+        or element_type is ElementType.PRED
+        or any(mark in region for mark in "(_n")
+        or _NOT_STRUCTURE.sub("", region) != structure
+        or len(items) != shape.num_elements
+        or region.count(",") != _commas(shape.dimensions)
+        or _SEPARATORS.search(region)
+    ):
+        return None
+    try:
+        if element_type.is_floating:
+            values: list[Any] = list(map(float, items))
+        else:
+            values = list(map(int, items))
+            if any(_element(str(bound), element_type) is None for bound in (min(values), max(values))):
+                return None
+    except ValueError:
+        return None
+    cursor.position = end
+    return values
+
+
+def _commas(dimensions: tuple[int, ...]) -> int:
+    total, blocks = 0, 1
+    for size in dimensions:
+        total += blocks * max(size - 1, 0)
+        blocks *= size
+    return total
+
+
+def _read_dimension(cursor: Cursor, shape: Shape, dimension: int, values: list[Any]) -> None:
+    size, last = shape.dimensions[dimension], dimension == shape.rank - 1
+    cursor.expect("{", f"before dimension {dimension} of a constant of {shape}")
+    for index in range(size):
+        if index and not cursor.accept(","):
+            raise cursor.error(f"expected ',' and {size - index} more elements in dimension {dimension} of {shape}")
+        if last:
+            values.append(_read_element(cursor, shape.element_type))
+        else:
+            _read_dimension(cursor, shape, dimension + 1, values)
+    cursor.expect("}", f"after the {size} elements of dimension {dimension} of {shape}")
+
+
+def _read_element(cursor: Cursor, element_type: ElementType) -> Any:
+    if element_type.is_complex:
+        if not cursor.accept("("):
+            return _read_element(cursor, element_type.component)
+        real = _read_element(cursor, element_type.component)
+        cursor.expect(",", "between the parts of a complex number")
+        imaginary = _read_element(cursor, element_type.component)
+        cursor.expect(")", "after the parts of a complex number")
+        value: Any = np.empty((), element_type.dtype)
+        value.real, value.imag = real, imaginary
+        return value[()]
+    start = cursor.position
+    match = cursor.match(_SCALAR)
+    if not match:
+        raise cursor.error(f"expected a value of type {element_type}")
+    element = _element(match[1], element_type)
+    if element is None:
+        raise cursor.error(f"{match[1]!r} is not a value of type {element_type}", position=start)
+    return element
+
+
+def _element(text: str, element_type: ElementType) -> Any | None:
+    """The value that `text` spells, exact in Python or of the numpy scalar type; None when it spells none."""
+    if element_type is ElementType.PRED:
+        return {"true": True, "1": True, "false": False, "0": False}.get(text)
+    if element_type.is_integral:
+        if text in ("true", "false"):
+            return int(text == "true")
+        if not _WHOLE.fullmatch(text):
+            return None
+        whole, bits = int(text), element_type.bit_width
+        least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+        return whole if least <= whole <= most else None
+    return _float_element(text, element_type)
+
+
+def _float_element(text: str, element_type: ElementType) -> Any | None:
+    if nan := _NAN.fullmatch(text):
+        canonical = np.asarray(np.nan).astype(element_type.dtype)
+        if not (nan[1] == "-" or nan[2]):
+            return canonical[()] if canonical != canonical else None
+        bits, default, sign = _nan_bits(canonical, element_type)
+        mantissa = (1 << _mantissa_bits(element_type)) - 1
+        if nan[2]:
+            payload = int(nan[2], 16)
+            if payload == 0 or payload > mantissa:
+                return None
+            bits = (default & ~mantissa) | payload
+        if nan[1] == "-":
+            bits |= sign
+        return np.asarray(bits, _bits(element_type)).view(element_type.dtype)[()]
+    if _DECIMAL.fullmatch(text):
+        return float(text)
+    if _HEX_FLOAT.fullmatch(text):
+        return float.fromhex(text)
+    return None
