@@ -277,7 +277,9 @@ class AttributeReader(TypeReader):
         type = self.type()
         blob = self.resources.get(name)
         if blob is None:
-            raise self.error(f"the resource '{name}' is not defined", start, hint="it belongs in {-# ... #-} at the end")
+            raise self.error(
+                f"the resource '{name}' is not defined", start, hint="it belongs in {-# ... #-} at the end"
+            )
         if not isinstance(type, TensorType):
             raise self.error("a resource needs a tensor type", start)
         try:

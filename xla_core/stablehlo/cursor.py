@@ -16,7 +16,7 @@ MAX_DEPTH = 100
 MAX_INTEGER_DIGITS = 1000
 """A longer number is an error before Python is asked to read it (its cost is quadratic)."""
 
-_SKIP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*)*").match
+_SKIP = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+)*+").match
 _WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).match
 _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)").match
 _STRING = re.compile(r'"([^"\\\n]*(?:\\.[^"\\\n]*)*)"').match

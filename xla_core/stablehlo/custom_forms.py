@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from xla_core.errors import SourceLocation
 from xla_core.stablehlo.attributes import DenseArray, DenseElements, OpaqueAttribute, TypedFloat, TypedInt
-from xla_core.stablehlo.ir import Block, FunctionType, Op, Region, ScalarType, TensorType, Type
+from xla_core.stablehlo.cursor import TextLocation
+from xla_core.stablehlo.ir import Block, FunctionType, LazyLocation, Op, Region, ScalarType, TensorType, Type
 from xla_core.stablehlo.syntax import COMMUTATIVE
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.op_reader import Argument, OpReader, OpState
 
-__all__ = ["CUSTOM", "generic_regions", "type_of_value", "value_types"]
+__all__ = ["CUSTOM", "generic_regions", "reducer", "type_of_value", "value_types"]
 
 
 def type_of_value(value: Any) -> Type | None:
@@ -168,7 +170,8 @@ def _reduce(reader: OpReader, state: OpState) -> None:
     if inner is not None:
         if not signature.inputs:
             raise reader.error("the reduction has no operands", inner_start)
-        state.regions.append(_reducer(inner, signature.inputs[0], state))
+        state.location = reader.accept_location() or TextLocation(reader.text, state.start)
+        state.regions.append(reducer(inner, signature.inputs[0], state.location))
         return
     reader.expect_word("reducer")
     first: list[Argument] = []
@@ -183,13 +186,12 @@ def _reduce(reader: OpReader, state: OpState) -> None:
     state.regions.append(reader.region(first + second))
 
 
-def _reducer(inner: str, operand: Type, state: OpState) -> Region:
+def reducer(inner: str, operand: Type, location: SourceLocation | LazyLocation) -> Region:
     """The region of `applies op`: two scalars in, the op, its result out."""
     element = TensorType((), operand.element) if isinstance(operand, TensorType) else operand
     block = Block((element, element))
-    op = Op(inner, list(block.arguments), (element,))
-    block.ops += [op, Op("stablehlo.return", list(op.results), ())]
-    state.inner_ops = block.ops
+    op = Op(inner, list(block.arguments), (element,), location=location)
+    block.ops += [op, Op("stablehlo.return", list(op.results), (), location=location)]
     return Region([block])
 
 

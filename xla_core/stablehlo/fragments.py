@@ -84,7 +84,7 @@ ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     "attribute": (Reader.attribute, None),
     "balanced": (_balanced, None),
     "bool": (_boolean, "true|false"),
-    "convolution": (Reader.convolution_dimensions, rf"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
+    "convolution": (Reader.convolution_dimensions, r"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
     "dims": (Reader.dimensions, _DIMS),
     "dot_dimensions": (
         _dot_dimensions,

@@ -14,7 +14,7 @@ from xla_core.stablehlo.cursor import Cursor
 
 __all__ = ["LocationReader", "LocationTree"]
 
-# ("file", name, line, column) | ("name", name, child or None) | ("fused", children) | ("alias", "#loc1") | None (unknown)
+# ("file", name, line, column), ("name", name, child or None), ("fused", children), ("alias", "#loc1"), None (unknown)
 Node = tuple[Any, ...] | None
 
 _ALIAS = re.compile(r"#[A-Za-z_$.][\w$.\-]*|#[0-9]+", re.ASCII).match

@@ -6,11 +6,12 @@ import difflib
 import re
 from typing import Any
 
-from xla_core.errors import XlaError
+from xla_core.errors import SourceLocation, XlaError
 from xla_core.stablehlo import forms
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.dialect_attributes import DialectAttributeReader
-from xla_core.stablehlo.ir import Block, Op, Region, Type, Value
+from xla_core.stablehlo.fast_path import LINE_START, FastForm, fast_form
+from xla_core.stablehlo.ir import Block, LazyLocation, Op, Region, Type, Value
 from xla_core.stablehlo.syntax import BARE_NAMES, FORMATS, KNOWN_DIALECTS
 
 __all__ = ["Argument", "OpReader", "OpState"]
@@ -24,7 +25,17 @@ _LABEL = re.compile(r"\^[\w$.\-]+", re.ASCII).match
 class OpState:
     """What has been read of an op."""
 
-    __slots__ = ("attributes", "inner_ops", "name", "offsets", "operand_types", "operands", "regions", "result_types", "start")
+    __slots__ = (
+        "attributes",
+        "location",
+        "name",
+        "offsets",
+        "operand_types",
+        "operands",
+        "regions",
+        "result_types",
+        "start",
+    )
 
     def __init__(self, name: str, start: int) -> None:
         self.name = name
@@ -35,7 +46,7 @@ class OpState:
         self.regions: list[Region] = []
         self.operand_types: tuple[Type, ...] = ()
         self.result_types: tuple[Type, ...] = ()
-        self.inner_ops: list[Op] = []  # ops made for `applies op`: they have the location of the whole
+        self.location: SourceLocation | LazyLocation | None = None  # where the form has a place of its own for it
 
 
 Name = tuple[str, int, int]
@@ -53,6 +64,7 @@ class OpReader(DialectAttributeReader):
         self.values: dict[str, Value] = {}
         self.defined: list[str] = []
         self.symbols: set[str] = set()
+        self.fast_forms: tuple[dict[str, FastForm | None], dict[str, FastForm | None]] = ({}, {})  # pretty, generic
 
     # Values
 
@@ -144,6 +156,18 @@ class OpReader(DialectAttributeReader):
     def ops(self, ops: list[Op]) -> None:
         """Ops up to `}`, a label or the end of the text."""
         while True:
+            start = LINE_START(self.source, self.position)
+            if start is not None:
+                name, is_generic = (start[3], False) if start[3] is not None else (start[4], True)
+                forms_by_name = self.fast_forms[is_generic]
+                form = forms_by_name.get(name)
+                if form is None and name not in forms_by_name:
+                    form = forms_by_name[name] = fast_form(self, name, is_generic)
+                if form is not None:
+                    op = form.read(start, start.start(4) - 1 if is_generic else start.start(3))
+                    if op is not None:
+                        ops.append(op)
+                        continue
             self.skip()
             if self.source[self.position : self.position + 1] in ("}", "^", ""):
                 return
@@ -153,8 +177,6 @@ class OpReader(DialectAttributeReader):
 
     def operation(self) -> Op:
         """One op, its results' names before it and its location behind it."""
-        self.skip()
-        start = self.position
         names: list[Name] = []
         if self.at("%"):
             while True:
@@ -163,16 +185,16 @@ class OpReader(DialectAttributeReader):
                 if not self.accept(","):
                     break
             self.expect("=", "after the results' names")
-            self.skip()
+        self.skip()
         offset = self.position
         if self.at_string():
-            state = OpState(self.string(), start)
+            state = OpState(self.string(), offset)
             if not self.is_known(state.name):
                 raise self.unknown_op(state.name, offset)
             steps = forms.GENERIC_STEPS
         else:
             word = self.word("an op")
-            state = OpState(BARE_NAMES.get(word, word), start)
+            state = OpState(BARE_NAMES.get(word, word), offset)
             form = FORMATS.get(state.name)
             if form is None:
                 raise self.unknown_op(state.name, offset)
@@ -202,19 +224,15 @@ class OpReader(DialectAttributeReader):
         """Check what was read of an op, make it, and define its results."""
         types = state.operand_types
         if len(types) != len(state.operands):
-            raise self.error(
-                f"{state.name} has {len(state.operands)} operands, but types for {len(types)}", offset
-            )
+            raise self.error(f"{state.name} has {len(state.operands)} operands, but types for {len(types)}", offset)
         for value, type, place in zip(state.operands, types, state.offsets, strict=True):
             if value.type is not type and value.type != type:
                 raise self.error(f"%{value.name} has the type {value.type}, but is used as {type}", place)
         count = sum(n for _, n, _ in names)
         if names and count != len(state.result_types):
             raise self.error(f"{state.name} has {len(state.result_types)} results, but {count} are named", offset)
-        location = self.accept_location() or TextLocation(self.text, state.start)
+        location = state.location or self.accept_location() or TextLocation(self.text, state.start)
         op = Op(state.name, state.operands, state.result_types, state.attributes, state.regions, location)
-        for inner in state.inner_ops:
-            inner.location = location
         index = 0
         for name, n, place in names:
             if n == 0:

@@ -115,7 +115,7 @@ SIGNATURES: dict[str, tuple[Callable[[TypeReader, int], Signature], str | None]]
     "select": (select, _SAME),
     "complex": (complex_, _SAME),
     "tuple": (tuple_, _TYPES),
-    "arrow": (arrow, rf"{_TYPES} -> (?:\([^()\n]*\)|{_TYPES})"),
+    "arrow": (arrow, r"[^()\n]{0,1000}> -> (?:\([^()\n]*\)|[^()\n]{0,1000}>)"),
     "results": (results, _TYPES),
     "list": (list_, _TYPES),
     "each": (each, _TYPES),

@@ -31,7 +31,7 @@ BARE_NAMES = {"call": "func.call", "func": "func.func", "module": "builtin.modul
 KNOWN_DIALECTS = ("stablehlo", "chlo")
 """Dialects whose every op is in the table."""
 
-COMMUTATIVE = frozenset(f"stablehlo.{name}" for name in "add and maximum minimum multiply or xor".split())
+COMMUTATIVE = frozenset(f"stablehlo.{name}" for name in ("add", "and", "maximum", "minimum", "multiply", "or", "xor"))
 """Ops that `reduce ... applies op` may name."""
 
 _UNARY = "% attr-dict : :same:"

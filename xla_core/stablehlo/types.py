@@ -265,7 +265,9 @@ class TypeReader(LocationReader):
             self.list_of("<", ">", lambda: types.append(self.type()))
             return OpaqueType(f"!stablehlo.future<{', '.join(map(str, types))}>", tuple(types))
         if name.startswith("stablehlo."):
-            raise self.error(f"unknown type !{name}", start, hint="StableHLO has !stablehlo.token and !stablehlo.future")
+            raise self.error(
+                f"unknown type !{name}", start, hint="StableHLO has !stablehlo.token and !stablehlo.future"
+            )
         body = self.balanced() if self.source.startswith("<", self.position) else ""
         return OpaqueType(f"!{name}{body}")
 
@@ -308,9 +310,7 @@ class TypeReader(LocationReader):
 
     def _scales(self, scales: list[float], zeros: list[int]) -> None:
         self.enter()
-        self.list_of(
-            "{", "}", lambda: self._scales(scales, zeros) if self.at("{") else self._scale(scales, zeros)
-        )
+        self.list_of("{", "}", lambda: self._scales(scales, zeros) if self.at("{") else self._scale(scales, zeros))
         self.leave()
 
     def _scale(self, scales: list[float], zeros: list[int]) -> None:
