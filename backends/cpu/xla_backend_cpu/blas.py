@@ -1,0 +1,56 @@
+"""OpenBLAS as C symbols: where the library is, and the addresses that compiled programs call.
+
+Its own thread pool is off: programs split a product themselves over the process's one pool.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import pathlib
+
+import scipy_openblas32
+
+from xla_backend_cpu.host import host_features
+
+__all__ = ["library", "symbol_address"]
+
+_PREFIX = "scipy_"
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The loaded OpenBLAS, single-threaded, with the kernels that this processor's features allow.
+
+    OpenBLAS chooses kernels by processor model and takes AVX2 ones for models that it doesn't know; the features are
+    what counts, so the choice is made for it unless the user made one.
+    """
+    wanted = {"OPENBLAS_NUM_THREADS": "1"}
+    if {"avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl"} <= host_features():
+        wanted["OPENBLAS_CORETYPE"] = os.environ.get("OPENBLAS_CORETYPE", "SkylakeX")
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        lib = ctypes.CDLL(str(_path()))
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    lib.scipy_openblas_set_num_threads(1)
+    return lib
+
+
+def _path() -> pathlib.Path:
+    return next(pathlib.Path(scipy_openblas32.get_lib_dir()).glob("libscipy_openblas.*"))
+
+
+@functools.cache
+def symbol_address(name: str) -> int:
+    """The address of a BLAS or LAPACK routine under its usual name ("cblas_sgemm", "spotrf_")."""
+    function = getattr(library(), _PREFIX + name)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address

@@ -1,0 +1,281 @@
+"""The whole module as one native function: `i32 xla_cpu_entry(ptr allocations)`.
+
+`allocations` is a table of addresses: the run's context, then one for each allocation of the buffer assignment. Each
+computation that runs in sequence (the entry, while bodies, branches, called ones) becomes a function; its instructions
+are calls of kernels, in schedule order, and control flow between them. It returns 0, or a `Status`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections import Counter
+from collections.abc import Sequence
+
+from xla_backend_cpu.codegen.convolution import emit_convolution, is_canonical
+from xla_backend_cpu.codegen.dot import emit_dot, is_library_dot, library_symbol
+from xla_backend_cpu.codegen.kernel import NativeKernel
+from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_core.analysis import BufferAssignment, BufferSlice
+from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, KernelEmitter, LoopAbi, Value
+from xla_core.errors import UnimplementedError
+from xla_core.hlo import HloComputation, HloInstruction, HloModule
+
+__all__ = ["ENTRY", "ModuleEmitter", "Status"]
+
+ENTRY = "xla_cpu_entry"
+_PARALLEL_NANOSECONDS = 12_000.0  # below, waking the pool costs more than it gives
+_CHUNK_NANOSECONDS = 100_000.0  # pieces of about this much balance the load
+
+
+class Status(enum.IntEnum):
+    """What the entry returns."""
+
+    OK = 0
+    CANCELLED = 1
+
+
+class ContextField(enum.IntEnum):
+    """The 32-bit words of a run's context."""
+
+    CANCELLED = 0
+    REPLICA = 1
+    PARTITION = 2
+
+
+_NOTHING_TO_DO = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "add-dependency"}
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Sequence:
+    """A computation's function under construction."""
+
+    builder: IrBuilder
+    allocations: Value
+    table: Value
+    failed: Block
+    bases: dict[int, Value]
+
+
+class ModuleEmitter:
+    """Emits one scheduled, buffer-assigned module.
+
+    After `emit`: `module` is the LLVM module, `kernels` counts them, `library_calls` counts calls by routine, and
+    `nanoseconds` estimates a run where the trip counts of loops are 1.
+    """
+
+    def __init__(
+        self, hlo: HloModule, assignment: BufferAssignment, abi: LoopAbi, isa: VectorIsa, threads: int
+    ) -> None:
+        self.hlo = hlo
+        self.assignment = assignment
+        self.abi = abi
+        self.isa = isa
+        self.threads = threads
+        self.module = IrModule(hlo.name, triple=abi.triple, data_layout=abi.data_layout)
+        self.kernels = 0
+        self.library_calls: Counter[str] = Counter()
+        self.nanoseconds = 0.0
+        self.has_loops = False
+        self._emitter = KernelEmitter(abi, self.module)
+        self._functions: dict[HloComputation, str] = {}
+
+    def emit(self) -> IrModule:
+        """Emits everything that the entry reaches."""
+        self._computation(self.hlo.entry, ENTRY)
+        return self.module
+
+    # -- computations ------------------------------------------------------------------------------------------------
+
+    def _computation(self, computation: HloComputation, name: str | None = None) -> str:
+        """The function of a computation, emitted on first use."""
+        if computation in self._functions:
+            return self._functions[computation]
+        symbol = name or f"computation.{len(self._functions)}"
+        self._functions[computation] = symbol
+        prefix = "" if name else "internal"
+        function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes="nounwind")
+        builder = IrBuilder(self.module, function)
+        order = self._order(computation)
+        widest = max((self._leaf_count(i) for i in order), default=1)
+        table = builder.alloca("ptr", max(widest, 1), align=16)
+        failed = function.add_block("failed")
+        failed.lines.append(f"ret i32 {int(Status.CANCELLED)}")
+        sequence = _Sequence(builder, function.parameters[0], table, failed, {})
+        for instruction in order:
+            if instruction.opcode not in _NOTHING_TO_DO:
+                self._instruction(sequence, instruction)
+        builder.ret(builder.int_(Status.OK, "i32"))
+        self.module.add_function(function)
+        return symbol
+
+    def _order(self, computation: HloComputation) -> Sequence[HloInstruction]:
+        schedule = self.hlo.schedule or {}
+        return schedule.get(computation) or computation.post_order()
+
+    @staticmethod
+    def _leaf_count(instruction: HloInstruction) -> int:
+        leaves = sum(1 for s in instruction.shape.leaves())
+        return leaves + sum(1 for o in instruction.operands for _ in o.shape.leaves())
+
+    def _instruction(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+        match instruction.opcode:
+            case "while":
+                self._while(sequence, instruction)
+            case "conditional":
+                self._conditional(sequence, instruction)
+            case "call":
+                self._call(sequence, instruction.attribute("to_apply"))
+            case "replica-id":
+                self._context_word(sequence, instruction, ContextField.REPLICA)
+            case "partition-id":
+                self._context_word(sequence, instruction, ContextField.PARTITION)
+            case _:
+                self._kernel_call(sequence, instruction)
+
+    # -- control flow ------------------------------------------------------------------------------------------------
+
+    def _call(self, sequence: _Sequence, computation: HloComputation) -> None:
+        b = sequence.builder
+        symbol = self._computation(computation)
+        status = b.call(symbol, "i32", [sequence.allocations])
+        self._check(sequence, b.icmp("eq", status, b.int_(Status.OK, "i32")))
+
+    def _check(self, sequence: _Sequence, fine: Value) -> None:
+        """Leaves the function where `fine` is false."""
+        b = sequence.builder
+        after = b.function.add_block("fine")
+        b.branch_if(fine, after, sequence.failed)
+        b.block = after
+
+    def _while(self, sequence: _Sequence, loop: HloInstruction) -> None:
+        b = sequence.builder
+        self.has_loops = True
+        condition: HloComputation = loop.attribute("condition")
+        head, body, done = (b.function.add_block(f"while.{part}") for part in ("head", "body", "done"))
+        b.branch(head)
+        b.block = head
+        self._check(sequence, self._not_cancelled(sequence))
+        self._call(sequence, condition)
+        go_on = b.load("i8", self._address(sequence, self.assignment.slice(condition.root)), align=1)
+        b.branch_if(b.icmp("ne", go_on, b.int_(0, "i8")), body, done)
+        b.block = body
+        self._call(sequence, loop.attribute("body"))
+        b.branch(head)
+        b.block = done
+
+    def _conditional(self, sequence: _Sequence, conditional: HloInstruction) -> None:
+        """The branch whose number the operand is; the last one for any other number. For a predicate, true is first."""
+        b = sequence.builder
+        branches: tuple[HloComputation, ...] = conditional.attribute("branch_computations")
+        selector = conditional.operand(0)
+        place = self._address(sequence, self.assignment.slice(selector))
+        if not branches:
+            branches = (conditional.attribute("true_computation"), conditional.attribute("false_computation"))
+        if selector.shape.element_type.value == "pred":
+            chosen = b.cast("zext", b.icmp("eq", b.load("i8", place, align=1), b.int_(0, "i8")), "i32")
+        else:
+            chosen = b.load("i32", place, align=4)
+        done = b.function.add_block("branch.done")
+        blocks = [b.function.add_block(f"branch.{i}") for i in range(len(branches))]
+        cases = " ".join(f"i32 {i}, {block}" for i, block in enumerate(blocks))
+        b.line(f"switch {chosen}, {blocks[-1]} [ {cases} ]")
+        for block, branch in zip(blocks, branches, strict=True):
+            b.block = block
+            self._call(sequence, branch)
+            b.branch(done)
+        b.block = done
+
+    # -- the run's context -------------------------------------------------------------------------------------------
+
+    def _context(self, sequence: _Sequence, field: ContextField) -> Value:
+        b = sequence.builder
+        return b.gep("i32", self._base(sequence, 0), b.int_(field))
+
+    def _not_cancelled(self, sequence: _Sequence) -> Value:
+        b = sequence.builder
+        word = b.emit("i32", f"load volatile i32, {self._context(sequence, ContextField.CANCELLED)}, align 4")
+        return b.icmp("eq", word, b.int_(0, "i32"))
+
+    def _context_word(self, sequence: _Sequence, instruction: HloInstruction, field: ContextField) -> None:
+        b = sequence.builder
+        value = b.load("i32", self._context(sequence, field), align=4)
+        b.store(value, self._address(sequence, self.assignment.slice(instruction)), align=4)
+
+    # -- kernels -----------------------------------------------------------------------------------------------------
+
+    def _kernel_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+        kernel = self._kernel(instruction)
+        if kernel is None:
+            return
+        b = sequence.builder
+        slices = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
+        slices += self.assignment.leaf_slices(instruction)
+        for position, place in enumerate(slices):
+            b.store(self._address(sequence, place), b.gep("ptr", sequence.table, b.int_(position)), align=8)
+        self.nanoseconds += kernel.nanoseconds
+        function = Value("ptr", f"@{kernel.name}")
+        if kernel.size > 1 and self.threads > 1 and kernel.nanoseconds > _PARALLEL_NANOSECONDS:
+            parts = max(self.threads, min(4 * self.threads, int(kernel.nanoseconds / _CHUNK_NANOSECONDS)))
+            chunk = -(-kernel.size // min(parts, kernel.size))
+            arguments = [function, sequence.table, b.int_(kernel.size), b.int_(chunk)]
+            b.call("xla_cpu_parallel_for", "void", arguments)
+        else:
+            b.line(f"call void {function.name}({sequence.table}, i64 0, i64 {kernel.size})")
+
+    def _kernel(self, instruction: HloInstruction) -> NativeKernel | None:
+        """Emits the kernel of one instruction; None where its result is empty."""
+        if not any(s.num_elements for s in instruction.shape.leaves()):
+            return None
+        name = f"kernel.{self.kernels}.{instruction.opcode}"
+        self.kernels += 1
+        if instruction.opcode == "dot" and is_library_dot(instruction):
+            self.library_calls[library_symbol(instruction)] += 1
+            return emit_dot(self.module, self.abi, name, instruction, self.threads)
+        if instruction.opcode == "convolution" and is_canonical(instruction):
+            return emit_convolution(self.module, self.abi, name, instruction, self.isa)
+        return self._shared_kernel(name, instruction)
+
+    def _shared_kernel(self, name: str, instruction: HloInstruction) -> NativeKernel:
+        if not self._emitter.supports(instruction):
+            raise UnimplementedError(
+                f"the CPU backend has no code for {instruction.opcode} of {instruction.shape}",
+                op=instruction.opcode,
+                location=instruction.location,
+            )
+        emitted = self._emitter.emit(instruction, name, aliasing=self._aliasing(instruction))
+        return NativeKernel(emitted.name, emitted.count, emitted.nanoseconds)
+
+    def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
+        """(result leaf, operand) pairs that lie in one place."""
+        results = self.assignment.leaf_slices(instruction)
+        pairs = set()
+        for number, operand in enumerate(instruction.operands):
+            if operand.shape.is_array:
+                place = self.assignment.slice(operand)
+                pairs |= {(leaf, number) for leaf, result in enumerate(results) if result.overlaps(place)}
+        return pairs
+
+    # -- addresses ---------------------------------------------------------------------------------------------------
+
+    def _base(self, sequence: _Sequence, slot: int) -> Value:
+        """The address in a slot of the table, loaded once at the function's start."""
+        if slot not in sequence.bases:
+            b = sequence.builder
+            entry = b.function.blocks[0]
+            place, base = Value("ptr", b.function.fresh()), Value("ptr", b.function.fresh())
+            empty = b.module.metadata("!{}")
+            entry.lines[1:1] = [
+                f"{place.name} = getelementptr inbounds ptr, {sequence.allocations}, i64 {slot}",
+                f"{base.name} = load ptr, {place}, align 8, !invariant.load {empty}",
+            ]
+            sequence.bases[slot] = base
+        return sequence.bases[slot]
+
+    def _address(self, sequence: _Sequence, place: BufferSlice) -> Value:
+        b = sequence.builder
+        return b.gep("i8", self._base(sequence, 1 + place.allocation.index), b.int_(place.offset))
+
+

@@ -1,0 +1,184 @@
+"""CpuExecutable: one native function, and the table of addresses that a run gives it."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import functools
+import json
+import struct
+from collections.abc import Mapping, Sequence
+
+from xla_backend_cpu.blas import symbol_address
+from xla_backend_cpu.codegen.module_emitter import ENTRY, Status
+from xla_backend_cpu.executor import ALIGNMENT
+from xla_backend_cpu.host import load_object, runtime_symbols, start_workers
+from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
+from xla_core.errors import CancelledError, InternalError, InvalidArgumentError
+from xla_core.hlo import HloModule
+from xla_core.hlo.parser import parse_hlo
+from xla_core.runtime import HostStream
+
+__all__ = ["CpuExecutable", "NativeProgram", "ResultPlace"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResultPlace:
+    """Where a result leaf comes from: memory of `size` bytes in a slot of the table, or the donated argument `donor`."""
+
+    slot: int
+    size: int
+    donor: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NativeProgram:
+    """All that a run needs, as data; what is serialized.
+
+    Attributes:
+        code: an object file that defines the entry.
+        slots: length of the table of addresses; slot 0 is the run's context.
+        parameters: the slot of each argument.
+        results: for each result leaf.
+        temp_slot, temp_bytes: the arena of temporaries; slot 0 where there is none.
+        constants: the constants' bytes; `constant_slots` maps slots to offsets in them.
+        routines: the BLAS routines that the code calls.
+        threads: how wide the pool should be; 1 where nothing is split.
+        microseconds: an estimate of a run; infinite where it has loops of unknown length.
+    """
+
+    code: bytes
+    slots: int
+    parameters: tuple[int, ...]
+    results: tuple[ResultPlace, ...]
+    temp_slot: int
+    temp_bytes: int
+    constants: bytes
+    constant_slots: Mapping[int, int]
+    routines: tuple[str, ...]
+    threads: int
+    microseconds: float
+
+    def to_bytes(self, hlo_text: str) -> bytes:
+        """A header of JSON, then HLO text, constants and code."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        code, constants, text = fields.pop("code"), fields.pop("constants"), hlo_text.encode()
+        fields["results"] = [dataclasses.astuple(r) for r in self.results]
+        fields["sizes"] = [len(text), len(constants), len(code)]
+        header = json.dumps(fields).encode()
+        return struct.pack("<I", len(header)) + header + text + constants + code
+
+    @staticmethod
+    def from_bytes(data: bytes) -> tuple[NativeProgram, str]:
+        """The program and its HLO text. Raises InvalidArgumentError for data that `to_bytes` didn't make."""
+        try:
+            (length,) = struct.unpack_from("<I", data)
+            fields = json.loads(data[4 : 4 + length])
+            parts, position = [], 4 + length
+            for size in fields.pop("sizes"):
+                parts.append(data[position : position + size])
+                position += size
+            if position != len(data):
+                raise ValueError(f"{len(data)} bytes instead of {position}")
+            text, constants, code = parts
+            fields["results"] = tuple(ResultPlace(*r) for r in fields["results"])
+            fields["constant_slots"] = {int(k): v for k, v in fields["constant_slots"].items()}
+            fields["parameters"], fields["routines"] = tuple(fields["parameters"]), tuple(fields["routines"])
+            return NativeProgram(code=code, constants=constants, **fields), text.decode()
+        except (ValueError, KeyError, TypeError, struct.error) as error:
+            raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
+
+
+class CpuExecutable(Executable):
+    """See the module's docstring. `llvm` gives the artifacts that were kept: the IR before and after optimization."""
+
+    def __init__(
+        self,
+        module: HloModule,
+        program: NativeProgram,
+        report: CompilationReport | None = None,
+        artifacts: Mapping[str, str | bytes] | None = None,
+    ) -> None:
+        super().__init__(module, report)
+        self._program = program
+        self._artifacts = dict(artifacts or {})
+        imports = {name: symbol_address(name) for name in program.routines}
+        self._library = load_object(program.code, [ENTRY], imports | runtime_symbols())
+        self._entry = self._library.function(ENTRY, ctypes.c_int32, ctypes.c_void_p)
+        if program.threads > 1:
+            start_workers(program.threads)
+        storage = ctypes.create_string_buffer(len(program.constants) + ALIGNMENT)
+        base = -(-ctypes.addressof(storage) // ALIGNMENT) * ALIGNMENT
+        ctypes.memmove(base, program.constants, len(program.constants))
+        self._constants = storage  # keeps the memory
+        self._table_type = ctypes.c_void_p * program.slots
+        self._fixed = [(slot, base + offset) for slot, offset in program.constant_slots.items()]
+        self._contexts: dict[tuple[int, int], ctypes.Array[ctypes.c_int32]] = {}
+
+    def execute_async_on_stream(
+        self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
+    ) -> Sequence[DeviceMemory]:
+        """One native call on the stream."""
+        program, allocator = self._program, run_options.allocator
+        table = self._table_type()
+        table[0] = ctypes.addressof(self._context(run_options.replica_id, run_options.partition_id))
+        for slot, address in self._fixed:
+            table[slot] = address
+        for slot, memory in zip(program.parameters, arguments, strict=True):
+            table[slot] = memory.handle + memory.offset
+        results = []
+        for place in program.results:
+            if place.donor is None:
+                memory = allocator.allocate(place.size)
+                table[place.slot] = memory.handle + memory.offset
+            else:
+                memory = arguments[place.donor]
+            results.append(memory)
+        stream = run_options.stream
+        if not isinstance(stream, HostStream):
+            raise InternalError(f"a CPU executable runs on host streams, not on {type(stream).__name__}")
+        if program.temp_bytes:
+            temporaries = allocator.allocate(program.temp_bytes)
+            table[program.temp_slot] = temporaries.handle + temporaries.offset
+            stream.enqueue(functools.partial(self._run, table), program.microseconds)
+            allocator.free(temporaries)
+        else:
+            stream.enqueue(functools.partial(self._run, table), program.microseconds)
+        return results
+
+    def _run(self, table: ctypes.Array[ctypes.c_void_p]) -> None:
+        status = self._entry(table)
+        if status != Status.OK:
+            raise CancelledError(f"the execution of {self.module.name} was cancelled")
+
+    def _context(self, replica: int, partition: int) -> ctypes.Array[ctypes.c_int32]:
+        key = (replica, partition)
+        if key not in self._contexts:
+            self._contexts[key] = (ctypes.c_int32 * 16)(0, replica, partition)
+        return self._contexts[key]
+
+    def serialize(self) -> bytes:
+        return self._program.to_bytes(self.module.to_text())
+
+    @staticmethod
+    def deserialize(data: bytes) -> CpuExecutable:
+        """The executable that `serialize` was called on."""
+        program, text = NativeProgram.from_bytes(data)
+        return CpuExecutable(parse_hlo(text), program)
+
+    def artifacts(self) -> Mapping[str, str | bytes]:
+        """"hlo", and "llvm", "llvm-unoptimized", "asm", "object" as the compiler made them."""
+        return {"hlo": self.as_text(), **self._artifacts, "object": self._program.code}
+
+    def memory_stats(self) -> ExecutableMemoryStats:
+        return dataclasses.replace(
+            super().memory_stats(),
+            temp_bytes=self._program.temp_bytes,
+            constant_bytes=len(self._program.constants),
+            generated_code_bytes=len(self._program.code),
+        )
+
+    def close(self) -> None:
+        """Runs that are under way end at their next loop iteration."""
+        for context in self._contexts.values():
+            context[0] = 1

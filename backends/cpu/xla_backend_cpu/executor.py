@@ -1,0 +1,78 @@
+"""The host as a device: aligned memory, and streams that are host threads."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import platform
+
+from xla_backend_cpu.host import host_cpu
+from xla_core.backend import DeviceFeatures, DeviceMemory, Event, Stream, StreamExecutor
+from xla_core.runtime import HostEvent, HostStream
+from xla_core.target import DeviceDescription
+
+__all__ = ["ALIGNMENT", "CpuExecutor", "worker_threads"]
+
+ALIGNMENT = 64
+_PAGE = 1 << 21  # large allocations lie on huge-page boundaries
+_DLPACK_CPU = 1
+
+
+def worker_threads() -> int:
+    """How many threads the process may run at once, by its affinity mask."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None)
+    libc.posix_memalign.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.free.restype = None
+    return libc
+
+
+class CpuExecutor(StreamExecutor):
+    """One device: the host, or one of several virtual devices that share it. A memory's handle is its address."""
+
+    features = DeviceFeatures(memory_slices=True, host_addressable=True, peer_copies=True)
+    dlpack_device_type = _DLPACK_CPU
+
+    @property
+    def description(self) -> DeviceDescription:
+        """The host's processor and memory."""
+        return DeviceDescription(
+            name=f"{platform.machine()} {host_cpu()}",
+            memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            core_count=worker_threads(),
+        )
+
+    def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
+        """Aligned host memory; None where the system has no more."""
+        address = ctypes.c_void_p()
+        padded = -(-size // ALIGNMENT) * ALIGNMENT
+        alignment = _PAGE if padded >= 2 * _PAGE else ALIGNMENT
+        if _libc().posix_memalign(ctypes.byref(address), alignment, padded) or address.value is None:
+            return None
+        return DeviceMemory(address.value, size, memory_space=memory_space)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        _libc().free(memory.handle)
+
+    def create_stream(self) -> Stream:
+        return HostStream(self, f"cpu:{self.ordinal}")
+
+    def create_event(self) -> Event:
+        return HostEvent()
+
+    def memory_usage(self) -> tuple[int, int]:
+        page = os.sysconf("SC_PAGE_SIZE")
+        return page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES")
+
+    def host_view(self, memory: DeviceMemory) -> memoryview:
+        return memoryview((ctypes.c_char * memory.size).from_address(memory.handle + memory.offset)).cast("B")
+
+    def address(self, memory: DeviceMemory) -> int:
+        address: int = memory.handle + memory.offset
+        return address

@@ -1,0 +1,113 @@
+"""What the host processor is, and the one LLVM just-in-time linker of the process."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.resources
+import itertools
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["NativeLibrary", "host_cpu", "host_features", "host_triple", "load_object", "runtime_symbols", "start_workers"]
+
+_lock = threading.Lock()
+_counter = itertools.count()
+
+
+@functools.cache
+def host_cpu() -> str:
+    """LLVM's name of the host processor ("znver4", "skylake-avx512")."""
+    binding = _binding()
+    name: str = binding.get_host_cpu_name()
+    return name
+
+
+@functools.cache
+def host_triple() -> str:
+    """The triple of the process."""
+    triple: str = _binding().get_process_triple()
+    return triple
+
+
+@functools.cache
+def host_features() -> frozenset[str]:
+    """The features that the host processor and its operating system have, by LLVM's names."""
+    return frozenset(name for name, present in _binding().get_host_cpu_features().items() if present)
+
+
+@functools.cache
+def _binding() -> Any:
+    import llvmlite.binding  # slow to import: only when something is compiled
+
+    llvmlite.binding.initialize_native_target()
+    llvmlite.binding.initialize_native_asmprinter()
+    return llvmlite.binding
+
+
+@functools.cache
+def _linker() -> Any:
+    binding = _binding()
+    machine = binding.Target.from_default_triple().create_target_machine(
+        cpu=host_cpu(), features=_binding().get_host_cpu_features().flatten(), opt=3
+    )
+    return binding.create_lljit_compiler(machine)
+
+
+class NativeLibrary:
+    """Linked machine code; its functions live as long as this object."""
+
+    def __init__(self, tracker: Any, names: Sequence[str]) -> None:
+        self._tracker = tracker
+        self._addresses = {name: int(tracker[name]) for name in names}
+
+    def address(self, name: str) -> int:
+        return self._addresses[name]
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+        """A ctypes function; it releases the GIL while it runs. The caller keeps the library alive."""
+        return ctypes.CFUNCTYPE(result, *arguments)(self._addresses[name])
+
+
+def load_object(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
+    """Links an object file into the process. `imports` are the addresses of the symbols that it leaves open."""
+    with _lock:
+        builder = _binding().JITLibraryBuilder()
+        builder.add_object_img(code)
+        for name, address in imports.items():
+            builder.import_symbol(name, address)
+        builder.add_current_process()
+        for name in exports:
+            builder.export_symbol(name)
+        return NativeLibrary(builder.link(_linker(), f"program{next(_counter)}"), exports)
+
+
+_RUNTIME = ("xla_cpu_parallel_for", "xla_cpu_start_workers", "xla_cpu_forget_workers")
+
+
+@functools.cache
+def _runtime() -> NativeLibrary:
+    source = importlib.resources.files("xla_backend_cpu").joinpath("native/thread_pool.ll").read_text()
+    with _lock:
+        builder = _binding().JITLibraryBuilder()
+        builder.add_ir(source)
+        builder.add_current_process()
+        for name in _RUNTIME:
+            builder.export_symbol(name)
+        library = NativeLibrary(builder.link(_linker(), "runtime"), _RUNTIME)
+    os.register_at_fork(after_in_child=library.function("xla_cpu_forget_workers", None))
+    return library
+
+
+def runtime_symbols() -> dict[str, int]:
+    """The addresses of the native runtime's functions that compiled programs call."""
+    return {"xla_cpu_parallel_for": _runtime().address("xla_cpu_parallel_for")}
+
+
+def start_workers(threads: int) -> int:
+    """Makes the process's pool at least `threads` wide, the calling thread counted in. Returns its width."""
+    start = _runtime().function("xla_cpu_start_workers", ctypes.c_int32, ctypes.c_int32)
+    with _lock:
+        return 1 + int(start(threads - 1))

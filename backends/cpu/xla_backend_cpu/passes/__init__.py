@@ -1,0 +1,1 @@
+"""HLO passes of the CPU pipeline."""

@@ -1,0 +1,23 @@
+"""CpuPlatform: the host as one device, or as several virtual ones."""
+
+from __future__ import annotations
+
+from xla_backend_cpu.compiler import CpuCompiler
+from xla_backend_cpu.executor import CpuExecutor
+from xla_core.backend import Compiler, Platform, StreamExecutor
+from xla_core.config import xla_flags
+
+__all__ = ["CpuPlatform"]
+
+
+class CpuPlatform(Platform):
+    """`--xla_force_host_platform_device_count=N` in XLA_FLAGS makes N devices that share the host's memory and threads."""
+
+    def visible_device_count(self) -> int:
+        return xla_flags().xla_force_host_platform_device_count
+
+    def create_executor(self, ordinal: int) -> StreamExecutor:
+        return CpuExecutor(ordinal)
+
+    def create_compiler(self) -> Compiler:
+        return CpuCompiler()
