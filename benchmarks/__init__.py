@@ -1,0 +1,1 @@
+"""Speed against JAX's own CPU compiler: `python -m benchmarks.run`."""

@@ -1,0 +1,107 @@
+"""Times the benchmark programs: ours against JAX's own CPU compiler, in turns in one process.
+
+    python -m benchmarks.run [--backend cpu] [--only NAME ...] [--json out/bench.json] [--chart out/bench.png]
+
+`run` is the part to call from elsewhere. Without JAX our side is timed alone (`--side ours`), and the other way round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from benchmarks import report
+from benchmarks.contenders import JaxCpu, XlaCore
+from benchmarks.measure import Measurement, geometric_mean, interleave, measure
+from benchmarks.suite import PROGRAMS, Benchmark, load
+from xla_core.errors import XlaError
+
+__all__ = ["dispatch", "main", "run"]
+
+
+def run(
+    benchmarks: Sequence[Benchmark],
+    ours: XlaCore | None,
+    jax: JaxCpu | None,
+    *,
+    seconds: float = 0.5,
+    console: Console | None = None,
+) -> list[Measurement]:
+    """Measures each program for about `seconds` a side. The program "trivial" is left to `dispatch`."""
+    measurements = []
+    with Progress(console=console or Console(stderr=True), transient=True) as progress:
+        for benchmark in progress.track([b for b in benchmarks if b.group != "dispatch"], description="Measuring"):
+            measurements.append(measure(benchmark, ours, jax, seconds))
+    return measurements
+
+
+def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, seconds: float = 0.5) -> dict[str, float]:
+    """Microseconds from call to result of `x + 1` on four numbers, for each way to call it."""
+    inputs = benchmark.inputs()
+    sides = {}
+    if jax is not None:
+        sides["JAX, jit"] = jax.prepare_jitted(lambda x: x + 1.0, inputs)
+        sides["JAX, executable"] = jax.prepare(benchmark.text, inputs)
+    if ours is not None:
+        sides[ours.name] = ours.prepare(benchmark.text, inputs)
+    samples = interleave(list(sides.values()), seconds)
+    return {name: statistics.median(times) * 1e6 for name, times in zip(sides, samples, strict=True)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns 1 if a program failed, was wrong, or the geometric mean is below `--require`; 2 if a side is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", help="our platform; default: the best that is installed")
+    parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory with manifest.json")
+    parser.add_argument("--seconds", type=float, default=0.5, help="for each program and side")
+    parser.add_argument("--json", type=Path, help="write all figures here")
+    parser.add_argument("--chart", type=Path, help="write a picture of the ratios here")
+    parser.add_argument("--require", type=float, help="the least geometric mean that passes")
+    options = parser.parse_args(arguments)
+    console = Console()
+
+    everything = load(options.programs)
+    chosen = [b for b in everything if not options.only or {b.name, b.group} & set(options.only)]
+    if not chosen:
+        parser.error(f"no program is named or grouped so; there are {', '.join(b.name for b in everything)}")
+    try:
+        ours = None if options.side == "jax" else XlaCore(options.backend)
+        jax = None if options.side == "ours" else JaxCpu()
+    except (XlaError, ImportError) as error:
+        console.print(f"{error}\n  hint: --side ours and --side jax time one side alone", markup=False)
+        return 2
+
+    measurements = run(chosen, ours, jax, seconds=options.seconds)
+    report.print_table(console, measurements)
+    trivial = [b for b in chosen if b.group == "dispatch"]
+    dispatches = dispatch(trivial[0], ours, jax, options.seconds) if trivial else {}
+    if dispatches:
+        times = ", ".join(f"{name} {micros:.1f} us" for name, micros in dispatches.items())
+        console.print(f"Dispatch of a trivial program: {times}")
+
+    if options.json:
+        context = {"jax": jax.version if jax else None, "backend": ours.name if ours else None}
+        report.write_json(options.json, measurements, {**context, "dispatch_microseconds": dispatches})
+    if options.chart and report.ratios(measurements):
+        report.draw(options.chart, measurements)
+    failed = [m.name for m in measurements if m.error is not None or m.correct is False]
+    for m in measurements:
+        if m.error is not None:
+            console.print(f"{m.name}: {m.error}", markup=False)
+    if failed:
+        console.print(f"[bold red]Failed or wrong:[/] {', '.join(failed)}")
+    mean = geometric_mean(report.ratios(measurements))
+    too_slow = options.require is not None and not mean >= options.require
+    return 1 if failed or too_slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

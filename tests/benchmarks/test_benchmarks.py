@@ -1,0 +1,175 @@
+"""The benchmark harness: fair turns, honest verdicts, and programs that are what their source exports."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from benchmarks import report
+from benchmarks.contenders import JaxCpu, Prepared
+from benchmarks.measure import Measurement, geometric_mean, interleave, largest_difference, measure
+from benchmarks.suite import Array, Benchmark, load
+
+BENCHMARKS = load()
+SMALL = next(b for b in BENCHMARKS if b.name == "trivial")
+
+
+class Fake:
+    """Adds `offset` to its input, in `seconds`."""
+
+    def __init__(self, name: str, offset: float = 1.0, seconds: float = 0.0, error: Exception | None = None) -> None:
+        self.name, self.offset, self.seconds, self.error = name, offset, seconds, error
+
+    def prepare(self, text: str, inputs: Sequence[Array]) -> Prepared:
+        if self.error is not None:
+            raise self.error
+
+        def call() -> list[Array]:
+            time.sleep(self.seconds)
+            return [inputs[0] + np.float32(self.offset)]
+
+        return Prepared(0.25, call, list)
+
+
+def test_manifest_and_texts_agree() -> None:
+    assert len(BENCHMARKS) >= 30
+    assert len({b.name for b in BENCHMARKS}) == len(BENCHMARKS)
+    assert {b.path for b in BENCHMARKS} == set(BENCHMARKS[0].path.parent.glob("*.mlir"))
+    for benchmark in BENCHMARKS:
+        main = re.search(r"@main\((.*?)\) -> ", benchmark.text)
+        assert main is not None
+        types = ["x".join([*map(str, s.shape), _mlir(s.dtype)]) for s in benchmark.arguments]
+        assert re.findall(r"tensor<([^>]*)>", main[1]) == types
+
+
+def _mlir(dtype: str) -> str:
+    return {"float32": "f32", "bfloat16": "bf16", "int32": "i32", "uint32": "ui32"}[dtype]
+
+
+def test_inputs_repeat() -> None:
+    for first, second in zip(SMALL.inputs(), SMALL.inputs(), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_a_slower_side_is_seen_as_slower() -> None:
+    result = measure(SMALL, Fake("ours", seconds=4e-3), Fake("jax", seconds=2e-3), seconds=0.05)
+    assert result.correct is True
+    assert result.ratio is not None
+    assert 0.3 < result.ratio < 0.8
+    assert result.repetitions >= 5
+    assert result.ours_compile_seconds == 0.25
+
+
+def test_wrong_results_do_not_count() -> None:
+    result = measure(SMALL, Fake("ours", offset=1.01), Fake("jax"), seconds=0.01)
+    assert result.correct is False
+    assert result.ours_seconds is not None
+    assert result.ratio is None
+    assert report.ratios([result]) == []
+
+
+def test_a_failure_is_recorded_and_jax_still_timed() -> None:
+    result = measure(SMALL, Fake("ours", error=ValueError("no such op")), Fake("jax"), seconds=0.01)
+    assert result.error == "ValueError: no such op"
+    assert result.jax_seconds is not None
+    assert result.ratio is None
+
+
+def test_turns_alternate() -> None:
+    order: list[int] = []
+
+    def side(number: int) -> Prepared:
+        def call() -> list[Array]:
+            order.append(number)
+            time.sleep(3e-3)  # longer than a turn's least time: one call a turn
+            return []
+
+        return Prepared(0.0, call, list)
+
+    samples = interleave([side(0), side(1)], seconds=0.0)
+    assert [len(s) for s in samples] == [5, 5]
+    assert order[4:] == [0, 1, 1, 0, 0, 1, 1, 0, 0, 1]  # the first four calls warm up and calibrate
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "difference", "correct"),
+    [
+        (np.float32([1, 2]), np.float32([1, 2]), 0.0, True),
+        (np.float32([1, 2.0002]), np.float32([1, 2]), 1e-4, True),
+        (np.float32([1, 2.02]), np.float32([1, 2]), 1e-2, False),
+        (np.float32([1, np.nan]), np.float32([1, 2]), math.inf, False),
+        (np.int32([1, 2]), np.int32([1, 3]), 1 / 3, False),
+        (np.float32([1, 2]), np.float64([1, 2]), math.inf, False),
+        (np.float32([[1, 2]]), np.float32([1, 2]), math.inf, False),
+        (np.float32([]), np.float32([]), 0.0, True),
+    ],
+)
+def test_largest_difference(got: Array, want: Array, difference: float, correct: bool) -> None:
+    measured, verdict = largest_difference([got], [want])
+    assert measured == pytest.approx(difference, rel=1e-2)
+    assert verdict is correct
+
+
+def test_missing_result_is_wrong() -> None:
+    assert largest_difference([], [np.float32([1])]) == (math.inf, False)
+
+
+def test_geometric_mean() -> None:
+    assert geometric_mean([0.5, 2.0, 8.0]) == pytest.approx(2.0)
+    assert math.isnan(geometric_mean([]))
+
+
+def test_environment_that_changes_speed_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in report.environment():
+        monkeypatch.delenv(name)
+    assert report.environment() == {}
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    assert report.environment() == {"OPENBLAS_CORETYPE": "Haswell"}
+
+
+def test_report(tmp_path: Path) -> None:
+    measurements = [
+        Measurement("fast", "g", 1e-3, 2e-3, 0.1, 0.2, 9, 0.0, True),
+        Measurement("wrong", "g", 1e-3, 2e-3, 0.1, 0.2, 9, 0.5, False),
+        Measurement("failed", "g", jax_seconds=1e-3, error="XlaError: [no]"),
+    ]
+    console = Console(width=100, record=True, file=(tmp_path / "log").open("w"))
+    report.print_table(console, measurements)
+    text = console.export_text()
+    assert "2.00" in text
+    assert "WRONG" in text
+    assert "FAILED" in text
+    assert "2.000 (1 programs)" in text
+    report.write_json(tmp_path / "bench.json", measurements, {"jax": "1"})
+    stored = json.loads((tmp_path / "bench.json").read_text())
+    assert stored["geometric_mean"] == pytest.approx(2.0)
+    assert [row["ratio"] for row in stored["programs"]] == [2.0, None, None]
+    pytest.importorskip("matplotlib")
+    report.draw(tmp_path / "bench.png", measurements)
+    assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_jax_side_computes() -> None:
+    pytest.importorskip("jax")
+    inputs = SMALL.inputs()
+    jax = JaxCpu()
+    for prepared in (jax.prepare(SMALL.text, inputs), jax.prepare_jitted(lambda x: x + 1.0, inputs)):
+        np.testing.assert_allclose(prepared.fetch(prepared.call())[0], inputs[0] + 1)
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda b: b.name)
+def test_programs_are_what_the_source_exports(benchmark: Benchmark) -> None:
+    jax = pytest.importorskip("jax")
+    if f"JAX {jax.__version__}." not in benchmark.text.splitlines()[0]:
+        pytest.skip("written by another version of JAX")
+    from benchmarks.export import text_of
+
+    assert text_of(benchmark.name) == benchmark.text
