@@ -22,7 +22,7 @@ from xla_core.hlo.text.header import Header, read_header, read_metadata
 from xla_core.hlo.text.literals import read_literal
 from xla_core.hlo.text.shapes import read_shape
 
-__all__ = ["parse_module", "parse_shape"]
+__all__ = ["parse_hlo", "parse_shape"]
 
 _NAME = r"%?([A-Za-z_][\w.\-]*)"
 _INSTRUCTION = re.compile(rf"(ROOT\s+)?{_NAME}\s*=\s*")
@@ -37,7 +37,7 @@ _NOT_KEPT = frozenset({"origin", "original_value", "statistics", "outer_dimensio
 """Attributes that XLA prints and this IR has no use for."""
 
 
-def parse_module(text: str, *, file: str = "") -> HloModule:
+def parse_hlo(text: str, *, file: str = "") -> HloModule:
     """Reads a module. Raises InvalidArgumentError with place, line and caret for what is not HLO text.
 
     Shapes are taken as written (the verifier checks them) and inferred where they are left out.

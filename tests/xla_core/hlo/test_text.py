@@ -12,7 +12,7 @@ import pytest
 
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo import ElementType, HloComputation, HloModule, Layout, Literal
-from xla_core.hlo.parser import parse_module, parse_shape
+from xla_core.hlo.parser import parse_hlo, parse_shape
 from xla_core.hlo.printer import PrintOptions, instruction_to_text, module_to_text
 from xla_core.hlo.structural_equality import structurally_equal
 from xla_core.hlo.text import shape_to_text
@@ -44,7 +44,7 @@ def entry(body: str, name: str = "m") -> str:
 
 
 def test_reads_what_xla_prints():
-    module = parse_module(SMALL)
+    module = parse_hlo(SMALL)
     assert module.name == "small"
     assert module.num_partitions == 2
     assert module.entry_layouts_fixed
@@ -66,9 +66,9 @@ def test_reads_what_xla_prints():
 
 
 def test_round_trip():
-    module = parse_module(SMALL)
+    module = parse_hlo(SMALL)
     text = module_to_text(module)
-    again = parse_module(text)
+    again = parse_hlo(text)
     assert structurally_equal(module, again, metadata=True)
     assert module_to_text(again) == text
     assert "%add.3 = f32[2,3]{1,0} add(%p0, %p1), metadata={" in text
@@ -76,8 +76,8 @@ def test_round_trip():
 
 
 def test_structural_equality_sees_differences():
-    module = parse_module(SMALL)
-    assert structurally_equal(module, parse_module(SMALL.replace("%add.3", "%other").replace("add.3,", "other,")))
+    module = parse_hlo(SMALL)
+    assert structurally_equal(module, parse_hlo(SMALL.replace("%add.3", "%other").replace("add.3,", "other,")))
     for old, new in (
         ("add(%a, %b)", "multiply(%a, %b)"),
         ("constant(0)", "constant(-0)"),
@@ -85,21 +85,21 @@ def test_structural_equality_sees_differences():
         (", control-predecessors={%p1}", ""),
         ("may-alias", "must-alias"),
     ):
-        assert not structurally_equal(module, parse_module(SMALL.replace(old, new))), new
-    relaid = parse_module(SMALL.replace("f32[2,3]{0,1}", "f32[2,3]{1,0}"))
+        assert not structurally_equal(module, parse_hlo(SMALL.replace(old, new))), new
+    relaid = parse_hlo(SMALL.replace("f32[2,3]{0,1}", "f32[2,3]{1,0}"))
     assert not structurally_equal(module, relaid)
     assert structurally_equal(module, relaid, layouts=False)
-    assert not structurally_equal(module, parse_module(SMALL.replace("source_line=3", "source_line=4")), metadata=True)
+    assert not structurally_equal(module, parse_hlo(SMALL.replace("source_line=3", "source_line=4")), metadata=True)
 
 
 def test_shapes_are_inferred_where_left_out():
-    module = parse_module(entry("a = f32[2,3] parameter(0)\nROOT t = transpose(a), dimensions={1,0}"))
+    module = parse_hlo(entry("a = f32[2,3] parameter(0)\nROOT t = transpose(a), dimensions={1,0}"))
     assert module.entry.root.shape.dimensions == (3, 2)
 
 
 def test_a_schedule_is_the_order_of_the_text():
     text = "HloModule m, is_scheduled=true\nENTRY e {\n p = f32[] parameter(0)\n b = f32[] negate(p)\n a = f32[] abs(p)\n ROOT t = (f32[], f32[]) tuple(a, b)\n}\n"
-    module = parse_module(text)
+    module = parse_hlo(text)
     assert module.schedule is not None
     assert [i.name for i in module.schedule[module.entry]] == ["p", "b", "a", "t"]
     assert module_to_text(module).index("%b =") < module_to_text(module).index("%a =")
@@ -113,7 +113,7 @@ def test_stack_frames_name_the_source():
         "1 {file_location_id=1 parent_frame_id=1}\n\n\n"
         'ENTRY e {\n ROOT p = f32[] parameter(0), metadata={op_name="x" stack_frame_id=1}\n}\n'
     )
-    metadata = parse_module(text).entry.root.metadata
+    metadata = parse_hlo(text).entry.root.metadata
     assert (metadata.op_name, metadata.source_file, metadata.source_line, metadata.source_column) == (
         "x", "train.py", 8, 12,
     )  # fmt: skip
@@ -168,7 +168,7 @@ CONSTANTS = {
 
 @pytest.mark.parametrize("text", CONSTANTS)
 def test_constants(text):
-    root = parse_module(entry(f"ROOT c = {text}")).entry.root
+    root = parse_hlo(entry(f"ROOT c = {text}")).entry.root
     assert root.literal.array.dtype == CONSTANTS[text].dtype
     assert root.literal.array.tobytes() == CONSTANTS[text].tobytes()
     assert instruction_to_text(root).endswith(text[text.index("constant") :])
@@ -190,7 +190,7 @@ def test_every_value_of_a_narrow_type_survives(element_type):
     computation.constant(Literal(values))
     module = HloModule("m")
     module.add_computation(computation, entry=True)
-    again = parse_module(module_to_text(module)).entry.root.literal
+    again = parse_hlo(module_to_text(module)).entry.root.literal
     assert again.array.tobytes() == values.tobytes()
 
 
@@ -202,21 +202,21 @@ def test_wide_values_survive():
         computation.constant(Literal(values))
         module = HloModule("m")
         module.add_computation(computation, entry=True)
-        assert parse_module(module_to_text(module)).entry.root.literal.array.tobytes() == values.tobytes()
+        assert parse_hlo(module_to_text(module)).entry.root.literal.array.tobytes() == values.tobytes()
 
 
 def test_tuple_constants():
-    root = parse_module(entry("ROOT c = (f32[], (s32[2])) constant(( 1, ( {2, 3} ) ))")).entry.root
+    root = parse_hlo(entry("ROOT c = (f32[], (s32[2])) constant(( 1, ( {2, 3} ) ))")).entry.root
     assert root.literal.elements[1].elements[0].array.tolist() == [2, 3]
     assert instruction_to_text(root).endswith("constant(( 1, ( {2, 3} ) ))")
 
 
 def test_elided_constants_are_refused_with_a_way_out():
-    module = parse_module(entry("ROOT c = s32[12] constant({0,1,2,3,4,5,6,7,8,9,10,11})"))
+    module = parse_hlo(entry("ROOT c = s32[12] constant({0,1,2,3,4,5,6,7,8,9,10,11})"))
     text = module_to_text(module, PrintOptions(elide_constants_over=10))
     assert "constant({...})" in text
     with pytest.raises(InvalidArgumentError, match="left out") as error:
-        parse_module(text)
+        parse_hlo(text)
     assert "--xla_dump_large_constants" in (error.value.hint or "")
 
 
@@ -243,7 +243,7 @@ SUM = "sum { x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] ad
 
 
 def test_every_spelling_of_attributes_round_trips():
-    module = parse_module(f"HloModule m\n{SUM}ENTRY e {{{ATTRIBUTES}}}")
+    module = parse_hlo(f"HloModule m\n{SUM}ENTRY e {{{ATTRIBUTES}}}")
     by_name = {re.sub(r"\..*", "", i.name): i for i in module.entry.instructions}
     assert by_name["g"].attributes["replica_groups"] == ((0, 2, 4, 6), (1, 3, 5, 7))
     assert by_name["o"].attributes["padding"] == ()
@@ -252,7 +252,7 @@ def test_every_spelling_of_attributes_round_trips():
         for attribute in re.findall(r"(?<!\w)(\w+=(?:\{.*?\}(?=, \w|$)|[^\s{}]+))", line):
             if "<=" not in attribute and "padding=0_0_1x" not in attribute and "to_apply" not in attribute:
                 assert attribute.rstrip(",") in text, attribute
-    again = parse_module(text)
+    again = parse_hlo(text)
     assert module_to_text(again) == text
 
 
@@ -277,7 +277,7 @@ def test_every_spelling_of_attributes_round_trips():
 )
 def test_errors_have_line_column_and_caret(body, expected, column):
     with pytest.raises(InvalidArgumentError, match=re.escape(expected)) as caught:
-        parse_module("HloModule m\nENTRY e {\n  " + body + "\n}\n", file="x.hlo")
+        parse_hlo("HloModule m\nENTRY e {\n  " + body + "\n}\n", file="x.hlo")
     error = caught.value
     assert error.location is not None
     assert error.location.file == "x.hlo"
@@ -288,20 +288,20 @@ def test_errors_have_line_column_and_caret(body, expected, column):
 
 def test_an_unknown_opcode_names_the_nearest():
     with pytest.raises(InvalidArgumentError) as error:
-        parse_module(entry("a = f32[] parameter(0)\nROOT b = f32[] negat(a)"))
+        parse_hlo(entry("a = f32[] parameter(0)\nROOT b = f32[] negat(a)"))
     assert "negate" in (error.value.hint or "")
 
 
 @pytest.mark.parametrize("text", ["", "HloModule", "HloModule m", "HloModule m\nENTRY e {", "HloModule m\nENTRY e {}", "func.func @f", "HloModule m\nENTRY e { ROOT a = f32[] parameter(0) } }"])  # fmt: skip
 def test_what_is_no_module_is_refused(text):
     with pytest.raises(InvalidArgumentError):
-        parse_module(text)
+        parse_hlo(text)
 
 
 def test_an_entry_layout_must_fit():
     text = "HloModule m, entry_computation_layout={(f32[3]{0})->f32[2]{0}}\nENTRY e { ROOT a = f32[2] parameter(0) }"
     with pytest.raises(InvalidArgumentError, match="entry_computation_layout"):
-        parse_module(text)
+        parse_hlo(text)
 
 
 def test_mutated_text_is_a_module_or_an_error():
@@ -322,7 +322,7 @@ def test_mutated_text_is_a_module_or_an_error():
                 other = int(generator.integers(len(original)))
                 mutant = original[:at] + original[other : other + 20] + original[at:]
             try:
-                module = parse_module(mutant)
+                module = parse_hlo(mutant)
             except XlaError:
                 continue
             module_to_text(module)
@@ -341,9 +341,9 @@ def test_programs_round_trip_and_xla_reads_them(path):
         path.read_text(), use_tuple_args=False, return_tuple=False
     )
     text = computation.get_hlo_module().to_string(options)
-    module = parse_module(text, file=path.name)
+    module = parse_hlo(text, file=path.name)
     printed = module_to_text(module)
-    assert structurally_equal(module, parse_module(printed), metadata=True)
+    assert structurally_equal(module, parse_hlo(printed), metadata=True)
     theirs = hlo.hlo_module_from_text(printed).to_string(options)
     assert _comparable(theirs) == _comparable(printed)
 
@@ -362,8 +362,8 @@ def test_compiled_text_of_jax_is_read():
         return total, ys, jax.numpy.argsort(x), x.at[0].add(1.0)
 
     lowered = jax.jit(f, donate_argnums=0).lower(np.ones((4, 5), np.float32))
-    unoptimized = parse_module(lowered.as_text(dialect="hlo"))
+    unoptimized = parse_hlo(lowered.as_text(dialect="hlo"))
     assert unoptimized.input_output_aliases
-    module = parse_module(lowered.compile().as_text())
+    module = parse_hlo(lowered.compile().as_text())
     assert module.schedule is not None
-    assert structurally_equal(module, parse_module(module_to_text(module)))
+    assert structurally_equal(module, parse_hlo(module_to_text(module)))

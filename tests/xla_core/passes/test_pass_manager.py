@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError
+from xla_core.hlo.parser import parse_hlo
+from xla_core.passes import (
+    PASSES,
+    HloPass,
+    HloPassFix,
+    HloPassPipeline,
+    ModuleDump,
+    PassContext,
+    create_pass,
+    register_pass,
+)
+
+TEXT = """HloModule jit_f
+ENTRY e {
+  a = f32[12] constant({1,2,3,4,5,6,7,8,9,10,11,12})
+  b = f32[12] negate(a)
+  ROOT c = f32[12] negate(b)
+}
+"""
+
+
+class Rename(HloPass):
+    """Counts down: changes the module `times` times."""
+
+    def __init__(self, name="rename", times=1):
+        self.name = name
+        self.times = times
+
+    def run(self, module):
+        self.times -= 1
+        return self.times >= 0
+
+
+class Break(HloPass):
+    name = "break"
+
+    def run(self, module):
+        return True
+
+
+def test_a_pipeline_runs_in_order_and_says_whether_anything_changed():
+    ran = []
+
+    class Note(Rename):
+        def run(self, module):
+            ran.append(self.name)
+            return super().run(module)
+
+    pipeline = HloPassPipeline("outer", [Note("a", 0), HloPassPipeline("inner", [Note("b", 1)]), Note("c", 0)])
+    assert pipeline.run(parse_hlo(TEXT))
+    assert ran == ["a", "b", "c"]
+    assert not pipeline.run(parse_hlo(TEXT))
+
+
+def test_a_pipeline_prints_as_a_tree():
+    pipeline = HloPassPipeline("outer", [Rename("a")])
+    pipeline.add(HloPassFix(HloPassPipeline("inner", [Rename("b")]), limit=3))
+    assert str(pipeline) == "outer:\n  a\n  inner:  (to a fixed point, at most 3 times)\n    b"
+
+
+def test_fix_stops_when_nothing_changes_and_at_the_limit():
+    few, many = Rename(times=3), Rename(times=100)
+    module = parse_hlo(TEXT)
+    assert HloPassFix(few).run(module)
+    assert few.times == -1
+    assert HloPassFix(many, limit=10).run(module)
+    assert many.times == 90
+
+
+def test_timings_name_their_pipelines():
+    context = PassContext()
+    inner = HloPassPipeline("inner", [Rename("b")])
+    HloPassPipeline("outer", [Rename("a", 0), inner]).run_in(parse_hlo(TEXT), context, ())
+    assert [(t.name, t.pipeline, t.changed) for t in context.timings] == [
+        ("a", "outer", False),
+        ("b", "outer/inner", True),
+    ]
+    assert all(t.seconds >= 0 and t.instructions_before == t.instructions_after == 3 for t in context.timings)
+
+
+def test_a_broken_invariant_names_the_pass():
+    def refuse(module):
+        raise InvalidArgumentError("shapes differ", op="add")
+
+    context = PassContext(invariants=[refuse])
+    with pytest.raises(InternalError, match="pass break of p broke the module: shapes differ"):
+        HloPassPipeline("p", [Break()]).run_in(parse_hlo(TEXT), context, ())
+
+
+def test_dumps_have_xlas_names(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={tmp_path} --xla_dump_hlo_pass_re=b|d")
+    module = parse_hlo(TEXT)
+    context = PassContext.default(module)
+    passes = [Rename("a"), Rename("b"), Rename("c", 0), Rename("d")]
+    HloPassPipeline("simplify", passes).run_in(module, context, ())
+    assert context.dump is not None
+    context.dump.hlo("before_optimizations", module)
+    context.dump.write("ir-no-opt.ll", "; text")
+    names = sorted(p.name for p in (tmp_path / "xla_core").iterdir())
+    suffixes = [re.sub(r"^module_\d{4}\.jit_f\.", "", name) for name in names]
+    assert suffixes == [
+        "0000.simplify.after_a.before_b.txt",
+        "0001.simplify.after_b.before_c.txt",
+        "0002.simplify.after_c.before_d.txt",
+        "0003.simplify.after_d.before_pipeline-end.txt",
+        "before_optimizations.txt",
+        "ir-no-opt.ll",
+    ]
+    assert "constant({...})" in next((tmp_path / "xla_core").glob("*before_optimizations.txt")).read_text()
+
+
+def test_dumps_with_large_constants_read_back(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={tmp_path} --xla_dump_large_constants")
+    dump = ModuleDump.from_flags("a/b")
+    assert dump is not None
+    path = dump.hlo("before_optimizations", parse_hlo(TEXT))
+    assert ".a_b.before" in path.name
+    assert parse_hlo(path.read_text()).instruction_count == 3
+
+
+def test_no_flag_no_dump(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLA_FLAGS", "")
+    assert ModuleDump.from_flags("m") is None
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={tmp_path} --xla_dump_hlo_module_re=other")
+    assert ModuleDump.from_flags("m") is None
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={tmp_path} --xla_dump_hlo_pass_re=(")
+    with pytest.raises(InvalidArgumentError, match="xla_dump_hlo_pass_re"):
+        ModuleDump.from_flags("m")
+
+
+def test_passes_by_name():
+    with pytest.raises(InvalidArgumentError) as error:
+        create_pass("call-inlner")
+    assert "call-inliner" in (error.value.hint or "")
+    register_pass("test-rename", Rename)
+    try:
+        assert isinstance(create_pass("test_rename"), Rename)
+        with pytest.raises(AlreadyExistsError):
+            register_pass("test-rename", Rename)
+    finally:
+        del PASSES["test-rename"]

@@ -1,0 +1,178 @@
+"""Flags and environment variables.
+
+    XLA_FLAGS        belongs to every XLA in the process: the flags in `XlaFlags` are read, the rest is left to others
+    XLA_CORE_FLAGS   ours and the plugins': an unknown flag is an error that names the nearest known one
+    XLA_PLATFORM     the backend of `Client()` without a name
+
+Both are read when asked for, not at import, so that a program may set them first. A plugin declares its own flags as a
+pydantic model (`BackendSpec.flags`); `register_flags` makes them known, `plugin_flags` reads them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import shlex
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from xla_core.errors import InvalidArgumentError
+
+__all__ = [
+    "CoreFlags",
+    "Environment",
+    "XlaFlags",
+    "core_flags",
+    "environment",
+    "plugin_flags",
+    "register_flags",
+    "unregister_flags",
+    "xla_flags",
+]
+
+F = TypeVar("F", bound=BaseModel)
+
+
+class Environment(BaseSettings):
+    """The environment variables, as they are."""
+
+    model_config = SettingsConfigDict(case_sensitive=True, frozen=True, extra="ignore")
+
+    XLA_FLAGS: str = ""
+    XLA_CORE_FLAGS: str = ""
+    XLA_PLATFORM: str = ""
+
+
+class XlaFlags(BaseModel):
+    """XLA's own flags that mean the same here. (XLA: xla/debug_options_flags.cc.)
+
+    Attributes:
+        xla_dump_to: a directory; dumps go into DIR/xla_core/.
+        xla_dump_hlo_pass_re: dump before and after each pass whose name this matches; without it, only before and
+            after all of them.
+        xla_dump_hlo_module_re: dump only modules whose name this matches.
+        xla_dump_hlo_as_text: write HLO text; the only form there is, so that giving a directory is enough.
+        xla_dump_large_constants: print them; text without them can't be read back.
+        xla_force_host_platform_device_count: virtual devices of a host platform.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    xla_dump_to: str = ""
+    xla_dump_hlo_pass_re: str = ""
+    xla_dump_hlo_module_re: str = ""
+    xla_dump_hlo_as_text: bool = True
+    xla_dump_large_constants: bool = False
+    xla_force_host_platform_device_count: int = Field(default=1, ge=1)
+
+
+class CoreFlags(BaseModel):
+    """The core's own flags.
+
+    Attributes:
+        xla_core_verify_passes: run the verifier after every pass.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    xla_core_verify_passes: bool = False
+
+
+_schemas: dict[str, type[BaseModel]] = {"xla_core": CoreFlags}
+
+
+def environment() -> Environment:
+    """The environment variables as they are now."""
+    return Environment()
+
+
+def register_flags(owner: str, schema: type[BaseModel]) -> None:
+    """Makes a plugin's flags known to XLA_CORE_FLAGS. `owner` is the plugin's name.
+
+    InvalidArgumentError when another owner has a flag of the same name.
+    """
+    for other, known in _schemas.items():
+        clash = sorted(set(known.model_fields) & set(schema.model_fields))
+        if clash and other != owner:
+            raise InvalidArgumentError(
+                f"flag --{clash[0]} of {owner} belongs to {other} already", hint=f"name flags after {owner}"
+            )
+    _schemas[owner] = schema
+    _core_values.cache_clear()
+
+
+def unregister_flags(owner: str) -> None:
+    """Forgets a plugin's flags."""
+    _schemas.pop(owner, None)
+    _core_values.cache_clear()
+
+
+def xla_flags() -> XlaFlags:
+    """The known part of XLA_FLAGS."""
+    return _xla_flags(environment().XLA_FLAGS)
+
+
+def core_flags() -> CoreFlags:
+    """The core's part of XLA_CORE_FLAGS. InvalidArgumentError for a flag that nobody has registered."""
+    return plugin_flags("xla_core", CoreFlags)
+
+
+def plugin_flags(owner: str, schema: type[F]) -> F:
+    """A plugin's part of XLA_CORE_FLAGS, with defaults for what isn't there."""
+    if _schemas.get(owner) is not schema:
+        register_flags(owner, schema)
+    values = _core_values(environment().XLA_CORE_FLAGS)
+    return _validate(schema, {key: value for key, value in values.items() if key in schema.model_fields})
+
+
+@functools.lru_cache(maxsize=16)
+def _xla_flags(text: str) -> XlaFlags:
+    values = {key: value for key, value in _split(text, "XLA_FLAGS").items() if key in XlaFlags.model_fields}
+    return _validate(XlaFlags, values)
+
+
+@functools.lru_cache(maxsize=16)
+def _core_values(text: str) -> dict[str, Any]:
+    values = _split(text, "XLA_CORE_FLAGS")
+    known = [name for schema in _schemas.values() for name in schema.model_fields]
+    for key in values:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1, cutoff=0.4)
+            raise InvalidArgumentError(
+                f"unknown flag --{key} in XLA_CORE_FLAGS",
+                hint=f"did you mean --{near[0]}?" if near else f"known flags: {', '.join(sorted(known))}",
+            )
+    return values
+
+
+def _split(text: str, variable: str) -> dict[str, str]:
+    """`--a=1 --b` -> {"a": "1", "b": "true"}. Text that doesn't start with a dash names a file of flags, as in XLA."""
+    text = text.strip()
+    if text and not text.startswith("-"):
+        try:
+            text = Path(text).read_text()
+        except OSError as error:
+            raise InvalidArgumentError(
+                f"{variable} names no readable file of flags: {error}", hint="flags start with --"
+            ) from None
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InvalidArgumentError(f"{variable} cannot be read: {error}") from None
+    values: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.lstrip("-").partition("=")
+        values[name] = value if equals else "true"
+    return values
+
+
+def _validate(schema: type[F], values: dict[str, Any]) -> F:
+    try:
+        return schema.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else schema.__name__
+        raise InvalidArgumentError(f"flag --{name}: {first['msg']}, not {first['input']!r}") from None

@@ -1,0 +1,27 @@
+"""HLO passes: one pass, or one set of rules, a file; pipelines of them; dumps between them."""
+
+from xla_core.passes.dump import ModuleDump
+from xla_core.passes.pass_manager import (
+    HloPass,
+    HloPassFix,
+    HloPassPipeline,
+    Invariant,
+    PassContext,
+    PassGroup,
+    PassTiming,
+)
+from xla_core.passes.registry import PASSES, create_pass, register_pass
+
+__all__ = [
+    "PASSES",
+    "HloPass",
+    "HloPassFix",
+    "HloPassPipeline",
+    "Invariant",
+    "ModuleDump",
+    "PassContext",
+    "PassGroup",
+    "PassTiming",
+    "create_pass",
+    "register_pass",
+]

@@ -1,0 +1,99 @@
+"""Dumps of a module on its way through the compiler, under XLA's file names. (XLA: xla/service/dump.cc.)"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import threading
+from pathlib import Path
+
+from xla_core import config
+from xla_core.errors import InvalidArgumentError, NotFoundError
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.printer import PrintOptions, module_to_text
+
+__all__ = ["ModuleDump"]
+
+_SUBDIRECTORY = "xla_core"
+_ELIDE_OVER = 10  # elements; XLA's limit
+_numbers = itertools.count(1)
+_lock = threading.Lock()
+
+
+class ModuleDump:
+    """Writes what belongs to one compilation: `module_0001.NAME.SUFFIX` in DIR/xla_core/."""
+
+    def __init__(
+        self, directory: str | Path, module_name: str, *, pass_re: str = "", large_constants: bool = False
+    ) -> None:
+        self.directory = Path(directory) / _SUBDIRECTORY
+        with _lock:
+            number = next(_numbers)
+        self.prefix = f"module_{number:04d}.{_file_name(module_name)}"
+        self._pass_re = _compiled(pass_re, "xla_dump_hlo_pass_re") if pass_re else None
+        self._options = PrintOptions(elide_constants_over=None if large_constants else _ELIDE_OVER)
+        self._step = 0
+
+    @staticmethod
+    def from_flags(module_name: str, dump_to: str | None = None) -> ModuleDump | None:
+        """What XLA_FLAGS asks for (`dump_to` goes before --xla_dump_to); None when nothing."""
+        flags = config.xla_flags()
+        directory = dump_to or flags.xla_dump_to
+        wanted = flags.xla_dump_hlo_module_re
+        if not directory or (wanted and not _compiled(wanted, "xla_dump_hlo_module_re").search(module_name)):
+            return None
+        return ModuleDump(
+            directory,
+            module_name,
+            pass_re=flags.xla_dump_hlo_pass_re,
+            large_constants=flags.xla_dump_large_constants,
+        )
+
+    def write(self, suffix: str, content: str | bytes) -> Path:
+        """Writes `module_0001.NAME.SUFFIX` (suffix "ir-no-opt.ll", say) and returns its path."""
+        path = self.directory / f"{self.prefix}.{suffix}"
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            else:
+                path.write_text(content)
+        except OSError as error:
+            raise NotFoundError(
+                f"cannot write the dump {path}: {error}", hint="--xla_dump_to must name a directory that can be written"
+            ) from error
+        return path
+
+    def hlo(self, stage: str, module: HloModule) -> Path:
+        """The module as text, under `stage`: "before_optimizations", "cpu_after_optimizations"."""
+        return self.write(f"{stage}.txt", module_to_text(module, self._options))
+
+    def pipeline_start(self, module: HloModule, pipeline: str, first: str) -> None:
+        """Before a pipeline's first pass, where that is asked for."""
+        if self._wanted(first):
+            self._step_file(module, pipeline, f"after_pipeline-start.before_{first}")
+
+    def after_pass(self, module: HloModule, pipeline: str, name: str, following: str, changed: bool) -> None:
+        """Between two passes, where either is asked for; what didn't change isn't written again for itself."""
+        if self._wanted(following) or (changed and self._wanted(name)):
+            self._step_file(module, pipeline, f"after_{name}.before_{following or 'pipeline-end'}")
+
+    def _wanted(self, name: str) -> bool:
+        return self._pass_re is not None and bool(name) and self._pass_re.search(name) is not None
+
+    def _step_file(self, module: HloModule, pipeline: str, what: str) -> None:
+        self.hlo(f"{self._step:04d}.{_file_name(pipeline)}.{what}", module)
+        self._step += 1
+
+
+@functools.lru_cache(maxsize=16)
+def _compiled(pattern: str, flag: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise InvalidArgumentError(f"--{flag}={pattern} is not a regular expression: {error}") from None
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^\w.\-]", "_", name)[:120]

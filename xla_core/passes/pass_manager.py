@@ -1,0 +1,158 @@
+"""Passes and pipelines of passes. (XLA: xla/hlo/pass/hlo_pass_interface.h, hlo_pass_pipeline.h, hlo_pass_fix.h.)"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from xla_core import config, profiler
+from xla_core.errors import InternalError, XlaError
+from xla_core.hlo.module import HloModule
+from xla_core.passes.dump import ModuleDump
+
+__all__ = ["HloPass", "HloPassFix", "HloPassPipeline", "Invariant", "PassContext", "PassGroup", "PassTiming"]
+
+Invariant = Callable[[HloModule], None]
+"""Raises XlaError when a module isn't what it has to be."""
+
+P = TypeVar("P", bound="HloPass")
+
+
+class HloPass(abc.ABC):
+    """A transformation of a module. `name` is what pipelines, dumps and `xla opt --passes` call it."""
+
+    name: str
+
+    @abc.abstractmethod
+    def run(self, module: HloModule) -> bool:
+        """Changes `module`; returns whether it did."""
+
+    def describe(self, indent: str = "") -> str:
+        """The pass as a line of a printed pipeline."""
+        return indent + self.name
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PassTiming:
+    """One run of one pass. `pipeline` is the names of the pipelines around it, outermost first, joined by "/"."""
+
+    name: str
+    pipeline: str
+    seconds: float
+    changed: bool
+    instructions_before: int
+    instructions_after: int
+
+
+@dataclasses.dataclass(slots=True)
+class PassContext:
+    """What surrounds a run of passes: dumps, checks after each pass, and the record of what ran."""
+
+    dump: ModuleDump | None = None
+    invariants: list[Invariant] = dataclasses.field(default_factory=list)
+    timings: list[PassTiming] = dataclasses.field(default_factory=list)
+
+    @staticmethod
+    def default(module: HloModule | None = None, *, verify: bool | None = None) -> PassContext:
+        """Dumps as XLA_FLAGS says; the verifier after each pass when `verify`, or --xla_core_verify_passes, says so."""
+        context = PassContext(dump=None if module is None else ModuleDump.from_flags(module.name))
+        if config.core_flags().xla_core_verify_passes if verify is None else verify:
+            from xla_core.hlo.verifier import verify as verify_module  # only where it is asked for
+
+            context.invariants.append(verify_module)
+        return context
+
+    def run(self, hlo_pass: HloPass, module: HloModule, path: tuple[str, ...], following: str = "") -> bool:
+        """Runs one pass of the pipelines `path`; dumps, times and checks it. `following` names the pass after it."""
+        if isinstance(hlo_pass, PassGroup):
+            return hlo_pass.run_in(module, self, path)
+        before = module.instruction_count
+        start = time.perf_counter()
+        with profiler.span(hlo_pass.name, category="pass", pipeline="/".join(path), module=module.name):
+            changed = hlo_pass.run(module)
+        seconds = time.perf_counter() - start
+        self.timings.append(
+            PassTiming(hlo_pass.name, "/".join(path), seconds, changed, before, module.instruction_count)
+        )
+        if self.dump is not None:
+            self.dump.after_pass(module, path[-1] if path else "passes", hlo_pass.name, following, changed)
+        for invariant in self.invariants:
+            try:
+                invariant(module)
+            except XlaError as error:
+                raise InternalError(
+                    f"pass {hlo_pass.name} of {'/'.join(path)} broke the module: {error.message}",
+                    op=error.op,
+                    location=error.location,
+                    hint="this is a mistake in the pass, not in your program; please report it",
+                ) from error
+        return changed
+
+
+class PassGroup(HloPass):
+    """A pass that runs others."""
+
+    def run(self, module: HloModule) -> bool:
+        return self.run_in(module, PassContext.default(module), ())
+
+    @abc.abstractmethod
+    def run_in(self, module: HloModule, context: PassContext, path: tuple[str, ...]) -> bool:
+        """Runs the group within the pipelines `path`."""
+
+
+class HloPassPipeline(PassGroup):
+    """Passes in order. Prints as a tree."""
+
+    def __init__(self, name: str, passes: Iterable[HloPass] = ()) -> None:
+        self.name = name
+        self._passes = list(passes)
+
+    @property
+    def passes(self) -> Sequence[HloPass]:
+        return self._passes
+
+    def add(self, hlo_pass: P) -> P:
+        """Appends a pass, or a pipeline, and returns it."""
+        self._passes.append(hlo_pass)
+        return hlo_pass
+
+    def run_in(self, module: HloModule, context: PassContext, path: tuple[str, ...]) -> bool:
+        path = (*path, self.name)
+        if context.dump is not None and self._passes:
+            context.dump.pipeline_start(module, self.name, self._passes[0].name)
+        changed = False
+        followers = [p.name for p in self._passes[1:]] + ["pipeline-end"]
+        for hlo_pass, following in zip(self._passes, followers, strict=True):
+            changed |= context.run(hlo_pass, module, path, following)
+        return changed
+
+    def describe(self, indent: str = "") -> str:
+        return "\n".join([f"{indent}{self.name}:", *(p.describe(indent + "  ") for p in self._passes)])
+
+
+class HloPassFix(PassGroup):
+    """Runs a pass, or a pipeline, until it changes nothing, at most `limit` times."""
+
+    def __init__(self, inner: HloPass, limit: int = 25) -> None:
+        self.inner = inner
+        self.limit = limit
+        self.name = inner.name
+
+    def run_in(self, module: HloModule, context: PassContext, path: tuple[str, ...]) -> bool:
+        changed = False
+        for _ in range(self.limit):
+            if not context.run(self.inner, module, path):
+                break
+            changed = True
+        return changed
+
+    def describe(self, indent: str = "") -> str:
+        text = self.inner.describe(indent)
+        first, newline, rest = text.partition("\n")
+        return f"{first}  (to a fixed point, at most {self.limit} times){newline}{rest}"

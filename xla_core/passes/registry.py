@@ -1,0 +1,58 @@
+"""Passes by name, for `xla opt --passes a,b,c` and for pipelines that are written as text.
+
+A built-in pass is named by its file; its module is imported when the pass is made.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable
+
+from xla_core.errors import AlreadyExistsError, InvalidArgumentError
+from xla_core.passes.pass_manager import HloPass
+
+__all__ = ["PASSES", "create_pass", "register_pass"]
+
+PassFactory = Callable[[], HloPass]
+
+PASSES: dict[str, PassFactory | str] = {
+    "call-inliner": "call_inliner:CallInliner",
+    "copy-insertion": "copy_insertion:CopyInsertion",
+    "flatten-call-graph": "flatten_call_graph:FlattenCallGraph",
+    "memory-scheduler": "memory_scheduler:HloMemoryScheduler",
+}
+"""Name -> a callable that makes the pass, or "module:Class" below xla_core.passes."""
+
+_ALIASES = {
+    "algsimp": "algebraic-simplifier",
+    "cse": "hlo-cse",
+    "dce": "hlo-dce",
+    "constant-folding": "hlo-constant-folding",
+    "inline": "call-inliner",
+}
+
+
+def register_pass(name: str, factory: PassFactory) -> None:
+    """Makes a pass known by name; a plugin's own passes too."""
+    if name in PASSES:
+        raise AlreadyExistsError(f"there is a pass {name!r} already")
+    PASSES[name] = factory
+
+
+def create_pass(name: str) -> HloPass:
+    """A new instance of the pass `name` ("algebraic-simplifier", "algebraic_simplifier", or XLA's "algsimp")."""
+    key = name.strip().replace("_", "-")
+    key = _ALIASES.get(key, key)
+    factory = PASSES.get(key) or PASSES.get(name.strip())
+    if factory is None:
+        near = difflib.get_close_matches(key, [*PASSES, *_ALIASES], 3)
+        raise InvalidArgumentError(
+            f"there is no pass {name!r}",
+            hint=f"did you mean {', '.join(near)}?" if near else f"passes: {', '.join(sorted(PASSES))}",
+        )
+    if isinstance(factory, str):
+        module, _, attribute = factory.partition(":")
+        factory = getattr(importlib.import_module(f"xla_core.passes.{module}"), attribute)
+    made: HloPass = factory()
+    return made
