@@ -91,6 +91,7 @@ def draw(path: Path, measurements: Sequence[Measurement]) -> None:
     axes.set_xscale("log")
     ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
     axes.set_xlim(min([0.4, *(0.9 * v for v in values)]), max([2.5, *(1.1 * v for v in values)]))
     axes.axvline(1, color="black", linewidth=1)
     mean = geometric_mean(values)
