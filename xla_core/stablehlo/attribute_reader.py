@@ -168,7 +168,7 @@ class AttributeReader(TypeReader):
             self.position = match.end()
             return match[1]
         if not self.source.startswith('@"', self.position):
-            raise self.error(f"expected a symbol name such as @main, found {self.found()}")
+            raise self.error(f"expected valid '@'-identifier for symbol name, found {self.found()}")
         self.position += 1
         name = self.string()
         if not name:

@@ -79,10 +79,19 @@ class Cursor:
         self.depth = 0
 
     def error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
-        """The error to raise for what stands at `offset` (default: here)."""
+        """The error to raise for what stands at `offset`.
+
+        Without `offset`, for what stands here: where that is on a later line, something is missing at the end of the
+        line before, and that is the place to show.
+        """
         if offset is None:
             self.skip()
             offset = self.position
+            end = offset
+            while end and self.source[end - 1] in " \t\r\n":
+                end -= 1
+            if self.source.find("\n", end, offset) >= 0:
+                offset = end
         offset = min(offset, len(self.source))
         return InvalidArgumentError(
             message, location=self.text.location(offset), hint=hint, snippet=self.text.snippet(offset)

@@ -122,7 +122,7 @@ class DialectAttributeReader(AttributeReader):
         while not self.accept(">"):
             field()
             if not self.accept(","):
-                self.expect(">", "or ',' in the attribute")
+                self.expect(">", "to end the attribute")
                 break
         return values
 

@@ -96,6 +96,8 @@ class _Pattern:
             return self._attribute("", *ATTRIBUTE_GROUPS[word])
         if word.startswith(":") and word[1:-1] in SIGNATURES:
             read, pattern = SIGNATURES[word[1:-1]]
+            if pattern is None:
+                raise _NotFast
             self.signature = self._group(), read
             return f"({pattern})"
         if word in CUSTOM or word == ":value:":

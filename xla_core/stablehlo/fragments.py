@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,14 +22,8 @@ from xla_core.stablehlo.ir import TensorType
 __all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS"]
 
 Reader = DialectAttributeReader
+_EXPONENT_MANTISSA = re.compile(r"e([0-9]+)m([0-9]+)\Z").match
 _DIMS = r"\[[-0-9, ]*\]"
-
-
-def _boolean(reader: Reader) -> bool:
-    value = reader.boolean()
-    if reader.accept(":"):
-        reader.expect_word("i1")
-    return value
 
 
 def _typed(element: str) -> Callable[[Reader], TypedInt]:
@@ -83,7 +78,7 @@ def _dot_dimensions(reader: Reader) -> DotDimensionNumbers:
 ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     "attribute": (Reader.attribute, None),
     "balanced": (_balanced, None),
-    "bool": (_boolean, "true|false"),
+    "bool": (Reader.boolean, "true|false"),
     "convolution": (Reader.convolution_dimensions, r"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
     "dims": (Reader.dimensions, _DIMS),
     "dot_dimensions": (
@@ -196,11 +191,16 @@ def _reversal(reader: Reader) -> DenseArray:
 def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
     reader.skip()
     start = reader.position
-    exponent, _, mantissa = reader.word("a format such as e5m10")[1:].partition("m")
-    is_format = reader.source[start] == "e" and exponent.isdigit() and mantissa.isdigit()
-    if not is_format or len(exponent) > 9 or len(mantissa) > 9:
-        raise reader.error("expected exponent and mantissa bits as in e5m10", start)
-    return {"exponent_bits": TypedInt(int(exponent), "i32"), "mantissa_bits": TypedInt(int(mantissa), "i32")}
+    word = reader.word("a format such as e5m10")
+    match = _EXPONENT_MANTISSA(word)
+    if match is None:
+        raise reader.error(f"expected exponent mantissa in format e#m#, saw {word[:40]}", start)
+    values = {}
+    for name, digits in zip(("exponent", "mantissa"), match.groups(), strict=True):
+        if len(digits) > 10 or int(digits) >= 1 << 31:
+            raise reader.error(f"unable to parse {name} '{digits[:40]}'", start)
+        values[f"{name}_bits"] = TypedInt(int(digits), "i32")
+    return values
 
 
 def _properties(reader: Reader) -> dict[str, Any]:

@@ -74,7 +74,8 @@ def from_bytes(text: str, type: TensorType) -> np.ndarray:
     count = math.prod(type.shape)
     if type.element == "i1" and len(data) == (count + 7) // 8 and count != len(data):
         bits = np.frombuffer(data, np.uint8)
-        return np.unpackbits(bits, count=count, bitorder="little").astype(np.bool_).reshape(type.shape)
+        unpacked: np.ndarray = np.unpackbits(bits, count=count, bitorder="little").astype(np.bool_)
+        return unpacked.reshape(type.shape)
     if type.element == "i1" and len(data) == 1:
         return np.array(data[0] != 0)
     if len(data) == dtype.itemsize and count != 1:

@@ -224,13 +224,18 @@ class OpReader(DialectAttributeReader):
         """Check what was read of an op, make it, and define its results."""
         types = state.operand_types
         if len(types) != len(state.operands):
-            raise self.error(f"{state.name} has {len(state.operands)} operands, but types for {len(types)}", offset)
+            counts = f"got {len(state.operands)} operands and {len(types)} types"
+            raise self.error(f"number of operands and types do not match: {counts}", offset)
         for value, type, place in zip(state.operands, types, state.offsets, strict=True):
             if value.type is not type and value.type != type:
                 raise self.error(f"%{value.name} has the type {value.type}, but is used as {type}", place)
         count = sum(n for _, n, _ in names)
         if names and count != len(state.result_types):
             raise self.error(f"{state.name} has {len(state.result_types)} results, but {count} are named", offset)
+        if state.name == "func.func":
+            for key in ("arg_attrs", "res_attrs"):  # none at all may be written as an empty dictionary for each
+                if not any(state.attributes.get(key, ())):
+                    state.attributes.pop(key, None)
         location = state.location or self.accept_location() or TextLocation(self.text, state.start)
         op = Op(state.name, state.operands, state.result_types, state.attributes, state.regions, location)
         index = 0

@@ -23,7 +23,7 @@ def functional(reader: TypeReader, count: int) -> Signature:
     return type.inputs, type.results
 
 
-def _one_or_functional(reader: TypeReader) -> Type | Signature:
+def _one_or_functional(reader: TypeReader, count: int) -> Type | Signature:
     if not reader.at("("):
         return reader.type()
     reader.skip()
@@ -31,24 +31,31 @@ def _one_or_functional(reader: TypeReader) -> Type | Signature:
     type = reader.type()
     if not isinstance(type, FunctionType):
         raise reader.error("expected one type or a function type", start)
+    if len(type.inputs) != count:
+        raise reader.error(f"{count} operands present, but expected {len(type.inputs)}", start)
     if len(type.results) != 1:
-        raise reader.error(f"expected one result, the function type has {len(type.results)}", start)
+        raise reader.error(f"expected single output, the function type has {len(type.results)}", start)
     return type.inputs, type.results
 
 
 def same(reader: TypeReader, count: int) -> Signature:
     """`type` of all operands and the result, or `(types) -> type`."""
-    types = _one_or_functional(reader)
+    types = _one_or_functional(reader, count)
     return types if isinstance(types, tuple) else ((types,) * count, (types,))
 
 
 def select(reader: TypeReader, count: int) -> Signature:
     """`predicate type, type of the rest`, or `(types) -> type`."""
-    types = _one_or_functional(reader)
+    reader.skip()
+    start = reader.position
+    types = _one_or_functional(reader, count)
     if isinstance(types, tuple):
         return types
-    reader.expect(",", "and the type of the branches")
+    if not reader.accept(","):
+        raise reader.error("expected functional type or list of two types", start)
     branch = reader.type()
+    if reader.at(","):
+        raise reader.error("expected functional type or list of two types", start)
     return (types, *(branch,) * (count - 1)), (branch,)
 
 
@@ -56,13 +63,13 @@ def complex_(reader: TypeReader, count: int) -> Signature:
     """`complex type`, from which the parts' type follows, or `(types) -> type`."""
     reader.skip()
     start = reader.position
-    types = _one_or_functional(reader)
+    types = _one_or_functional(reader, count)
     if isinstance(types, tuple):
         return types
     if isinstance(types, TensorType) and isinstance(types.element, str) and types.element.startswith("complex<"):
         part = TensorType(types.shape, types.element[len("complex<") : -1], types.bounds, types.encoding)
         return (part,) * count, (types,)
-    raise reader.error(f"expected a tensor of complex elements, found {types}", start)
+    raise reader.error(f"expected tensor with complex element type, found {types}", start)
 
 
 def tuple_(reader: TypeReader, count: int) -> Signature:
@@ -71,7 +78,7 @@ def tuple_(reader: TypeReader, count: int) -> Signature:
     start = reader.position
     type = reader.type()
     if not isinstance(type, TupleType):
-        raise reader.error(f"expected a tuple type, found {type}", start)
+        raise reader.error(f"expected tuple type, found {type}", start)
     return type.elements, (type,)
 
 
@@ -80,6 +87,13 @@ def arrow(reader: TypeReader, count: int) -> Signature:
     inputs = tuple(reader.type_list())
     reader.expect("->", "and the result types")
     return inputs, reader.type_or_list()
+
+
+def cast(reader: TypeReader, count: int) -> Signature:
+    """`types to types`."""
+    inputs = tuple(reader.type_list())
+    reader.expect_word("to")
+    return inputs, tuple(reader.type_list())
 
 
 def results(reader: TypeReader, count: int) -> Signature:
@@ -116,6 +130,7 @@ SIGNATURES: dict[str, tuple[Callable[[TypeReader, int], Signature], str | None]]
     "complex": (complex_, _SAME),
     "tuple": (tuple_, _TYPES),
     "arrow": (arrow, r"[^()\n]{0,1000}> -> (?:\([^()\n]*\)|[^()\n]{0,1000}>)"),
+    "cast": (cast, None),
     "results": (results, _TYPES),
     "list": (list_, _TYPES),
     "each": (each, _TYPES),

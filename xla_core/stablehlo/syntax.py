@@ -40,6 +40,7 @@ _FUNCTIONAL = "%* attr-dict : :functional:"
 _CHLO_UNARY = "% attr-dict : :arrow:"
 _CHLO_BINARY = "% , % attr-dict : :arrow:"
 _CHLO_BROADCAST = "% , % attr-dict : :functional:"
+_CAST = "%* attr-dict : :cast:"
 _DIM = "dim = dimension:int attr-dict : :functional:"
 _RETURN = "%* attr-dict :return:"
 
@@ -140,6 +141,12 @@ FORMATS: dict[str, str | None] = {
     "chlo.scan": "<scan>",
     "chlo.top_k": "( % , k = k:int (? , is_stable = is_stable:bool ?) ) attr-dict : :arrow:",
     "arith.constant": "<constant>",
+    "arith.index_cast": _CAST,
+    "builtin.unrealized_conversion_cast": _CAST,
+    "shape.broadcast": "%* attr-dict : :arrow:",
+    "shape.num_elements": _CHLO_UNARY,
+    "shape.shape_of": _CHLO_UNARY,
+    "tensor.cast": _CAST,
     "builtin.module": "<module>",
     "check.expect_almost_eq": "% , % (? , tolerance = tolerance:f64 ?) attr-dict : :each:",
     "check.expect_almost_eq_const": "% , value:attribute (? , tolerance = tolerance:f64 ?) attr-dict :value:",
