@@ -151,7 +151,7 @@ class HloComputation:
                 seen = state.get(node)
                 if seen is None:
                     state[node] = False
-                    for before in (*reversed(node._operands), *node.control_predecessors):
+                    for before in (*reversed(node._operands), *node._control_predecessors):
                         mark = state.get(before)
                         if mark is None:
                             stack.append(before)
@@ -178,7 +178,9 @@ class HloComputation:
     # -- changing ----------------------------------------------------------------------------------------------------
 
     def remove(self, instruction: HloInstruction) -> None:
-        """Removes an instruction without users. The root cannot be removed."""
+        """Removes an instruction without users; its control predecessors pass to its control successors. The root
+        cannot be removed.
+        """
         if instruction._users:
             raise InternalError(f"{instruction.name} has users and cannot be removed")
         if instruction is self._root or instruction is self.root:
@@ -186,6 +188,10 @@ class HloComputation:
         for operand in instruction._operands:
             operand._users.pop(instruction, None)
         instruction._operands = []
+        for successor in instruction.control_successors:
+            kept = [p for p in successor.control_predecessors if p is not instruction]
+            successor.control_predecessors = [*kept, *instruction.control_predecessors]
+        instruction.control_predecessors = ()
         del self._instructions[instruction]
         instruction.parent = None
 
@@ -210,11 +216,12 @@ class HloComputation:
         if was_root:
             self.set_root(new)
         if old.opcode != "parameter":
-            for successor in self._instructions:
-                if old in successor.control_predecessors:
-                    successor.control_predecessors = [
-                        new if p is old else p for p in successor.control_predecessors if p is not new
-                    ]
+            for successor in old.control_successors:
+                successor.control_predecessors = [
+                    new if p is old else p
+                    for p in successor.control_predecessors
+                    if p is not new and not (p is old and successor is new)
+                ]
             self.remove(old)
         return new
 

@@ -27,10 +27,11 @@ class HloInstruction:
     """
 
     __slots__ = (
+        "_control_predecessors",
+        "_control_successors",
         "_operands",
         "_users",
         "attributes",
-        "control_predecessors",
         "metadata",
         "name",
         "opcode",
@@ -54,7 +55,8 @@ class HloInstruction:
         self.name = name
         self.metadata = metadata
         self.parent: HloComputation | None = None
-        self.control_predecessors: list[HloInstruction] = []
+        self._control_predecessors: list[HloInstruction] = []
+        self._control_successors: dict[HloInstruction, None] = {}
         self._operands = list(operands)
         self._users: dict[HloInstruction, None] = {}
         for operand in self._operands:
@@ -77,6 +79,24 @@ class HloInstruction:
 
     def operand(self, index: int) -> HloInstruction:
         return self._operands[index]
+
+    @property
+    def control_predecessors(self) -> Sequence[HloInstruction]:
+        """What must run before this instruction though it is no operand. Assign a new list to change it."""
+        return self._control_predecessors
+
+    @control_predecessors.setter
+    def control_predecessors(self, predecessors: Sequence[HloInstruction]) -> None:
+        for old in self._control_predecessors:
+            old._control_successors.pop(self, None)
+        self._control_predecessors = list(dict.fromkeys(predecessors))
+        for new in self._control_predecessors:
+            new._control_successors[self] = None
+
+    @property
+    def control_successors(self) -> Sequence[HloInstruction]:
+        """Instructions that have this one as a control predecessor."""
+        return list(self._control_successors)
 
     def replace_operand(self, index: int, new: HloInstruction) -> None:
         old = self._operands[index]
@@ -165,6 +185,9 @@ class HloInstruction:
 
     @property
     def is_elementwise(self) -> bool:
+        """Element i of the result depends on element i of each operand only (a bitcast-convert may change the width)."""
+        if self.opcode == "bitcast-convert":
+            return self.shape.dimensions == self._operands[0].shape.dimensions
         return Trait.ELEMENTWISE in self.op.traits
 
     @property
