@@ -1,158 +1,309 @@
-"""Elementwise ops: arithmetic, logic, comparison, selection, conversion, elementary functions."""
+"""Elementwise ops: arithmetic, logic, comparison, selection, conversion, elementary functions.
+
+What they mean is in `arithmetic`, `conversion` and `elementary`, as functions of arrays.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from xla_core.hlo.op_table import Evaluate, OpDef, ShapeRule, Trait
+from xla_core.hlo.ops import arithmetic, conversion, elementary
 from xla_core.hlo.ops import elementwise_shapes as shapes
 from xla_core.hlo.ops.elementwise_shapes import elementwise
+from xla_core.hlo.ops.numerics import CLASS
 from xla_core.hlo.ops.rules import attr, entry
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
-_E, _T = Trait.ELEMENTWISE, Trait.TRANSCENDENTAL
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
+_PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
 
 
-def _unary(opcode: str, rule: ShapeRule, evaluate: Evaluate | None, *traits: Trait, doc: str) -> OpDef:
-    return entry(opcode, 1, rule, evaluate, _E, *traits, doc=doc)
+def _of_arrays(function: Callable[..., Any]) -> Evaluate:
+    def evaluate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+        return function(*values)
+
+    return evaluate
 
 
-def _function(opcode: str, evaluate: Evaluate | None, *traits: Trait, doc: str) -> OpDef:
+def _unary(opcode: str, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
+    return entry(opcode, 1, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
+
+
+def _binary(opcode: str, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
+    return entry(opcode, 2, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
+
+
+def _function(opcode: str, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
     """An elementary function of floating and complex numbers."""
-    rule = elementwise(shapes.complex_or_float)
-    return entry(opcode, 1, rule, evaluate, _E, _T, *traits, doc=doc, result_accuracy=attr("raw", None))
+    return entry(
+        opcode,
+        1,
+        elementwise(shapes.complex_or_float),
+        _of_arrays(function),
+        Trait.ELEMENTWISE,
+        _TRANSCENDENTAL,
+        *traits,
+        doc=doc,
+        result_accuracy=attr("raw", None),
+    )
 
 
-def _binary(opcode: str, rule: ShapeRule, evaluate: Evaluate | None, *traits: Trait, doc: str) -> OpDef:
-    return entry(opcode, 2, rule, evaluate, _E, *traits, doc=doc)
+def _compare(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    attributes = instruction.attributes
+    total = attributes.get("type") == "TOTALORDER" and CLASS[values[0].dtype] in "fe"
+    return arithmetic.compare(attributes["direction"], total, values[0], values[1])
 
 
-_P, _I = Trait.PRIMITIVE, Trait.IDEMPOTENT
+def _complex(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    real, imag = np.broadcast_arrays(values[0], values[1])
+    result = np.empty(real.shape, instruction.shape.dtype)
+    result.real, result.imag = real, imag
+    return result
 
-_binary("add", elementwise(shapes.numeric_or_pred), None, *_SYMMETRIC, _P, doc="a + b; integers wrap; or, of pred.")
-_binary("subtract", elementwise(shapes.numeric), None, doc="a - b; integers wrap.")
+
+def _real(x: Any) -> Any:
+    return x.real if CLASS[x.dtype] == "c" else x
+
+
+def _imag(x: Any) -> Any:
+    return x.imag if CLASS[x.dtype] == "c" else np.zeros_like(x)
+
+
+def _convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return conversion.convert(values[0], instruction.shape.dtype)
+
+
+def _bitcast_convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return conversion.bitcast_convert(np.asarray(values[0]), instruction.shape.dtype)
+
+
+def _reduce_precision(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    attributes = instruction.attributes
+    return conversion.reduce_precision(values[0], attributes["exponent_bits"], attributes["mantissa_bits"])
+
+
+def _stochastic_convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return conversion.stochastic_convert(values[0], values[1], instruction.shape.dtype)
+
+
+_NUMBERS = elementwise(shapes.numeric)
+_NUMBERS_OR_PRED = elementwise(shapes.numeric_or_pred)
+_BITS = elementwise(shapes.integral_or_pred)
+_INTEGERS = elementwise(shapes.integral)
+_FLOATS = elementwise(shapes.floating)
+
+_binary("add", _NUMBERS_OR_PRED, arithmetic.add, *_SYMMETRIC, _PRIMITIVE, doc="a + b; integers wrap; `or` of pred.")
+_binary("subtract", _NUMBERS, arithmetic.subtract, doc="a - b; integers wrap.")
 _binary(
-    "multiply", elementwise(shapes.numeric_or_pred), None, *_SYMMETRIC, _P, doc="a * b; integers wrap; and, of pred."
+    "multiply",
+    _NUMBERS_OR_PRED,
+    arithmetic.multiply,
+    *_SYMMETRIC,
+    _PRIMITIVE,
+    doc="a * b; integers wrap; `and` of pred.",
 )
 _binary(
-    "mulhi", elementwise(shapes.integral), None, Trait.COMMUTATIVE, doc="The high half of the double-width product."
+    "mulhi", _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE, doc="The high half of the double-width product."
 )
-_binary("divide", elementwise(shapes.numeric), None, _P, doc="a / b; integers truncate; x / 0 is -1 (all bits set).")
+_binary("divide", _NUMBERS, arithmetic.divide, _PRIMITIVE, doc="a / b; integers truncate, and x / 0 has all bits set.")
 _binary(
     "remainder",
     elementwise(shapes.real),
-    None,
-    doc="a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers.",
+    arithmetic.remainder,
+    doc="a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats.",
 )
-_binary("maximum", elementwise(shapes.numeric_or_pred), None, *_SYMMETRIC, _I, _P, doc="The larger; NaN if either is.")
-_binary("minimum", elementwise(shapes.numeric_or_pred), None, *_SYMMETRIC, _I, doc="The smaller; NaN if either is.")
-_binary("power", elementwise(shapes.numeric_or_pred), None, _T, doc="a to the power b.")
-_binary("atan2", elementwise(shapes.complex_or_float), None, _T, doc="The angle of (b, a).")
-_binary("and", elementwise(shapes.integral_or_pred), None, *_SYMMETRIC, _I, _P, doc="Bitwise and.")
-_binary("or", elementwise(shapes.integral_or_pred), None, *_SYMMETRIC, _I, doc="Bitwise or.")
-_binary("xor", elementwise(shapes.integral_or_pred), None, *_SYMMETRIC, doc="Bitwise exclusive or.")
-_binary("shift-left", elementwise(shapes.integral), None, _P, doc="a << b; 0 when b is the width or more.")
-_binary("shift-right-arithmetic", elementwise(shapes.integral), None, doc="a >> b, filled by the sign.")
-_binary("shift-right-logical", elementwise(shapes.integral), None, _P, doc="a >> b, filled by zeros.")
-_binary("complex", elementwise(shapes.floating, shapes.to_complex), None, doc="The complex number of two parts.")
+_binary(
+    "maximum",
+    _NUMBERS_OR_PRED,
+    arithmetic.maximum,
+    *_SYMMETRIC,
+    _IDEMPOTENT,
+    _PRIMITIVE,
+    doc="The larger; NaN if either is; lexicographic of complex.",
+)
+_binary(
+    "minimum",
+    _NUMBERS_OR_PRED,
+    arithmetic.minimum,
+    *_SYMMETRIC,
+    _IDEMPOTENT,
+    doc="The smaller; NaN if either is; lexicographic of complex.",
+)
+_binary(
+    "power",
+    _NUMBERS_OR_PRED,
+    elementary.power,
+    _TRANSCENDENTAL,
+    doc="a to the power b; integers wrap, and negative exponents truncate.",
+)
+_binary(
+    "atan2",
+    elementwise(shapes.complex_or_float),
+    elementary.atan2,
+    _TRANSCENDENTAL,
+    doc="The angle of the point (b, a).",
+)
+_binary("and", _BITS, arithmetic.bitwise_and, *_SYMMETRIC, _IDEMPOTENT, _PRIMITIVE, doc="Bitwise and.")
+_binary("or", _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, doc="Bitwise or.")
+_binary("xor", _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, doc="Bitwise exclusive or.")
+_binary("shift-left", _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
+_binary(
+    "shift-right-arithmetic",
+    _INTEGERS,
+    arithmetic.shift_right_arithmetic,
+    doc="a >> b, filled by the sign bit.",
+)
+_binary(
+    "shift-right-logical",
+    _INTEGERS,
+    arithmetic.shift_right_logical,
+    _PRIMITIVE,
+    doc="a >> b, filled by zeros; 0 where b is the width or more.",
+)
+entry(
+    "complex",
+    2,
+    elementwise(shapes.floating, shapes.to_complex),
+    _complex,
+    Trait.ELEMENTWISE,
+    doc="The complex number of two parts.",
+)
 entry(
     "compare",
     2,
     shapes.compare,
-    None,
-    _E,
-    _P,
-    doc="Whether the direction (EQ, NE, GE, GT, LE, LT) holds; FLOAT, TOTALORDER, SIGNED or UNSIGNED.",
+    _compare,
+    Trait.ELEMENTWISE,
+    _PRIMITIVE,
+    doc="Whether the direction (EQ, NE, GE, GT, LE, LT) holds, in the order of type (FLOAT, TOTALORDER, SIGNED, ...).",
     direction=attr("enum"),
     type=attr("enum", None),
 )
-entry("select", 3, shapes.select, None, _E, _P, doc="The second operand where the first is true, else the third.")
-entry("clamp", 3, shapes.clamp, None, _E, doc="min(max(low, x), high) of (low, x, high).")
+entry(
+    "select",
+    3,
+    shapes.select,
+    _of_arrays(arithmetic.select),
+    Trait.ELEMENTWISE,
+    _PRIMITIVE,
+    doc="The second operand where the first is true, else the third.",
+)
+entry(
+    "clamp",
+    3,
+    shapes.clamp,
+    _of_arrays(arithmetic.clamp),
+    Trait.ELEMENTWISE,
+    doc="(low, x, high) -> min(max(low, x), high); the bounds may be scalars.",
+)
 entry(
     "stochastic-convert",
     2,
     shapes.converted,
-    None,
-    _E,
-    doc="Converts, rounding up with the probability that the random bits give.",
+    _stochastic_convert,
+    Trait.ELEMENTWISE,
+    doc="Converts to an integer, away from zero with the probability of the fraction, by the random bits.",
 )
 
 _unary(
     "abs",
     elementwise(shapes.numeric, shapes.to_component),
-    None,
-    _I,
-    doc="The absolute value; of complex, the modulus.",
+    arithmetic.absolute,
+    _IDEMPOTENT,
+    doc="The absolute value; the modulus of complex.",
 )
-_unary("negate", elementwise(shapes.numeric), None, doc="-x; integers wrap.")
+_unary("negate", _NUMBERS, arithmetic.negate, doc="-x; integers wrap.")
 _unary(
     "sign",
-    elementwise(shapes.numeric),
-    None,
-    _I,
+    _NUMBERS,
+    arithmetic.sign,
+    _IDEMPOTENT,
     doc="-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex.",
 )
-_unary("not", elementwise(shapes.integral_or_pred), None, _P, doc="Bitwise (logical, of pred) not.")
-_unary("popcnt", elementwise(shapes.integral_or_pred), None, doc="How many bits are set.")
+_unary("not", _BITS, arithmetic.bitwise_not, _PRIMITIVE, doc="Bitwise not; logical of pred.")
+_unary("popcnt", _BITS, arithmetic.population_count, doc="How many bits are set.")
 _unary(
     "count-leading-zeros",
-    elementwise(shapes.integral_or_pred),
-    None,
+    _BITS,
+    arithmetic.count_leading_zeros,
     doc="How many bits are zero above the highest set one.",
 )
-_unary("floor", elementwise(shapes.floating), None, _I, _P, doc="The largest whole number that is not larger.")
-_unary("ceil", elementwise(shapes.floating), None, _I, doc="The smallest whole number that is not smaller.")
-_unary("round-nearest-even", elementwise(shapes.floating), None, _I, doc="The nearest whole number, ties to even.")
+_unary("floor", _FLOATS, arithmetic.floor, _IDEMPOTENT, _PRIMITIVE, doc="The largest whole number that is not larger.")
+_unary("ceil", _FLOATS, arithmetic.ceil, _IDEMPOTENT, doc="The smallest whole number that is not smaller.")
 _unary(
-    "round-nearest-afz", elementwise(shapes.floating), None, _I, doc="The nearest whole number, ties away from zero."
+    "round-nearest-even",
+    _FLOATS,
+    arithmetic.round_nearest_even,
+    _IDEMPOTENT,
+    doc="The nearest whole number, ties to even.",
 )
-_unary("is-finite", elementwise(shapes.floating, shapes.to_pred), None, doc="Neither NaN nor infinite.")
-_unary("real", elementwise(shapes.complex_or_float, shapes.to_component), None, doc="The real part.")
-_unary("imag", elementwise(shapes.complex_or_float, shapes.to_component), None, doc="The imaginary part.")
 _unary(
+    "round-nearest-afz",
+    _FLOATS,
+    arithmetic.round_nearest_afz,
+    _IDEMPOTENT,
+    doc="The nearest whole number, ties away from zero.",
+)
+_unary("is-finite", elementwise(shapes.floating, shapes.to_pred), arithmetic.is_finite, doc="Neither NaN nor infinite.")
+_unary("real", elementwise(shapes.complex_or_float, shapes.to_component), _real, doc="The real part.")
+_unary("imag", elementwise(shapes.complex_or_float, shapes.to_component), _imag, doc="The imaginary part.")
+entry(
     "convert",
+    1,
     shapes.converted,
-    None,
-    _P,
-    doc="The value in another type: rounded to nearest even, truncated and saturated to integers, NaN to 0.",
+    _convert,
+    Trait.ELEMENTWISE,
+    _PRIMITIVE,
+    doc="The value in another type: floats round to nearest even, to integers they truncate and saturate (NaN is 0).",
 )
-_unary(
+entry(
     "bitcast-convert",
+    1,
     shapes.bitcast_converted,
-    None,
-    _P,
-    doc="The bits as another type; a change of width adds or removes a last dimension.",
+    _bitcast_convert,
+    Trait.ELEMENTWISE,
+    _PRIMITIVE,
+    doc="The bits as another type; a change of width adds or removes a last dimension (and is not elementwise).",
 )
 entry(
     "reduce-precision",
     1,
-    elementwise(shapes.floating),
-    None,
-    _E,
-    _I,
+    _FLOATS,
+    _reduce_precision,
+    Trait.ELEMENTWISE,
+    _IDEMPOTENT,
     doc="Rounds to a format of fewer exponent and mantissa bits.",
     exponent_bits=attr("int"),
     mantissa_bits=attr("int"),
 )
 
-_function("exponential", None, _P, doc="e to the power x.")
-_function("exponential-minus-one", None, doc="e to the power x, minus 1, exact near 0.")
-_function("log", None, _P, doc="The natural logarithm.")
-_function("log-plus-one", None, doc="The natural logarithm of 1 + x, exact near 0.")
-_function("logistic", None, doc="1 / (1 + exp(-x)).")
-_function("sqrt", None, _P, doc="The square root.")
-_function("rsqrt", None, doc="The reciprocal square root.")
-_function("cbrt", None, doc="The cube root.")
-_function("sine", None, _P, doc="The sine.")
-_function("cosine", None, _P, doc="The cosine.")
-_function("tan", None, doc="The tangent.")
-_function("tanh", None, doc="The hyperbolic tangent.")
-_function("erf", None, doc="The error function.")
-_function("acos", None, doc="The inverse cosine.")
-_function("acosh", None, doc="The inverse hyperbolic cosine.")
-_function("asin", None, doc="The inverse sine.")
-_function("asinh", None, doc="The inverse hyperbolic sine.")
-_function("atan", None, doc="The inverse tangent.")
-_function("atanh", None, doc="The inverse hyperbolic tangent.")
-_function("cosh", None, doc="The hyperbolic cosine.")
-_function("sinh", None, doc="The hyperbolic sine.")
+_function("exponential", elementary.exponential, _PRIMITIVE, doc="e to the power x.")
+_function("exponential-minus-one", elementary.exponential_minus_one, doc="exp(x) - 1, exact near 0.")
+_function("log", elementary.log, _PRIMITIVE, doc="The natural logarithm.")
+_function("log-plus-one", elementary.log_plus_one, doc="log(1 + x), exact near 0.")
+_function("logistic", elementary.logistic, doc="1 / (1 + exp(-x)).")
+_function("sqrt", elementary.sqrt, _PRIMITIVE, doc="The square root.")
+_function("rsqrt", elementary.rsqrt, doc="The reciprocal square root.")
+_function("cbrt", elementary.cbrt, doc="The cube root.")
+_function("sine", elementary.sine, _PRIMITIVE, doc="The sine.")
+_function("cosine", elementary.cosine, _PRIMITIVE, doc="The cosine.")
+_function("tan", elementary.tan, doc="The tangent.")
+_function("tanh", elementary.tanh, doc="The hyperbolic tangent.")
+_function("erf", elementary.erf, doc="The error function.")
+_function("acos", elementary.acos, doc="The inverse cosine.")
+_function("acosh", elementary.acosh, doc="The inverse hyperbolic cosine.")
+_function("asin", elementary.asin, doc="The inverse sine.")
+_function("asinh", elementary.asinh, doc="The inverse hyperbolic sine.")
+_function("atan", elementary.atan, doc="The inverse tangent.")
+_function("atanh", elementary.atanh, doc="The inverse hyperbolic tangent.")
+_function("cosh", elementary.cosh, doc="The hyperbolic cosine.")
+_function("sinh", elementary.sinh, doc="The hyperbolic sine.")

@@ -1,0 +1,151 @@
+"""What a replica sees of the world while it is evaluated: its number, its feeds, its channels, the other replicas."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, XlaError
+
+__all__ = ["TOKEN", "Environment", "Rendezvous", "Token", "Value"]
+
+
+class Token:
+    """The value of a token: it orders effects and holds nothing."""
+
+    def __repr__(self) -> str:
+        return "token"
+
+
+TOKEN = Token()
+
+Value = Any
+"""np.ndarray | tuple[Value, ...] | Token"""
+
+Device = tuple[int, int]
+"""(replica, partition)"""
+
+
+class Rendezvous:
+    """Where the devices of a group meet: each brings something, each leaves with what all brought.
+
+    A device that doesn't come within `timeout` seconds, or that failed, gives every other one an error that names it.
+    """
+
+    def __init__(self, timeout: float = 60.0) -> None:
+        self.timeout = timeout
+        self._changed = threading.Condition()
+        self._brought: dict[Hashable, dict[Device, Any]] = {}
+        self._taken: collections.Counter[Hashable] = collections.Counter()
+        self._mail: dict[Hashable, collections.deque[Any]] = collections.defaultdict(collections.deque)
+        self._ended: dict[Device, XlaError | None] = {}
+
+    def exchange(self, key: Hashable, group: Sequence[Device], me: Device, value: Any) -> list[Any]:
+        """What each device of the group brought, in the group's order. `key` tells one meeting from another."""
+        if len(group) == 1:
+            return [value]
+        with self._changed:
+            brought = self._brought.setdefault(key, {})
+            brought[me] = value
+            self._changed.notify_all()
+            self._wait(lambda: [d for d in group if d not in brought], f"a meeting of {len(group)} devices")
+            result = [brought[d] for d in group]
+            self._taken[key] += 1
+            if self._taken[key] == len(group):
+                del self._brought[key], self._taken[key]
+            return result
+
+    def send(self, key: Hashable, value: Any) -> None:
+        with self._changed:
+            self._mail[key].append(value)
+            self._changed.notify_all()
+
+    def receive(self, key: Hashable, senders: Sequence[Device]) -> Any:
+        """The next value under a key, which one of `senders` will send."""
+        with self._changed:
+            self._wait(lambda: [] if self._mail[key] else senders or [(-1, -1)], f"a value from channel {key}")
+            return self._mail[key].popleft()
+
+    def end(self, device: Device, error: XlaError | None = None) -> None:
+        """A device will bring nothing more: it has finished, or failed."""
+        with self._changed:
+            self._ended[device] = error
+            self._changed.notify_all()
+
+    def _wait(self, missing: Callable[[], Sequence[Device]], what: str) -> None:
+        deadline = time.monotonic() + self.timeout
+        while absent := missing():
+            gone = [d for d in absent if d in self._ended]
+            if gone and (len(gone) == len(absent) or any(self._ended[d] is not None for d in gone)):
+                error = self._ended[gone[0]]
+                raise FailedPreconditionError(
+                    f"{_name(gone[0])} {'failed' if error else 'ended'} before it came to {what}",
+                    hint=str(error) if error else "every device of a group must run the same collectives",
+                )
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._changed.wait(left):
+                if not (absent := missing()):
+                    return
+                raise DeadlineExceededError(
+                    f"{', '.join(_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
+                    hint="every device of a group must run the same collectives",
+                )
+
+
+def _name(device: Device) -> str:
+    return "the host" if device[0] < 0 else f"replica {device[0]}, partition {device[1]}"
+
+
+@dataclasses.dataclass
+class Environment:
+    """One device's surroundings. `seed` is the state that `rng` starts from."""
+
+    replica: int = 0
+    partition: int = 0
+    num_replicas: int = 1
+    num_partitions: int = 1
+    rendezvous: Rendezvous = dataclasses.field(default_factory=lambda: Rendezvous(0.0))
+    infeed: collections.deque[Value] = dataclasses.field(default_factory=collections.deque)
+    outfeed: list[Value] = dataclasses.field(default_factory=list)
+    sent: dict[int, list[Value]] = dataclasses.field(default_factory=dict)  # to the host, by channel
+    to_receive: dict[int, collections.deque[Value]] = dataclasses.field(default_factory=dict)  # from the host
+    next_infeed: Callable[[], Value] | None = None  # called when `infeed` is empty
+    cancelled: threading.Event = dataclasses.field(default_factory=threading.Event)
+    seed: int = 42
+    _meetings: collections.Counter[Hashable] = dataclasses.field(default_factory=collections.Counter)
+    _random: np.random.Generator | None = None
+    rng_state: int = 42
+
+    @property
+    def device(self) -> Device:
+        return self.replica, self.partition
+
+    @property
+    def random(self) -> np.random.Generator:
+        """The generator behind `rng`; it goes on from call to call."""
+        if self._random is None:
+            self._random = np.random.Generator(np.random.Philox(key=[self.seed, self.replica]))
+        return self._random
+
+    def exchange(self, key: Hashable, group: Sequence[Device], value: Any) -> list[Any]:
+        """Meets the group; the n-th meeting of a group under a key is one, whoever comes first."""
+        meeting = (key, tuple(group))
+        self._meetings[meeting] += 1
+        return self.rendezvous.exchange((meeting, self._meetings[meeting]), group, self.device, value)
+
+    def take_infeed(self) -> Value:
+        if self.infeed:
+            return self.infeed.popleft()
+        if self.next_infeed is not None:
+            return self.next_infeed()
+        raise FailedPreconditionError("the infeed is empty", hint="put a value in before the program takes it")
+
+    def check_cancelled(self) -> None:
+        if self.cancelled.is_set():
+            raise CancelledError("the evaluation was cancelled")

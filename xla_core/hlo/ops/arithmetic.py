@@ -1,0 +1,313 @@
+"""What the elementwise ops of arithmetic and logic mean, on numpy arrays of any element type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.ops.numerics import (
+    BIT_WIDTH,
+    CLASS,
+    Array,
+    compute_in,
+    integer_bounds,
+    round_to,
+    signless,
+    total_order_key,
+    widen,
+    wrap,
+)
+
+__all__ = [
+    "absolute",
+    "add",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "ceil",
+    "clamp",
+    "compare",
+    "count_leading_zeros",
+    "divide",
+    "floor",
+    "is_finite",
+    "maximum",
+    "minimum",
+    "multiply",
+    "multiply_high",
+    "negate",
+    "population_count",
+    "remainder",
+    "round_nearest_afz",
+    "round_nearest_even",
+    "select",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "sign",
+    "subtract",
+]
+
+
+def _native(ufunc: Callable[..., Any]) -> Callable[..., Array]:
+    """Numpy's own function, which rounds and wraps right in numpy's types and in the floats of ml_dtypes."""
+
+    def computed(*operands: Array) -> Array:
+        if CLASS[operands[0].dtype] == "n":
+            return wrap(ufunc(*[widen(x) for x in operands]), operands[0].dtype)
+        result: Array = ufunc(*operands)
+        return result
+
+    return computed
+
+
+_add, _multiply = _native(np.add), _native(np.multiply)
+negate = _native(np.negative)
+
+
+def add(a: Array, b: Array) -> Array:
+    return _add(a, b)
+
+
+def multiply(a: Array, b: Array) -> Array:
+    if CLASS[a.dtype] == "c":  # in double precision, so that the products of float32 parts are exact
+        return _complex_multiply(widen(a), widen(b)).astype(a.dtype)
+    return _multiply(a, b)
+
+
+def _complex_multiply(a: Array, b: Array) -> Array:
+    product: Array = a * b
+    return product
+
+
+subtract = _native(np.subtract)
+
+
+def divide(a: Array, b: Array) -> Array:
+    """Integers truncate; x / 0 is -1 or all ones, INT_MIN / -1 is INT_MIN."""
+    kind = CLASS[a.dtype]
+    if kind in "fe":
+        quotient: Array = a / b
+        return quotient
+    if kind == "c":
+        return _complex_divide(widen(a), widen(b)).astype(a.dtype)
+    x, y = widen(a), widen(b)
+    zero = y == 0
+    y = np.where(zero, y.dtype.type(1), y)
+    floor = x // y
+    truncated = floor + ((floor * y != x) & ((x < 0) != (y < 0))).astype(x.dtype)
+    all_ones = x.dtype.type(-1) if integer_bounds(a.dtype)[0] else x.dtype.type(integer_bounds(a.dtype)[1])
+    return wrap(np.where(zero, all_ones, truncated), a.dtype)
+
+
+def _complex_divide(a: Array, b: Array) -> Array:
+    """Smith's algorithm (numpy's), then what C99's Annex G says of zeros and infinities."""
+    quotient = np.asarray(a / b)
+    lost = np.isnan(quotient.real) & np.isnan(quotient.imag)
+    if not lost.any():
+        return quotient
+    a, b = np.broadcast_arrays(a, b)
+    x, y, u, v = a.real, a.imag, b.real, b.imag
+    by_zero = (b == 0) & ~(np.isnan(x) & np.isnan(y))
+    infinite = np.copysign(np.inf, u)
+    top = (np.isinf(x) | np.isinf(y)) & np.isfinite(u) & np.isfinite(v)
+    bottom = (np.isinf(u) | np.isinf(v)) & np.isfinite(x) & np.isfinite(y)
+
+    def unit(part: Array) -> Array:
+        return np.asarray(np.copysign(np.where(np.isinf(part), 1.0, 0.0), part))
+
+    p, q, r, s = unit(x), unit(y), unit(u), unit(v)
+    real = np.where(bottom, 0.0 * (x * r + y * s), quotient.real)
+    imag = np.where(bottom, 0.0 * (y * r - x * s), quotient.imag)
+    real = np.where(top, np.inf * (p * u + q * v), real)
+    imag = np.where(top, np.inf * (q * u - p * v), imag)
+    real = np.where(by_zero, infinite * x, real)
+    imag = np.where(by_zero, infinite * y, imag)
+    result = np.empty(quotient.shape, quotient.dtype)
+    result.real = np.where(lost, real, quotient.real)
+    result.imag = np.where(lost, imag, quotient.imag)
+    return result
+
+
+def remainder(a: Array, b: Array) -> Array:
+    """The sign is a's; x rem 0 is x for integers, NaN for floats."""
+    if CLASS[a.dtype] == "f":
+        exact: Array = np.fmod(a, b)
+        return exact
+    if CLASS[a.dtype] == "e":
+        return round_to(np.fmod(widen(a), widen(b)), a.dtype)
+    x, y = widen(a), widen(b)
+    zero = y == 0
+    return wrap(np.where(zero, x, np.fmod(x, np.where(zero, y.dtype.type(1), y))), a.dtype)
+
+
+def multiply_high(a: Array, b: Array) -> Array:
+    """The high half of the double-width product."""
+    width = BIT_WIDTH[a.dtype]
+    if width < 64:
+        wide = np.int64 if integer_bounds(a.dtype)[0] else np.uint64
+        return wrap((widen(a).astype(wide) * widen(b).astype(wide)) >> wide(width), a.dtype)
+    x, y = a.view(np.uint64), b.view(np.uint64)
+    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    x0, x1, y0, y1 = x & mask, x >> half, y & mask, y >> half
+    middle = x1 * y0 + ((x0 * y0) >> half)
+    low = x0 * y1 + (middle & mask)
+    high = x1 * y1 + (middle >> half) + (low >> half)
+    if integer_bounds(a.dtype)[0]:  # from unsigned to signed
+        high = high - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
+    return np.asarray(high.astype(np.uint64).view(a.dtype))
+
+
+def maximum(a: Array, b: Array) -> Array:
+    """NaN if either is NaN; +0 is larger than -0."""
+    if CLASS[a.dtype] not in "fe":
+        return _maximum(a, b)
+    result = np.maximum(a, b)
+    zeros = (result == 0) & (a == b)
+    return np.asarray(np.where(zeros, a + b, result) if np.any(zeros) else result)
+
+
+def minimum(a: Array, b: Array) -> Array:
+    """NaN if either is NaN; -0 is smaller than +0."""
+    if CLASS[a.dtype] not in "fe":
+        return _minimum(a, b)
+    result = np.minimum(a, b)
+    zeros = (result == 0) & (a == b)
+    return np.asarray(np.where(zeros, -(-a + -b), result) if np.any(zeros) else result)
+
+
+_maximum, _minimum = _native(np.maximum), _native(np.minimum)
+bitwise_and, bitwise_or, bitwise_xor = _native(np.bitwise_and), _native(np.bitwise_or), _native(np.bitwise_xor)
+bitwise_not = _native(np.invert)
+
+
+def _shift(function: Callable[[Array, Array, int], Array]) -> Callable[[Array, Array], Array]:
+    """`function(bits, amount, width)`, the amount as unsigned and no larger than the width."""
+
+    def computed(a: Array, amount: Array) -> Array:
+        width = BIT_WIDTH[a.dtype]
+        bits = signless(a)
+        by = np.minimum(signless(amount), bits.dtype.type(width))
+        return wrap(function(bits, by, width), a.dtype)
+
+    return computed
+
+
+def _left(bits: Array, by: Array, width: int) -> Array:
+    return np.where(by >= width, bits.dtype.type(0), bits << np.where(by >= width, bits.dtype.type(0), by))
+
+
+def _logical(bits: Array, by: Array, width: int) -> Array:
+    return np.where(by >= width, bits.dtype.type(0), bits >> np.where(by >= width, bits.dtype.type(0), by))
+
+
+shift_left, shift_right_logical = _shift(_left), _shift(_logical)
+
+
+def shift_right_arithmetic(a: Array, amount: Array) -> Array:
+    """Filled by the sign, whatever the type's signedness; all sign when the amount is the width or more."""
+    width = BIT_WIDTH[a.dtype]
+    unused = 8 * a.dtype.itemsize - width
+    bits = signless(a)
+    by = np.minimum(signless(amount), bits.dtype.type(width - 1))
+    value = (bits << bits.dtype.type(unused)).astype(bits.dtype).view(f"i{bits.dtype.itemsize}")
+    return wrap(value >> (by + by.dtype.type(unused)).astype(value.dtype), a.dtype)
+
+
+def absolute(x: Array) -> Array:
+    """|INT_MIN| is INT_MIN; the modulus of complex numbers."""
+    if CLASS[x.dtype] == "c":
+        return np.asarray(np.abs(widen(x)).astype(x.real.dtype))
+    return _absolute(x)
+
+
+_absolute = _native(np.abs)
+
+
+def sign(x: Array) -> Array:
+    """Zeros keep their sign, NaN stays; x / |x| of complex numbers."""
+    kind = CLASS[x.dtype]
+    if kind == "c":
+        wide = widen(x)
+        modulus = np.abs(wide)
+        unit = np.where(wide == 0, wide, wide / np.where(modulus == 0, 1, modulus))
+        return np.where(np.isnan(modulus), complex(np.nan, np.nan), unit).astype(x.dtype)
+    if kind in "fe":
+        return np.where((x == 0) | (x != x), x, np.copysign(x.dtype.type(1), x))
+    return _sign(x)
+
+
+_sign = _native(np.sign)
+
+
+def population_count(x: Array) -> Array:
+    bits = signless(x)
+    return wrap(bits if CLASS[x.dtype] == "b" else np.bitwise_count(bits), x.dtype)
+
+
+def count_leading_zeros(x: Array) -> Array:
+    if CLASS[x.dtype] == "b":
+        return ~x
+    width = BIT_WIDTH[x.dtype]
+    bits = signless(x).astype(np.uint64)
+    high, low = bits >> np.uint64(32), bits & np.uint64(0xFFFFFFFF)
+    length = np.where(high > 0, 32 + _bit_length(high), _bit_length(low))
+    return wrap(width - length, x.dtype)
+
+
+def _bit_length(x: Array) -> Array:
+    """Of integers below 2^53, which float64 holds exactly."""
+    length: Array = np.frexp(x.astype(np.float64))[1]
+    return length
+
+
+floor, ceil = compute_in(np.floor), compute_in(np.ceil)
+round_nearest_even = compute_in(np.rint)
+
+
+def _away_from_zero(x: Array) -> Array:
+    whole = np.trunc(x)
+    return np.asarray(np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole))
+
+
+round_nearest_afz = compute_in(_away_from_zero)
+
+
+def is_finite(x: Array) -> Array:
+    finite: Array = np.isfinite(x)
+    return finite
+
+
+_COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "GE": np.greater_equal,
+    "GT": np.greater,
+    "LE": np.less_equal,
+    "LT": np.less,
+}
+
+
+def compare(direction: str, total_order: bool, a: Array, b: Array) -> Array:
+    if total_order:
+        a, b = total_order_key(a), total_order_key(b)
+    elif CLASS[a.dtype] == "n":
+        a, b = widen(a), widen(b)
+    try:
+        return _COMPARISONS[direction](a, b)
+    except KeyError:
+        raise InvalidArgumentError(
+            f"direction {direction} is none of {', '.join(_COMPARISONS)}", op="compare"
+        ) from None
+
+
+def select(predicate: Array, on_true: Array, on_false: Array) -> Array:
+    return np.where(predicate, on_true, on_false)
+
+
+def clamp(low: Array, x: Array, high: Array) -> Array:
+    return minimum(maximum(low, x), high)
