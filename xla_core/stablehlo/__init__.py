@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from xla_core.stablehlo import ops as _ops
 from xla_core.stablehlo.ir import Block, FunctionType, Module, Op, Region, TensorType, TokenType, TupleType, Value
+from xla_core.stablehlo.lowering import lower
 from xla_core.stablehlo.parser import parse_text, split_modules
+from xla_core.stablehlo.verifier import verify
+
+if TYPE_CHECKING:
+    from xla_core.hlo.module import HloModule
 
 __all__ = [
     "Block",
@@ -15,6 +23,19 @@ __all__ = [
     "TokenType",
     "TupleType",
     "Value",
+    "lower",
     "parse_text",
     "split_modules",
+    "to_hlo",
+    "verify",
 ]
+
+
+def to_hlo(source: str, file: str = "") -> HloModule:
+    """Reads a StableHLO text, verifies it, and lowers it to HLO. Raises XlaError with the place that is wrong."""
+    module = parse_text(source, file)
+    verify(module)
+    return lower(module)
+
+
+del _ops  # imported for the op table that it fills

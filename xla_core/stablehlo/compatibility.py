@@ -1,0 +1,134 @@
+"""When two StableHLO types go together: dynamic dimensions, bounds, quantization, promotion."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import NoReturn
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
+from xla_core.stablehlo.type_constraints import Elements, elements_of
+
+__all__ = [
+    "compatible",
+    "compatible_dimensions",
+    "compatible_elements",
+    "compatible_shapes",
+    "element_bits",
+    "fail",
+    "list_text",
+    "merge",
+    "promotable",
+    "types_text",
+]
+
+
+def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
+    """Raises InvalidArgumentError at the op's location, worded as MLIR words an op's error."""
+    raise InvalidArgumentError(f"'{op.name}' op {message}", op=op.name, location=op.location, hint=hint)
+
+
+def compatible_dimensions(a: int, b: int) -> bool:
+    """Equal, or one of them unknown."""
+    return a == b or a == DYNAMIC or b == DYNAMIC
+
+
+def compatible_shapes(a: Sequence[int], b: Sequence[int]) -> bool:
+    return a == b or (len(a) == len(b) and all(map(compatible_dimensions, a, b)))
+
+
+def compatible_elements(a: str | QuantizedType, b: str | QuantizedType) -> bool:
+    """Equal; quantized types of equal storage, range, expressed type and axis; or a quantized one and what it expresses."""
+    if a == b:
+        return True
+    if isinstance(a, QuantizedType) and isinstance(b, QuantizedType):
+        return (a.storage, a.expressed, a.axis) == (b.storage, b.expressed, b.axis) and (
+            a.storage_min,
+            a.storage_max,
+        ) == (b.storage_min, b.storage_max)
+    return (a.expressed if isinstance(a, QuantizedType) else a) == (b.expressed if isinstance(b, QuantizedType) else b)
+
+
+def compatible(a: ir.Type, b: ir.Type) -> bool:
+    """Whether a value of type `a` may stand where type `b` is declared."""
+    if a is b or a == b:
+        return True
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        return compatible_elements(a.element, b.element) and compatible_shapes(a.shape, b.shape) and _within_bounds(a, b)
+    if isinstance(a, ir.TupleType) and isinstance(b, ir.TupleType):
+        return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
+    if isinstance(a, ir.OpaqueType) and isinstance(b, ir.OpaqueType):
+        if a.elements and b.elements:
+            return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
+        return a.text == b.text
+    # A tensor without a rank goes with every tensor of its element type.
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, ir.OpaqueType) and one.text.startswith("tensor<*x") and isinstance(other, TensorType):
+            return one.text == f"tensor<*x{other.element}>"
+    return False
+
+
+def _within_bounds(a: TensorType, b: TensorType) -> bool:
+    for one, other in ((a, b), (b, a)):
+        for bound, size in zip(one.bounds, other.shape, strict=False):
+            if bound is not None and size != DYNAMIC and size > bound:
+                return False
+    return True
+
+
+def merge(types: Sequence[TensorType]) -> TensorType:
+    """The most specific of compatible types: a dimension or bound is known if it is in one of them."""
+    first = types[0]
+    if all(t is first or t == first for t in types):
+        return first
+    shape = tuple(max(dims) for dims in zip(*(t.shape for t in types), strict=True))
+    bounds: tuple[int | None, ...] = ()
+    if any(t.bounds for t in types):
+        columns = zip(*(t.bounds or (None,) * t.rank for t in types), strict=True)
+        least = [min((b for b in column if b is not None), default=None) for column in columns]
+        bounds = tuple(None if size != DYNAMIC else bound for size, bound in zip(shape, least, strict=True))
+        if all(b is None for b in bounds):
+            bounds = ()
+    return dataclasses.replace(first, shape=shape, bounds=bounds)
+
+
+def element_bits(element: str | QuantizedType) -> int:
+    """Bits of an element type: 1 for i1, 4 for f4E2M1FN, 64 for complex<f32>."""
+    if isinstance(element, QuantizedType):
+        element = element.storage
+    if element == "index":
+        return 64
+    if element.startswith("complex<"):
+        return 2 * element_bits(element[8:-1])
+    digits = ""
+    for char in element.lstrip("abcdefghijklmnopqrstuvwxyz"):
+        if not char.isdigit():
+            break
+        digits += char
+    return int(digits or 0)
+
+
+def promotable(source: str | QuantizedType, target: str | QuantizedType) -> bool:
+    """Whether a reduction may compute `source` elements in the type `target`: same kind, at least as many bits."""
+    if isinstance(source, QuantizedType) and isinstance(target, QuantizedType):
+        return source.expressed == target.expressed and element_bits(source) <= element_bits(target)
+    if isinstance(source, QuantizedType) or isinstance(target, QuantizedType):
+        return False
+    kind = elements_of(source)
+    if source == target:
+        return True
+    if kind is not elements_of(target) or kind is Elements.PRED:
+        return False
+    return element_bits(source) <= element_bits(target)
+
+
+def types_text(types: Sequence[ir.Type]) -> str:
+    """`'tensor<f32>', 'tensor<i32>'`, as in MLIR's diagnostics."""
+    return ", ".join(f"'{t}'" for t in types)
+
+
+def list_text(values: Sequence[object]) -> str:
+    """`1, 0, 3`."""
+    return ", ".join(map(str, values))

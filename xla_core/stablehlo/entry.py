@@ -1,0 +1,86 @@
+"""The entry's boundary: flat parameters and results, donation, and what module attributes say of the whole program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.type_conversion import shape_of
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.lowering import LoweringContext
+
+__all__ = ["lower_signature", "wrap_entry"]
+
+
+def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
+    """Lowers the entry function with flat parameters and results: tuples taken apart, tokens left out."""
+    block = function.regions[0].block
+    attributes = argument_attributes(function)
+    for argument, attribute in zip(block.arguments, attributes, strict=True):
+        value = _parameter(context, shape_of(argument.type), argument.name or f"arg{argument.index}")
+        sharding = attribute.get("mhlo.sharding")
+        if isinstance(sharding, str) and sharding and value.opcode == "parameter":
+            value.attributes["sharding"] = sharding
+        context.values[argument] = value
+    results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
+    context.set_root(results)
+
+
+def argument_attributes(function: ir.Op) -> list[dict[str, Any]]:
+    """A dict an argument, empty where it has no attributes."""
+    given = function.attributes.get("arg_attrs") or ()
+    count = len(function.regions[0].block.arguments)
+    return [dict(given[i]) if i < len(given) and given[i] else {} for i in range(count)]
+
+
+def _parameter(context: LoweringContext, shape: Shape, name: str) -> HloInstruction:
+    if shape.is_token:
+        return context.add("after-all")
+    if shape.is_tuple:
+        return context.tuple([_parameter(context, s, f"{name}.{i}") for i, s in enumerate(shape.tuple_shapes)])
+    return context.computation.parameter(len(context.computation.parameters), shape, name)
+
+
+def _leaves(context: LoweringContext, value: HloInstruction) -> Iterator[HloInstruction]:
+    if value.shape.is_tuple:
+        for element in context.elements(value):
+            yield from _leaves(context, element)
+    elif not value.shape.is_token:
+        yield value
+
+
+def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
+    """Donation (`tf.aliasing_output`, `jax.buffer_donor`) and the number of replicas and partitions."""
+    hlo.num_replicas = int(source.attributes.get("mhlo.num_replicas", 1))
+    hlo.num_partitions = int(source.attributes.get("mhlo.num_partitions", 1))
+    frontend = source.attributes.get("mhlo.frontend_attributes")
+    if isinstance(frontend, dict):
+        hlo.frontend_attributes = {str(k): str(v) for k, v in frontend.items()}
+    block = function.regions[0].block
+    parameters = _flat_positions([a.type for a in block.arguments])
+    results = _flat_positions([v.type for v in block.ops[-1].operands])
+    is_tuple = hlo.result_shape.is_tuple
+    for index, attribute in enumerate(argument_attributes(function)):
+        aliased = attribute.get("tf.aliasing_output")
+        for number in parameters[index]:
+            if aliased is not None and int(aliased) < len(results) and len(results[int(aliased)]) == len(parameters[index]):
+                output = results[int(aliased)][number - parameters[index][0]]
+                hlo.input_output_aliases.append(InputOutputAlias((output,) if is_tuple else (), number))
+            elif attribute.get("jax.buffer_donor"):
+                hlo.buffer_donors.append((number, ()))
+
+
+def _flat_positions(types: list[ir.Type]) -> list[range]:
+    """For each type, the places of its leaves among all leaves that are not tokens."""
+    positions: list[range] = []
+    start = 0
+    for type in types:
+        count = sum(not leaf.is_token for leaf in shape_of(type).leaves())
+        positions.append(range(start, start + count))
+        start += count
+    return positions

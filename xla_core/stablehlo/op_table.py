@@ -1,0 +1,188 @@
+"""The StableHLO op table: what every op of the stablehlo, chlo and func dialects is, as data.
+
+One `OpDef` an op: operands, attributes, regions, results, the rule that checks it and infers its result types, and how
+it is lowered to HLO. Verifier, refinement, lowering and docs read it; none has a list of ops of its own. The entries
+are in `xla_core/stablehlo/ops/`, a file an op group.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import enum
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import AlreadyExistsError, UnimplementedError
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.type_constraints import TENSOR, TypeConstraint
+
+if TYPE_CHECKING:
+    from xla_core.hlo.instruction import HloInstruction
+    from xla_core.stablehlo.lowering import LoweringContext
+
+__all__ = ["OPS", "REQUIRED", "Arity", "Attribute", "Kind", "Lower", "OpDef", "Rule", "Trait", "Values", "define", "lookup"]
+
+
+class Kind(enum.Enum):
+    """What an attribute holds; the value says so as MLIR's diagnostics do."""
+
+    BOOL = "bool attribute"
+    INT = "64-bit signless integer attribute"
+    INT32 = "32-bit signless integer attribute"
+    FLOAT = "32-bit float attribute"
+    STRING = "string attribute"
+    INTS = "i64 dense array attribute"
+    BOOLS = "i1 dense array attribute"
+    ELEMENTS = "64-bit signless integer elements attribute"  # DenseElements
+    ENUM = "one of the enumeration's cases"
+    ENUMS = "array of the enumeration's cases"
+    SYMBOL = "flat symbol reference attribute"
+    DICTIONARY = "dictionary of named attribute values"
+    ARRAY = "array attribute"
+    STRUCT = "attribute of the op's own kind"  # DotDimensionNumbers, ChannelHandle, ...
+    UNIT = "unit attribute"
+    ANY = "any attribute"
+
+
+REQUIRED: Any = object()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of an op. `default` is what its absence means; `minimum` bounds an integer; `cases` an enum."""
+
+    kind: Kind
+    default: Any = REQUIRED
+    minimum: int | None = None
+    cases: tuple[str, ...] = ()
+
+
+class Arity(enum.Enum):
+    ONE = "one"
+    OPTIONAL = "optional"
+    VARIADIC = "variadic"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Values:
+    """An operand or result (or, variadic, a run of them): its name in the specification and the types that it takes.
+
+    `static` operands have to be known when the program is compiled: they say shapes.
+    """
+
+    name: str
+    types: TypeConstraint = TENSOR
+    arity: Arity = Arity.ONE
+    static: bool = False
+
+
+class Trait(enum.Enum):
+    COMMUTATIVE = enum.auto()  # binary, operands may be swapped
+    TERMINATOR = enum.auto()  # the last op of a block, and only there
+    SIDE_EFFECT = enum.auto()
+    ISOLATED_REGIONS = enum.auto()  # its regions see nothing from outside
+    COLLECTIVE = enum.auto()
+
+
+Rule = Callable[[ir.Op, ir.Module], "Sequence[ir.Type] | None"]
+"""(op, its module) -> result types that follow from operands and attributes, None where the declared ones stand.
+Raises InvalidArgumentError for what the specification forbids."""
+
+Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
+"""(context, op, *operands as HLO instructions) -> the result, or one instruction a result."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OpDef:
+    """What an op is."""
+
+    name: str
+    operands: tuple[Values, ...]
+    results: tuple[Values, ...]
+    attributes: Mapping[str, Attribute]
+    regions: int | None  # None: any number
+    rule: Rule
+    lower: Lower | None  # None: the op is part of another, or has no meaning on a device
+    traits: frozenset[Trait]
+    doc: str
+
+    @functools.cached_property
+    def operand_count(self) -> tuple[int, int | None]:
+        """(least, most) operands; most is None where there is no limit."""
+        return _count(self.operands)
+
+    @functools.cached_property
+    def result_count(self) -> tuple[int, int | None]:
+        return _count(self.results)
+
+    def attribute(self, op: ir.Op, name: str) -> Any:
+        """The value of an op's attribute, or its default."""
+        value = op.attributes.get(name)
+        return self.attributes[name].default if value is None else value
+
+
+def _count(values: Sequence[Values]) -> tuple[int, int | None]:
+    least = sum(v.arity is Arity.ONE for v in values)
+    return least, None if any(v.arity is Arity.VARIADIC for v in values) else len(values)
+
+
+OPS: dict[str, OpDef] = {}
+
+
+def define(
+    name: str,
+    operands: str | Sequence[Values],
+    results: str | Sequence[Values] = "result",
+    *,
+    lower: Lower | None,
+    rule: Rule | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+    regions: int | None = 0,
+    traits: Sequence[Trait] = (),
+    types: TypeConstraint = TENSOR,
+    doc: str = "",
+) -> OpDef:
+    """Puts an op into the table.
+
+    Operands and results given as a string are names apart by spaces, with `*` (variadic), `?` (optional) or `!`
+    (static) behind them; all take `types`.
+    """
+    if name in OPS:
+        raise AlreadyExistsError(f"op {name!r} is in the table already")
+    op = OpDef(
+        name=name,
+        operands=_values(operands, types),
+        results=_values(results, types if name.startswith("chlo.") else TENSOR),
+        attributes=dict(attributes or {}),
+        regions=regions,
+        rule=rule or (lambda op, module: None),
+        lower=lower,
+        traits=frozenset(traits),
+        doc=doc or (lower.__doc__ if lower is not None else None) or "",
+    )
+    OPS[name] = op
+    return op
+
+
+_SUFFIX = {"*": Arity.VARIADIC, "?": Arity.OPTIONAL}
+
+
+def _values(values: str | Sequence[Values], types: TypeConstraint) -> tuple[Values, ...]:
+    if not isinstance(values, str):
+        return tuple(values)
+    return tuple(
+        Values(word.rstrip("*?!"), types, _SUFFIX.get(word.rstrip("!")[-1], Arity.ONE), "!" in word)
+        for word in values.split()
+    )
+
+
+def lookup(op: ir.Op) -> OpDef:
+    """The entry of an op. Raises UnimplementedError at its location, naming the nearest ops, when there is none."""
+    try:
+        return OPS[op.name]
+    except KeyError:
+        near = difflib.get_close_matches(op.name, OPS, 3)
+        hint = f"did you mean {', '.join(near)}?" if near else None
+        raise UnimplementedError(f"unknown op '{op.name}'", op=op.name, location=op.location, hint=hint) from None

@@ -1,0 +1,149 @@
+"""What the op files share: attribute accessors, rules for whole families of ops, plain lowerings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import DenseElements, ResultAccuracy
+from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, fail, merge
+from xla_core.stablehlo.ir import QuantizedType, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Lower
+
+__all__ = [
+    "CHANNEL",
+    "INDEX",
+    "PRECISION",
+    "SIZE",
+    "ZERO_INDEX",
+    "check_accuracy",
+    "check_dimension_list",
+    "constant_of",
+    "elementwise",
+    "ints",
+    "matrix",
+    "same_type",
+    "tensor",
+    "tensor_of",
+]
+
+INDEX = Attribute(Kind.INT, minimum=0)
+ZERO_INDEX = Attribute(Kind.INT, 0, minimum=0)
+SIZE = Attribute(Kind.INT, minimum=1)
+PRECISION = Attribute(Kind.ENUMS, (), cases=("DEFAULT", "HIGH", "HIGHEST"))
+CHANNEL = Attribute(Kind.STRUCT, None)
+
+
+def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
+    """An attribute that is a list of integers (or booleans), in whichever form the text gave it."""
+    value = op.attributes.get(name)
+    if value is None:
+        return tuple(default)
+    if isinstance(value, DenseElements):
+        return tuple(value.array.reshape(-1).tolist())
+    return tuple(value)
+
+
+def matrix(op: ir.Op, name: str, rows: int) -> list[tuple[int, int]]:
+    """An attribute of shape (rows, 2), as padding; zeros where it is absent."""
+    value = op.attributes.get(name)
+    if value is None:
+        return [(0, 0)] * rows
+    array = value.array if isinstance(value, DenseElements) else np.asarray(value)
+    return [(int(low), int(high)) for low, high in array.reshape(-1, 2).tolist()]
+
+
+def tensor(op: ir.Op, index: int) -> TensorType:
+    """The type of an operand that the table says is a tensor."""
+    type = op.operands[index].type
+    assert isinstance(type, TensorType)
+    return type
+
+
+def tensor_of(value: ir.Value) -> TensorType:
+    """The type of a value that the table says is a tensor."""
+    assert isinstance(value.type, TensorType)
+    return value.type
+
+
+def elementwise(opcode: str) -> Lower:
+    """The HLO op of the same operands and shape."""
+
+    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+        return ctx.add(opcode, *operands)
+
+    lower.__doc__ = f"HLO `{opcode}`."
+    return lower
+
+
+def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    """All operands and the result have one shape and one element type."""
+    result = op.results[0].type
+    if all(o.type is result or o.type == result for o in op.operands):
+        if op.attributes:
+            check_accuracy(op)
+        return None
+    types = [tensor_of(o) for o in op.operands]
+    for type in types if not isinstance(result, TensorType) else [*types, result]:
+        if not compatible_shapes(type.shape, types[0].shape):
+            fail(op, "requires the same shape for all operands and results")
+    if isinstance(result, TensorType) and _quantized([*types, result]):
+        check_quantized(op, types, result)
+        return None
+    if any(not compatible_elements(t.element, types[0].element) for t in types):
+        fail(op, "requires compatible types for all operands and results")
+    check_accuracy(op)
+    return [merge(types)]
+
+
+def check_accuracy(op: ir.Op) -> None:
+    accuracy = op.attributes.get("result_accuracy")
+    if isinstance(accuracy, ResultAccuracy) and accuracy.mode != "TOLERANCE" and (accuracy.atol, accuracy.rtol, accuracy.ulps) != (0, 0, 0):
+        fail(op, f"Invalid tolerances for ResultAccuracyAttr with mode {accuracy.mode}, must be all zero.")
+
+
+def _quantized(types: Sequence[TensorType]) -> bool:
+    return any(isinstance(t.element, QuantizedType) for t in types)
+
+
+def check_quantized(op: ir.Op, operands: Sequence[TensorType], result: TensorType) -> None:
+    """An elementwise op on quantized tensors: one storage and expressed type, and axes that agree."""
+    elements = [t.element for t in operands]
+    out = result.element
+    if not isinstance(out, QuantizedType) or not all(isinstance(e, QuantizedType) for e in elements):
+        fail(op, "expects all operands and results to be either quantized or non-quantized")
+    quantized: list[Any] = elements
+    if len(operands) == 1:
+        if not compatible_elements(quantized[0], out):
+            fail(op, f"inferred type(s) '{operands[0]}' are incompatible with return type(s) of operation '{result}'")
+        return
+    if any(e.storage != out.storage for e in quantized):
+        fail(op, "mismatched operands and result quantization storage types")
+    if any(e.expressed != out.expressed for e in quantized):
+        fail(op, "mismatched operands and result quantization expressed types")
+    if out.axis is None and any(e.axis is not None for e in quantized):
+        fail(op, "result is not per_axis quantized but lhs or rhs are")
+    for name, e in zip(("lhs", "rhs"), quantized, strict=False):
+        if e.axis is not None and e.axis != out.axis:
+            fail(op, f"quantization_dimension of {name} and result are not same")
+
+
+def check_dimension_list(op: ir.Op, name: str, values: Sequence[int], limit: int, of: str) -> None:
+    """Every value is in [0, limit); the message says whose rank the limit is."""
+    for value in values:
+        if not 0 <= value < limit:
+            fail(op, f"Expects each element of {name} to be in range [0, {of}) i.e. [0, {limit}). got: {value}.")
+
+
+def constant_of(value: ir.Value) -> np.ndarray | None:
+    """The value of a `stablehlo.constant`, None for what any other op makes."""
+    owner = value.owner
+    if not isinstance(owner, ir.Op) or owner.name != "stablehlo.constant":
+        return None
+    elements = owner.attributes.get("value")
+    return elements.array if isinstance(elements, DenseElements) else None

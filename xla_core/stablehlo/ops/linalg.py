@@ -1,0 +1,145 @@
+"""cholesky, triangular_solve and fft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, compatible_shapes, fail, list_text
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, define
+from xla_core.stablehlo.ops.common import ints, tensor
+from xla_core.stablehlo.ops.reducers import element_text
+from xla_core.stablehlo.type_constraints import Elements, TypeConstraint, elements_of
+
+__all__: list[str] = []
+
+_FLOAT_OR_COMPLEX = TypeConstraint(Elements.FLOAT | Elements.COMPLEX)
+_BOOL = Attribute(Kind.BOOL)
+
+
+def _cholesky_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    a = tensor(op, 0)
+    if a.rank < 2:
+        fail(op, f"argument 'a' must have rank >= 2, got shape {list_text(a.shape)}")
+    if not compatible_dimensions(a.shape[-1], a.shape[-2]):
+        fail(op, f"minor dimensions of 'a' must have equal size, got shape {list_text(a.shape)}")
+    return [a]
+
+
+def _lower_cholesky(ctx: LoweringContext, op: ir.Op, a: HloInstruction) -> HloInstruction:
+    """HLO `cholesky`."""
+    return ctx.add("cholesky", a, lower=bool(op.attributes.get("lower", False)))
+
+
+define(
+    "stablehlo.cholesky",
+    "a",
+    rule=_cholesky_rule,
+    lower=_lower_cholesky,
+    types=_FLOAT_OR_COMPLEX,
+    attributes={"lower": Attribute(Kind.BOOL, False)},
+)
+
+
+def _triangular_solve_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    a, b = tensor(op, 0), tensor(op, 1)
+    if not compatible_elements(a.element, b.element):
+        fail(op, "requires the same element type for all operands")
+    if a.rank < 2:
+        fail(op, f"operand 'a' must have rank >= 2, but got '{a}'")
+    if not compatible_dimensions(a.shape[-1], a.shape[-2]):
+        fail(op, f"two minor dimensions of operand 'a' must be compatible, but got '{a}'")
+    if a.rank != b.rank:
+        fail(op, f"operands must have equal rank, but got '{a}' and '{b}'")
+    if not compatible_dimensions(a.shape[-1], b.shape[-2 if op.attributes["left_side"] else -1]):
+        fail(op, f"shared dimension of operands 'a' and 'b' must be compatible, but got '{a}' and '{b}'")
+    if not compatible_shapes(a.shape[:-2], b.shape[:-2]):
+        fail(op, f"batch dimensions of the operands must be compatible, but got '{a}' and '{b}'")
+    if op.attributes["transpose_a"] == "TRANSPOSE_INVALID":
+        fail(op, "Invalid transpose option value for triangular solve")
+    return [b]
+
+
+def _lower_triangular_solve(ctx: LoweringContext, op: ir.Op, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+    """HLO `triangular-solve`."""
+    flags = {name: bool(op.attributes[name]) for name in ("left_side", "lower", "unit_diagonal")}
+    return ctx.add("triangular-solve", a, b, transpose_a=str(op.attributes["transpose_a"]), **flags)
+
+
+define(
+    "stablehlo.triangular_solve",
+    "a b",
+    rule=_triangular_solve_rule,
+    lower=_lower_triangular_solve,
+    types=_FLOAT_OR_COMPLEX,
+    attributes={
+        "left_side": _BOOL,
+        "lower": _BOOL,
+        "unit_diagonal": _BOOL,
+        "transpose_a": Attribute(Kind.ENUM, cases=("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")),
+    },
+)
+
+
+def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, kind, lengths = tensor(op, 0), str(op.attributes["fft_type"]), ints(op, "fft_length")
+    element, rank = operand.element, len(lengths)
+    assert isinstance(element, str)
+    is_complex = elements_of(element) is Elements.COMPLEX
+    if kind == "RFFT" and element not in ("f32", "f64"):
+        fail(op, f"RFFT requires f32 or f64 input type, but is given '{element_text(operand)}'.")
+    if kind != "RFFT" and not is_complex:
+        fail(op, f"FFT/IFFT/IRFFT take a complex tensor as input, but is given '{operand}'")
+    if not 1 <= rank <= 3:
+        fail(op, f"rank must be between 1 and 3, but got {rank}.")
+    if operand.rank < rank:
+        fail(op, f"operand rank must not be less than fft rank of {rank} for operand of type '{operand}'")
+    inner = operand.shape[-rank:]
+    if kind == "IRFFT":
+        if not compatible_shapes(inner[:-1], lengths[:-1]):
+            bad = next((a, b) for a, b in zip(inner, lengths, strict=True) if not compatible_dimensions(a, b))
+            # MLIR prints an unknown size as the least 64-bit integer.
+            got = list_text([-(2**63) if n == DYNAMIC else n for n in operand.shape])
+            fail(
+                op,
+                f"IRFFT requires non-final dimensions to be compatible with fft_length. Got: {got} but wanted "
+                f"{list_text(lengths)}, and {bad[0]} != {bad[1]}.",
+            )
+        if not compatible_dimensions(inner[-1], lengths[-1] // 2 + 1) and not (inner[-1] == lengths[-1] == 0):
+            fail(
+                op,
+                f"IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. Got: {inner[-1]} but "
+                f"fft_length is {lengths[-1]}.",
+            )
+        return [TensorType((*operand.shape[:-1], lengths[-1]), element[8:-1])]
+    if kind == "RFFT":
+        if not compatible_shapes(inner, lengths):
+            fail(
+                op,
+                f"RFFT requires innermost dimensions to be compatible with fft_length. Got: "
+                f"{list_text(operand.shape)} but wanted {list_text(lengths)}.",
+            )
+        last = lengths[-1] // 2 + 1 if lengths[-1] else 0
+        return [TensorType((*operand.shape[:-1], last), f"complex<{element}>")]
+    return [operand]
+
+
+def _lower_fft(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `fft`."""
+    return ctx.add("fft", operand, fft_type=str(op.attributes["fft_type"]), fft_length=ints(op, "fft_length"))
+
+
+define(
+    "stablehlo.fft",
+    "operand",
+    rule=_fft_rule,
+    lower=_lower_fft,
+    types=_FLOAT_OR_COMPLEX,
+    attributes={
+        "fft_type": Attribute(Kind.ENUM, cases=("FFT", "IFFT", "RFFT", "IRFFT")),
+        "fft_length": Attribute(Kind.INTS),
+    },
+)

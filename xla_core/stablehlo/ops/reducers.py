@@ -1,0 +1,120 @@
+"""The region of a reduction: what the specification demands of it, and its operands in the types it computes in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import (
+    compatible_dimensions,
+    compatible_elements,
+    compatible_shapes,
+    fail,
+    promotable,
+)
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.type_conversion import shape_of
+
+__all__ = ["check_reducer", "promote"]
+
+
+def check_reducer(
+    op: ir.Op,
+    region: ir.Region,
+    initial: Sequence[TensorType],
+    inputs: Sequence[TensorType],
+    allowed: Sequence[int] = (),
+) -> list[TensorType]:
+    """Checks a region that combines n accumulators with n elements into n results.
+
+    `initial` are the types that accumulators start from, `inputs` those that elements come from; an element may be a
+    tensor of the `allowed` dimensions. Either may be promoted to a wider type of its kind. Returns the result types.
+    """
+    block, count = region.block, len(inputs)
+    if len(block.arguments) != 2 * count:
+        fail(op, f"Reduction-region must take {2 * count} parameters, but takes {len(block.arguments)} parameter(s)")
+    returned = block.ops[-1].operands
+    if not returned:
+        fail(op, "The reduction-region expected to return some value(s)")
+    results: list[TensorType] = []
+    for value in returned:
+        if not isinstance(value.type, TensorType):
+            fail(op, f"Reduction-region here must produce tensor-typed result(s), but produces '{value.type}' instead")
+        results.append(value.type)
+    if len(results) != count:
+        fail(op, f"Reduction-region here must produce {count} tensors, but produces {len(results)} instead")
+    for i, result in enumerate(results):
+        for index in (i, count + i):
+            type = block.arguments[index].type
+            same = isinstance(type, TensorType) and compatible_elements(type.element, result.element)
+            if not same or (index == i and not _same_shape(type, result)):
+                fail(
+                    op,
+                    f"The type of reduction-region's parameter at index {index} is different than the corresponding "
+                    f"result type: '{type}' vs '{result}'",
+                )
+        _check_promotion(op, block, i, count, result, initial[i], inputs[i], allowed)
+    return results
+
+
+def _same_shape(a: ir.Type, b: ir.Type) -> bool:
+    return isinstance(a, TensorType) and isinstance(b, TensorType) and compatible_shapes(a.shape, b.shape)
+
+
+def _check_promotion(
+    op: ir.Op,
+    block: ir.Block,
+    i: int,
+    count: int,
+    result: TensorType,
+    initial: TensorType,
+    input: TensorType,
+    allowed: Sequence[int],
+) -> None:
+    if not promotable(initial.element, result.element):
+        fail(
+            op,
+            f"The element-type of reduction-region's result type at index {i} is expected to be promotable from the "
+            f"op's corresponding init-value element-type: '{result}' vs '{initial}'",
+        )
+    if not compatible_shapes(initial.shape, result.shape):
+        fail(
+            op,
+            f"The shape of reduction-region's result type at index {i} differs from the op's corresponding init-value "
+            f"type: '{result}' vs '{initial}'",
+        )
+    argument = block.arguments[count + i].type
+    assert isinstance(argument, TensorType)
+    if not promotable(input.element, argument.element):
+        fail(
+            op,
+            f"The element-type of reduction-region's argument at index {count + i} is expected to be promotable from "
+            f"'{element_text(input)}', but got '{element_text(argument)}'",
+        )
+    if argument.rank > len(allowed):
+        fail(
+            op,
+            f"The rank of reduction-region's argument at index {count + i} is expected to be <= {len(allowed)}, got "
+            f"{argument.rank}",
+        )
+    rest = iter(allowed)
+    if not all(any(compatible_dimensions(size, a) for a in rest) for size in argument.shape):
+        fail(
+            op,
+            f"The shape of reduction-region's argument at index {count + i} is not compatible with that of reduce-op's "
+            f"input-parameter at index {i}",
+        )
+
+
+def element_text(type: TensorType) -> str:
+    """The element type as MLIR prints it."""
+    return type.element if isinstance(type.element, str) else ir.type_text(type.element)
+
+
+def promote(
+    ctx: LoweringContext, operands: Sequence[HloInstruction], arguments: Sequence[ir.Value]
+) -> list[HloInstruction]:
+    """Operands converted to the element types of the region arguments that they become."""
+    return [ctx.convert(o, shape_of(a.type)) for o, a in zip(operands, arguments, strict=True)]

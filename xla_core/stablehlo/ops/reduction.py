@@ -1,0 +1,426 @@
+"""Ops that reduce, window, sort or map with a region, and batch normalization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.attributes import Window, WindowDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import DenseElements
+from xla_core.stablehlo.compatibility import (
+    compatible,
+    compatible_dimensions,
+    compatible_elements,
+    compatible_shapes,
+    fail,
+    list_text,
+)
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.ops.common import INDEX, ints, matrix, tensor
+from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote
+from xla_core.stablehlo.ops.windows import check_window
+from xla_core.stablehlo.type_constraints import FLOAT, TENSOR, Elements, TypeConstraint
+
+__all__: list[str] = []
+
+_INTS = Attribute(Kind.INTS)
+_OPTIONAL_INTS = Attribute(Kind.INTS, None)
+_RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
+_INPUTS_AND_INITIAL = (Values("inputs", TENSOR, Arity.VARIADIC), Values("init_values", TENSOR, Arity.VARIADIC))
+
+
+def _split(op: ir.Op) -> tuple[list[TensorType], list[TensorType]]:
+    """The inputs and their initial values."""
+    count = len(op.operands) // 2
+    if len(op.operands) % 2:
+        fail(op, "expects as many init values as inputs")
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    return types[:count], types[count:]
+
+
+def _check_same_shapes(op: ir.Op, inputs: Sequence[TensorType]) -> None:
+    for i, type in enumerate(inputs):
+        if not compatible_shapes(type.shape, inputs[0].shape):
+            fail(
+                op,
+                f"expects all inputs to have compatible shapes. Shape at input-index {i} is not compatible with shape "
+                "at input-index 0",
+            )
+
+
+# -- reduce ----------------------------------------------------------------------------------------------------------
+
+
+def _reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    inputs, initial = _split(op)
+    if not inputs:
+        fail(op, "requires at least 1 input value")
+    _check_same_shapes(op, inputs)
+    first, dims, seen = inputs[0], ints(op, "dimensions"), set[int]()
+    for dim in dims:
+        if not 0 <= dim < first.rank:
+            fail(op, f"Out-of-bounds dimension {dim}, expected to be in range [0, {first.rank})")
+        if dim in seen:
+            fail(op, f"Duplicate reduction dimension: {dim}")
+        seen.add(dim)
+    kept = [i for i in range(first.rank) if i not in seen]
+    shape = tuple(first.shape[i] for i in kept)
+    results = check_reducer(op, op.regions[0], initial, inputs, shape)
+    bounds = tuple(first.bounds[i] for i in kept) if first.bounds else ()
+    return [TensorType(shape, r.element, bounds if any(bounds) else ()) for r in results]
+
+
+def _lower_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `reduce`."""
+    block, count = op.regions[0].block, len(op.results)
+    inputs = promote(ctx, operands[:count], block.arguments[count:])
+    initial = promote(ctx, operands[count:], block.arguments[:count])
+    reducer = ctx.region(op.regions[0], "reduce_region")
+    return ctx.results(
+        ctx.add("reduce", *inputs, *initial, dimensions=ints(op, "dimensions"), to_apply=reducer), op
+    )
+
+
+define(
+    "stablehlo.reduce",
+    _INPUTS_AND_INITIAL,
+    _RESULTS,
+    rule=_reduce_rule,
+    lower=_lower_reduce,
+    regions=1,
+    attributes={"dimensions": _INTS},
+)
+
+
+# -- windows ---------------------------------------------------------------------------------------------------------
+
+
+def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    inputs, initial = _split(op)
+    if not inputs:
+        fail(op, "requires at least 1 input value")
+    _check_same_shapes(op, inputs)
+    first = inputs[0]
+    sizes = ints(op, "window_dimensions")
+    if len(sizes) != first.rank:
+        fail(
+            op,
+            f"expects window-dimensions size == input rank, but got window-dimensions size: {len(sizes)} and input: "
+            f"'{first}' with rank = {first.rank}.",
+        )
+    window = check_window(
+        op, sizes, strides="window_strides", base="base_dilations", dilation="window_dilations", end="."
+    )
+    results = check_reducer(op, op.regions[0], initial, inputs)
+    shape = tuple(DYNAMIC if n == DYNAMIC else w.output_size(n) for n, w in zip(first.shape, window, strict=True))
+    return [TensorType(shape, r.element) for r in results]
+
+
+def _window(op: ir.Op, sizes: Sequence[int]) -> Window:
+    ones = (1,) * len(sizes)
+    return tuple(
+        WindowDimension(size, stride, low, high, base, dilation)
+        for size, stride, (low, high), base, dilation in zip(
+            sizes,
+            ints(op, "window_strides", ones),
+            matrix(op, "padding", len(sizes)),
+            ints(op, "base_dilations", ones),
+            ints(op, "window_dilations", ones),
+            strict=True,
+        )
+    )
+
+
+def _lower_reduce_window(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `reduce-window`."""
+    block, count = op.regions[0].block, len(op.results)
+    inputs = promote(ctx, operands[:count], block.arguments[count:])
+    initial = promote(ctx, operands[count:], block.arguments[:count])
+    reducer = ctx.region(op.regions[0], "reduce_window_region")
+    window = _window(op, ints(op, "window_dimensions"))
+    return ctx.results(ctx.add("reduce-window", *inputs, *initial, window=window, to_apply=reducer), op)
+
+
+define(
+    "stablehlo.reduce_window",
+    _INPUTS_AND_INITIAL,
+    _RESULTS,
+    rule=_reduce_window_rule,
+    lower=_lower_reduce_window,
+    regions=1,
+    attributes={
+        "window_dimensions": _INTS,
+        "window_strides": _OPTIONAL_INTS,
+        "base_dilations": _OPTIONAL_INTS,
+        "window_dilations": _OPTIONAL_INTS,
+        "padding": Attribute(Kind.ELEMENTS, None),
+    },
+)
+
+
+def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, source, initial = (tensor(op, i) for i in range(3))
+    _check_select(op, operand)
+    results = check_reducer(op, op.regions[1], [initial], [TensorType((), source.element)])
+    sizes = ints(op, "window_dimensions", (1,) * operand.rank)
+    if len(sizes) != operand.rank:
+        fail(
+            op,
+            f"expects window-dimensions size == operand rank, but got window-dimensions size: {len(sizes)} and "
+            f"operand-type: '{operand}' with rank = {operand.rank}.",
+        )
+    window = check_window(op, sizes, strides="window_strides", end="")
+    shape = tuple(DYNAMIC if n == DYNAMIC else w.output_size(n) for n, w in zip(operand.shape, window, strict=True))
+    expected = TensorType(shape, operand.element)
+    if not compatible(expected, source):
+        fail(op, f"expects source-type to be '{expected}', but got'{source}'")
+    return [TensorType(operand.shape, results[0].element)]
+
+
+def _check_select(op: ir.Op, operand: TensorType) -> None:
+    block = op.regions[0].block
+    if len(block.arguments) != 2:
+        fail(op, f"expects the select-region to take 2 parameters, but takes {len(block.arguments)}")
+    expected = TensorType((), operand.element)
+    for i, argument in enumerate(block.arguments):
+        if not compatible(argument.type, expected):
+            fail(
+                op,
+                f"expects the type of select-region's parameter at index {i} to be '{expected}', but got "
+                f"'{argument.type}'",
+            )
+    returned = block.ops[-1].operands
+    if len(returned) != 1:
+        fail(op, f"expects select-region to return single value, but got: {len(returned)}")
+    if returned[0].type != TensorType((), "i1"):
+        fail(op, f"expects the return-type of select-region to be tensor<i1>, but got: '{returned[0].type}'")
+
+
+def _lower_select_and_scatter(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, source: HloInstruction, initial: HloInstruction
+) -> HloInstruction:
+    """HLO `select-and-scatter`."""
+    select = ctx.region(op.regions[0], "select_region")
+    scatter = ctx.region(op.regions[1], "scatter_region")
+    shape = ctx.result_shape(op)
+    window = _window(op, ints(op, "window_dimensions", (1,) * operand.shape.rank))
+    parts = (ctx.convert(x, shape) for x in (operand, source, initial))
+    return ctx.add("select-and-scatter", *parts, window=window, select=select, scatter=scatter)
+
+
+define(
+    "stablehlo.select_and_scatter",
+    "operand source init_value",
+    rule=_select_and_scatter_rule,
+    lower=_lower_select_and_scatter,
+    regions=2,
+    attributes={
+        "window_dimensions": _OPTIONAL_INTS,
+        "window_strides": _OPTIONAL_INTS,
+        "padding": Attribute(Kind.ELEMENTS, None),
+    },
+)
+
+
+# -- map and sort ----------------------------------------------------------------------------------------------------
+
+
+def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    block, dims = op.regions[0].block, ints(op, "dimensions")
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    if not types:
+        fail(op, "expects at least 1 operand")
+    if any(not compatible_shapes(t.shape, types[0].shape) for t in types):
+        fail(op, "requires the same shape for all operands")
+    if list(dims) != list(range(len(dims))):
+        fail(op, f"requires monotonically increasing dimension numbers, but got: {list_text(dims)}")
+    if len(dims) != types[0].rank:
+        fail(
+            op,
+            "applied to a subset of dimensions currently not supported: operand dimensions = "
+            f"{types[0].rank}, requested map dimensions size = {len(dims)}",
+        )
+    if len(block.arguments) != len(types):
+        fail(
+            op,
+            "expects number of operands to match the arity of map computation, but got: "
+            f"{len(types)} and {len(block.arguments)}",
+        )
+    for i, (argument, type) in enumerate(zip(block.arguments, types, strict=True)):
+        if not isinstance(argument.type, TensorType) or argument.type.rank:
+            fail(op, f"computation arguments must be 0-rank tensor, but got: arg #{i} of type '{argument.type}'")
+        if not compatible_elements(argument.type.element, type.element):
+            fail(
+                op,
+                "element type of operands and computation arguments must match, but got: "
+                f"'{element_text(type)}' and '{element_text(argument.type)}'",
+            )
+    returned = block.ops[-1].operands
+    if len(returned) != 1:
+        fail(op, f"computation must return single output, but got: {len(returned)}")
+    result = returned[0].type
+    if not isinstance(result, TensorType) or result.rank:
+        fail(op, f"computation must return 0-rank tensor, but got: '{result}'")
+    return [TensorType(types[0].shape, result.element)]
+
+
+def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `map`."""
+    return ctx.add("map", *operands, dimensions=ints(op, "dimensions"), to_apply=ctx.region(op.regions[0], "map_region"))
+
+
+define(
+    "stablehlo.map",
+    "inputs*",
+    rule=_map_rule,
+    lower=_lower_map,
+    regions=1,
+    attributes={"dimensions": _INTS},
+)
+
+
+def _sort_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    if not types:
+        fail(op, "expects at least 1 input")
+    rank, dim = types[0].rank, int(op.attributes.get("dimension", -1))
+    if any(not compatible_shapes(t.shape, types[0].shape) for t in types):
+        fail(op, "requires the same shape for all operands and results")
+    if rank and not -rank <= dim < rank:
+        fail(op, f"dimension attribute value must be in range [-{rank}, {rank}), but found {dim}")
+    block = op.regions[0].block
+    if len(block.arguments) != 2 * len(types):
+        fail(op, f"comparator block should have {2 * len(types)} arguments")
+    for i, argument in enumerate(block.arguments):
+        expected = TensorType((), types[i // 2].element)
+        if not compatible(argument.type, expected):
+            fail(op, f"comparator block argument #{i} should be of type '{expected}' but got '{argument.type}'")
+    returned = block.ops[-1].operands
+    if len(returned) != 1:
+        fail(op, f"comparator must return single output but got {len(returned)}")
+    if returned[0].type != TensorType((), "i1"):
+        fail(op, f"comparator must return tensor<i1> but got '{returned[0].type}'")
+    return types
+
+
+def _lower_sort(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `sort`."""
+    dim = int(op.attributes.get("dimension", -1))
+    if not operands[0].shape.rank:
+        return operands
+    sort = ctx.add(
+        "sort",
+        *operands,
+        dimensions=(dim % operands[0].shape.rank,),
+        is_stable=bool(op.attributes.get("is_stable", False)),
+        to_apply=ctx.region(op.regions[0], "comparator"),
+    )
+    return ctx.results(sort, op)
+
+
+define(
+    "stablehlo.sort",
+    "inputs*",
+    _RESULTS,
+    rule=_sort_rule,
+    lower=_lower_sort,
+    regions=1,
+    attributes={"dimension": Attribute(Kind.INT, -1), "is_stable": Attribute(Kind.BOOL, False)},
+)
+
+
+# -- batch normalization ---------------------------------------------------------------------------------------------
+
+_FLOAT_1D = TypeConstraint(Elements.FLOAT, rank=1)
+_NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}
+
+
+def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[TensorType, TensorType]:
+    """Checks the tensors (`wide`) and the vectors over features (`narrow`); returns the type of one of each."""
+    operand, index = tensor(op, wide[0]), int(op.attributes["feature_index"])
+    if any(not compatible_shapes(tensor(op, i).shape, operand.shape) for i in wide):
+        fail(op, "expects multi-dimensional operands to have compatible shapes")
+    vector = tensor(op, narrow[0])
+    if any(not compatible_shapes(tensor(op, i).shape, vector.shape) for i in narrow):
+        fail(op, "expects single-dimensional operands to have compatible shapes")
+    if index >= operand.rank:
+        fail(
+            op,
+            "expects featureIndex to be smaller than the rank of multi-dimensional operands; got featureIndex "
+            f"{index}, and rank {operand.rank}.",
+        )
+    count = operand.shape[index]
+    if not compatible_dimensions(count, vector.shape[0]):
+        fail(
+            op,
+            "expects the size of single-dimensional operands to be compatible with feature count, but the size of "
+            f"single-dimensional operands is {vector.shape[0]} and the feature count is {count}.",
+        )
+    if any(not compatible_elements(tensor(op, i).element, operand.element) for i in (*wide, *narrow)):
+        fail(op, "requires the same element type for all operands and results")
+    return operand, TensorType((count,), operand.element)
+
+
+def _norm_attributes(op: ir.Op) -> dict[str, float | int]:
+    return {"epsilon": float(op.attributes["epsilon"]), "feature_index": int(op.attributes["feature_index"])}
+
+
+def _lower_norm_training(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `batch-norm-training`."""
+    return ctx.results(ctx.add("batch-norm-training", *operands, **_norm_attributes(op)), op)
+
+
+def _norm_training_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, vector = _check_norm(op, (0,), (1, 2))
+    return [operand, vector, vector]
+
+
+def _norm_inference_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    return [_check_norm(op, (0,), (1, 2, 3, 4))[0]]
+
+
+def _norm_grad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, vector = _check_norm(op, (0, 4), (1, 2, 3))
+    return [operand, vector, vector]
+
+
+def _lower_norm_inference(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `batch-norm-inference`."""
+    return ctx.add("batch-norm-inference", *operands, **_norm_attributes(op))
+
+
+def _lower_norm_grad(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `batch-norm-grad`."""
+    return ctx.results(ctx.add("batch-norm-grad", *operands, **_norm_attributes(op)), op)
+
+
+define(
+    "stablehlo.batch_norm_training",
+    (Values("operand", FLOAT), Values("scale", _FLOAT_1D), Values("offset", _FLOAT_1D)),
+    "output batch_mean batch_var",
+    rule=_norm_training_rule,
+    lower=_lower_norm_training,
+    attributes=_NORM,
+)
+define(
+    "stablehlo.batch_norm_inference",
+    (Values("operand", FLOAT), *(Values(n, _FLOAT_1D) for n in ("scale", "offset", "mean", "variance"))),
+    rule=_norm_inference_rule,
+    lower=_lower_norm_inference,
+    attributes=_NORM,
+)
+define(
+    "stablehlo.batch_norm_grad",
+    (
+        Values("operand", FLOAT),
+        *(Values(n, _FLOAT_1D) for n in ("scale", "mean", "variance")),
+        Values("grad_output", FLOAT),
+    ),
+    "grad_operand grad_scale grad_offset",
+    rule=_norm_grad_rule,
+    lower=_lower_norm_grad,
+    attributes=_NORM,
+)

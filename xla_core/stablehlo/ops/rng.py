@@ -1,0 +1,80 @@
+"""Random numbers: rng and rng_bit_generator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible, compatible_elements, fail
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import constant_of, tensor
+from xla_core.stablehlo.type_constraints import Elements, TypeConstraint
+from xla_core.stablehlo.type_conversion import shape_of
+
+__all__: list[str] = []
+
+_SCALAR = TypeConstraint(Elements.PRED | Elements.INTEGER | Elements.FLOAT, rank=0)
+_SHAPE = TypeConstraint(Elements.INTEGER | Elements.INDEX, rank=1, static=True)
+
+
+def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    a, b, shape = (tensor(op, i) for i in range(3))
+    if not compatible_elements(a.element, b.element):
+        fail(op, "requires the same element type for a and b")
+    if op.attributes["rng_distribution"] == "NORMAL" and not str(a.element).startswith(("f", "bf")):
+        fail(op, f"normal distribution requires a floating-point type, but got '{a.element}'")
+    known = constant_of(op.operands[2])
+    sizes = tuple(int(n) for n in known.reshape(-1)) if known is not None else (ir.DYNAMIC,) * shape.shape[0]
+    return [TensorType(sizes, a.element)]
+
+
+def _lower_rng(
+    ctx: LoweringContext, op: ir.Op, a: HloInstruction, b: HloInstruction, shape: HloInstruction
+) -> HloInstruction:
+    """HLO `rng`."""
+    result = op.results[0].type
+    if isinstance(result, TensorType) and not result.is_static:
+        sizes = ctx.static_value(shape, op, "shape")
+        declared = a.shape.with_dimensions([int(n) for n in sizes])
+    else:
+        declared = shape_of(result)
+    name = f"rng_{str(op.attributes['rng_distribution']).lower()}"
+    return ctx.add("rng", a, b, shape=declared, distribution=name)
+
+
+define(
+    "stablehlo.rng",
+    (Values("a", _SCALAR), Values("b", _SCALAR), Values("shape", _SHAPE, static=True)),
+    rule=_rng_rule,
+    lower=_lower_rng,
+    traits=(Trait.SIDE_EFFECT,),
+    attributes={"rng_distribution": Attribute(Kind.ENUM, cases=("UNIFORM", "NORMAL"))},
+)
+
+
+def _bit_generator_rule(op: ir.Op, module: ir.Module) -> None:
+    state, output = op.operands[0].type, op.results[0].type
+    if not compatible(state, output):
+        fail(op, f"output state shape must be compatible with initial state shape. Got: '{state}' and '{output}'")
+
+
+def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `rng-bit-generator`; floating-point results are the bits of an unsigned integer of their width."""
+    wanted = shape_of(op.results[1].type)
+    algorithm = {"THREE_FRY": "rng_three_fry", "PHILOX": "rng_philox"}.get(str(op.attributes["rng_algorithm"]), "rng_default")
+    made = ctx.add("rng-bit-generator", state, shape=Shape.tuple([state.shape, wanted]), algorithm=algorithm)
+    return ctx.elements(made)
+
+
+define(
+    "stablehlo.rng_bit_generator",
+    (Values("initial_state", TypeConstraint(Elements.UNSIGNED | Elements.SIGNED | Elements.FLOAT)),),
+    "output_state output",
+    rule=_bit_generator_rule,
+    lower=_lower_bit_generator,
+    attributes={"rng_algorithm": Attribute(Kind.ENUM, cases=("DEFAULT", "THREE_FRY", "PHILOX"))},
+)

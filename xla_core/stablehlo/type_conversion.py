@@ -1,0 +1,56 @@
+"""StableHLO types to HLO shapes and element types."""
+
+from __future__ import annotations
+
+import functools
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+
+__all__ = ["element_type", "shape_of"]
+
+_BY_NAME = {t.value: t for t in ElementType if t.is_array} | {
+    "i1": ElementType.PRED,
+    "index": ElementType.S64,
+    "complex<f32>": ElementType.C64,
+    "complex<f64>": ElementType.C128,
+}
+
+
+@functools.lru_cache(maxsize=4096)
+def element_type(element: str | ir.QuantizedType) -> ElementType:
+    """MLIR's element type as HLO's; of a quantized type, its storage type. Raises UnimplementedError for others."""
+    if isinstance(element, ir.QuantizedType):
+        element = element.storage
+    name = element.lower() if element[0] == "f" else element
+    if name[0] == "i" and name[1:].isdigit() and name != "i1":
+        name = "s" + name[1:]
+    elif name.startswith("ui"):
+        name = "u" + name[2:]
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        raise UnimplementedError(f"element type {element} has no counterpart in HLO") from None
+
+
+@functools.lru_cache(maxsize=4096)
+def shape_of(type: ir.Type) -> Shape:
+    """The shape of a static type, or of one whose `?` dimensions have bounds. Raises UnimplementedError for others."""
+    if isinstance(type, ir.TensorType):
+        if type.is_static:
+            return Shape(element_type(type.element), type.shape)
+        bounds = type.bounds or (None,) * type.rank
+        dims = [b if d == ir.DYNAMIC else d for d, b in zip(type.shape, bounds, strict=True)]
+        if any(d is None for d in dims):
+            raise UnimplementedError(
+                f"{type} has a dimension of unknown size", hint="refine the program with the types of its arguments first"
+            )
+        dynamic = tuple(d == ir.DYNAMIC for d in type.shape)
+        return Shape(element_type(type.element), tuple(d for d in dims if d is not None), dynamic_dimensions=dynamic)
+    if isinstance(type, ir.TokenType):
+        return Shape.token()
+    if isinstance(type, ir.TupleType):
+        return Shape.tuple([shape_of(t) for t in type.elements])
+    raise UnimplementedError(f"type {type} has no counterpart in HLO")
