@@ -134,17 +134,16 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
         manager.add_hookspecs(BackendHooks)
         manager.register(plugin, name=point.name)
         manager.check_pending()
-        spec = manager.hook.xla_backend()
+        spec: object = manager.hook.xla_backend()
     except Exception as error:  # a plugin may raise anything, and must not take others with it
         raise FailedPreconditionError(
             f"backend {point.name!r} of {owner} does not load: {type(error).__name__}: {error}",
             hint="`xla doctor` shows the whole cause; reinstall or uninstall the distribution",
         ) from error
-    _check(point.name, owner, spec)
-    return spec
+    return _checked(point.name, owner, spec)
 
 
-def _check(name: str, owner: str, spec: object) -> None:
+def _checked(name: str, owner: str, spec: object) -> BackendSpec:
     if spec is None:
         raise InvalidArgumentError(
             f"backend {name!r} of {owner}: its entry point implements no `xla_backend` hook",
@@ -172,3 +171,4 @@ def _check(name: str, owner: str, spec: object) -> None:
             f"backend {name!r} of {owner} is incomplete: " + "; ".join(problems),
             hint="implement these methods; xla_core/backend documents each",
         )
+    return spec

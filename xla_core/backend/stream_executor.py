@@ -25,11 +25,15 @@ class DeviceFeatures:
         host_addressable: `StreamExecutor.host_view` gives the device's bytes to the host without a copy.
         peer_copies: `memcpy_d2d` takes memory of the platform's other devices too. Without it, such copies go through
             the host.
+        callbacks_may_enqueue: a host callback on a stream may enqueue on other streams and wait for them. With it,
+            control flow that the host drives runs behind the caller's back; without it, the call that starts the
+            program drives it, and blocks meanwhile.
     """
 
     memory_slices: bool = False
     host_addressable: bool = False
     peer_copies: bool = False
+    callbacks_may_enqueue: bool = False
 
 
 class StreamExecutor(abc.ABC):

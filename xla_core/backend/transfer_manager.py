@@ -76,7 +76,7 @@ class TransferManager:
         return self.target_config.shape_size_bytes(shape)
 
     def to_device(self, array: np.ndarray, shape: Shape) -> HostBytes:
-        """The bytes of `array` as `shape`'s layout has them on the device; a view of `array` where they are the same."""
+        """The bytes of `array` as `shape`'s layout has them on the device; a view of it where they are the same."""
         return to_device_layout(array, shape)
 
     def from_device(self, data: np.ndarray, shape: Shape) -> np.ndarray:

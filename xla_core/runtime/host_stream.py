@@ -115,6 +115,10 @@ class HostStream(Stream):
                 self._busy.release()
         self._push(work)
 
+    def run_everything_inline(self) -> None:
+        """For a stream whose only user is a worker that may block: a handoff gains nothing there."""
+        self._inline_limit = float("inf")
+
     def _run(self, work: Work) -> None:
         start = time.perf_counter_ns() if profiler._active is not None else 0
         try:

@@ -1,0 +1,301 @@
+"""Client: the devices of one platform, and everything that is done with them."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from xla_core import profiler
+from xla_core.backend import registry
+from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.hooks import BackendSpec
+from xla_core.backend.platform import Platform
+from xla_core.backend.registry import BackendInfo
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnavailableError, XlaError
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.runtime import serialization
+from xla_core.runtime.buffer import Buffer, intern_shape
+from xla_core.runtime.device import Device
+from xla_core.runtime.entry import flatten_entry, set_donation
+from xla_core.runtime.host_array import as_host_array
+from xla_core.runtime.host_event import ready_event
+from xla_core.runtime.interruptible import run_interruptible
+from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime.program import parse
+
+__all__ = ["Client"]
+
+PLATFORM_VARIABLE = "XLA_PLATFORM"
+
+
+class Client:
+    """The devices of one platform.
+
+    Args:
+        platform: a backend's name. None takes $XLA_PLATFORM, else the installed backend of the highest priority that
+            loads and finds a device.
+
+    Raises NotFoundError for an unknown name or where no backend is installed, UnavailableError for a backend that
+    can't be used on this machine, and what `load_backend` raises for a broken one.
+    """
+
+    def __init__(self, platform: str | None = None) -> None:
+        name, spec = _choose(platform or os.environ.get(PLATFORM_VARIABLE) or None)
+        self._spec = spec
+        self.platform: Platform = _open(name, spec)
+        count = self.platform.visible_device_count()
+        if count < 1:
+            raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
+        self.devices: tuple[Device, ...] = tuple(Device(self, self.platform, i, i) for i in range(count))
+
+    @property
+    def platform_name(self) -> str:
+        return self.platform.name
+
+    @property
+    def backend_version(self) -> str:
+        return self._spec.version
+
+    # -- programs ----------------------------------------------------------------------------------------------------
+
+    def compile(
+        self, program: str | bytes | HloModule, options: CompileOptions | None = None, *, filename: str = ""
+    ) -> LoadedExecutable:
+        """Compiles for this client's devices. Ctrl-C ends it, and leaves the client usable.
+
+        Args:
+            program: StableHLO or HLO text, or an HloModule (which is left as it is).
+            filename: for locations in errors.
+
+        Raises InvalidArgumentError for a wrong program or wrong options, UnimplementedError for what the target can't
+        do: every such op with its location.
+        """
+        self._alive()
+        options = self._checked_options(options)
+        return run_interruptible(lambda: self._compile(program, options, filename), "xla compile")
+
+    def _compile(self, program: str | bytes | HloModule, options: CompileOptions, filename: str) -> LoadedExecutable:
+        module = parse(program, filename=filename)
+        if options.name:
+            module.name = options.name
+        module.num_replicas = options.num_replicas or module.num_replicas
+        module.num_partitions = options.num_partitions or module.num_partitions
+        assignment = self._device_assignment(module.num_replicas, module.num_partitions, options.device_assignment)
+        flatten_entry(module)
+        if options.donate is not None:
+            set_donation(module, options.donate)
+        name = module.name
+        with profiler.span(f"compile {name}", "compile"):
+            executor = self.devices[assignment[0][0]].executor
+            executable = self.platform.compiler.compile(module, options, executor)
+        return LoadedExecutable(self, executable, options, name)
+
+    def deserialize(self, data: bytes) -> LoadedExecutable:
+        """What `LoadedExecutable.serialize` was called on. Refuses another backend's, version's or target's, with the
+        reason.
+        """
+        self._alive()
+        header, payload = serialization.unpack(data, self.platform, self.backend_version)
+        options = CompileOptions.model_validate(header["options"])
+        executable = run_interruptible(
+            lambda: self.platform.compiler.deserialize(payload, options, self.devices[0].executor), "xla deserialize"
+        )
+        return LoadedExecutable(self, executable, options, header["name"])
+
+    def _checked_options(self, options: CompileOptions | None) -> CompileOptions:
+        options = options if options is not None else CompileOptions()
+        if not isinstance(options, CompileOptions):
+            raise InvalidArgumentError(f"options must be CompileOptions, not {type(options).__name__}")
+        model = self._spec.options
+        if isinstance(options.backend, model):
+            return options
+        given = options.backend.model_dump() if isinstance(options.backend, BaseModel) else options.backend
+        try:
+            return options.model_copy(update={"backend": model.model_validate(given)})
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise InvalidArgumentError(
+                f"CompileOptions.backend is not right for {self.platform_name}: {place}: {first['msg']}",
+                hint=f"its options are: {', '.join(model.model_fields) or 'none'}",
+            ) from error
+
+    def _device_assignment(
+        self, replicas: int, partitions: int, wanted: tuple[tuple[int, ...], ...] | None
+    ) -> tuple[tuple[int, ...], ...]:
+        if replicas * partitions > len(self.devices):
+            raise InvalidArgumentError(
+                f"the program needs {replicas} x {partitions} devices, {self.platform_name} has {len(self.devices)}"
+            )
+        if wanted is None:
+            return tuple(tuple(range(r * partitions, (r + 1) * partitions)) for r in range(replicas))
+        ids = [id for row in wanted for id in row]
+        if (len(wanted), len(wanted[0]) if wanted else 0) != (replicas, partitions):
+            raise InvalidArgumentError(
+                f"device_assignment {wanted} is not {replicas} replicas x {partitions} partitions"
+            )
+        if len(set(ids)) != len(ids) or not all(0 <= id < len(self.devices) for id in ids):
+            raise InvalidArgumentError(
+                f"device_assignment {wanted} must name different devices below {len(self.devices)}"
+            )
+        return wanted
+
+    # -- arrays ------------------------------------------------------------------------------------------------------
+
+    def buffer_from_host(self, array: Any, device: Device | None = None) -> Buffer:
+        """A copy of `array` on a device (the first by default). The array may be changed as soon as this returns.
+
+        Takes numpy arrays of any strides and byte order, DLPack objects on the host, objects with `__array__`, nested
+        lists and numbers. Raises InvalidArgumentError for a dtype that has no element type.
+        """
+        self._alive()
+        device = device if device is not None else self.devices[0]
+        if device.client is not self:
+            raise InvalidArgumentError(f"{device!r} is not a device of this client")
+        if array.__class__ is Buffer:
+            array._require()
+            array = array.to_numpy()
+        host = as_host_array(array)
+        return self._to_device(host, device, Shape.of(host).with_default_layout())
+
+    def _host_array(self, value: Any, dtype: np.dtype) -> np.ndarray:
+        return as_host_array(value, dtype)
+
+    def _to_device(self, array: np.ndarray, device: Device, shape: Shape) -> Buffer:
+        """Puts `array` (native, of `shape`'s dtype and dimensions) on the device in `shape`'s layout."""
+        if device.dead is not None:
+            raise device.dead.with_traceback(None)
+        shape = intern_shape(shape)
+        manager = self.platform.transfer_manager
+        stream = device.h2d_stream
+        with profiler.span("host to device", "transfer", bytes=array.nbytes), device.lock:
+            memory = device.allocator.allocate(manager.byte_size(shape))
+            # Pooled memory comes in the compute stream's order: its last reader there may still be at work.
+            free = device.compute_stream.finish()
+            if free is not _READY:
+                stream.wait(free)
+            manager.transfer_to_device_async(stream, array, memory, shape)
+            done = stream.finish()
+        if done is _READY:
+            return Buffer(device, memory, shape, None)
+        buffer = Buffer(device, memory, shape, done)
+        buffer._pending = [done]
+        return buffer
+
+    # -- infeed and outfeed ------------------------------------------------------------------------------------------
+
+    def transfer_to_infeed(self, value: Any, device: Device | None = None) -> None:
+        """Queues a value (an array, or a tuple of arrays) for the infeed ops of programs on a device."""
+        self._alive()
+        self.platform.transfer_manager.infeed(self._ordinal(device)).put(_literal(value))
+
+    def transfer_from_outfeed(self, device: Device | None = None, timeout: float | None = None) -> Any:
+        """The oldest value that a program's outfeed wrote, waited for: an array or a tuple of them."""
+        self._alive()
+        return _arrays(self.platform.transfer_manager.outfeed(self._ordinal(device)).get(timeout))
+
+    def _ordinal(self, device: Device | None) -> int:
+        return (device if device is not None else self.devices[0]).local_ordinal
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    def synchronize(self) -> None:
+        """Waits for everything that was enqueued on all devices."""
+        for device in self.devices:
+            device.synchronize()
+
+    def close(self) -> None:
+        """Finishes what was enqueued and gives the devices back. Any later use is an error that says so."""
+        error = FailedPreconditionError("this client is closed", hint="make a new Client")
+        already = all(device.dead is not None for device in self.devices)
+        for device in self.devices:
+            device.close(error)
+        if not already:
+            self.platform.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _alive(self) -> None:
+        dead = self.devices[0].dead
+        if dead is not None:
+            raise dead.with_traceback(None)
+
+    def __repr__(self) -> str:
+        return f"<Client {self.platform_name}: {len(self.devices)} devices>"
+
+
+_READY = ready_event()
+
+
+def _literal(value: Any) -> Literal:
+    if isinstance(value, Literal):
+        return value
+    if isinstance(value, tuple):
+        return Literal([_literal(v) for v in value])
+    return Literal(np.array(as_host_array(value)))
+
+
+def _arrays(literal: Literal) -> Any:
+    return tuple(_arrays(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
+
+
+def _choose(name: str | None) -> tuple[str, BackendSpec]:
+    if name is not None:
+        spec = registry.load_backend(name)
+        availability = registry.probe(name, spec)
+        if not availability.available:
+            raise registry.unavailable_error(name, availability)
+        return name, spec
+    found = registry.inspect_backends()
+    if not found:
+        raise NotFoundError("no backend is installed", hint="pip install a backend, for example xla-backend-cpu")
+    usable = sorted((info for info in found if info.usable), key=_rank)
+    for info in usable:
+        if info.spec is not None and _has_device(info.name, info.spec):
+            return info.name, info.spec
+    causes = "; ".join(f"{info.name}: {_cause(info)}" for info in found)
+    raise UnavailableError(f"no installed backend can be used: {causes}", hint="run `xla doctor`")
+
+
+def _rank(info: BackendInfo) -> tuple[int, str]:
+    return (-info.spec.priority if info.spec is not None else 0, info.name)
+
+
+def _cause(info: BackendInfo) -> str:
+    if info.error is not None:
+        return info.error.message
+    if info.availability is not None and info.availability.cause:
+        return info.availability.cause
+    return "finds no device"
+
+
+def _has_device(name: str, spec: BackendSpec) -> bool:
+    try:
+        return _open(name, spec).visible_device_count() > 0
+    except XlaError:
+        return False
+
+
+def _open(name: str, spec: BackendSpec) -> Platform:
+    try:
+        platform = spec.platform()
+    except XlaError:
+        raise
+    except Exception as error:
+        raise UnavailableError(
+            f"backend {name!r} cannot be opened: {type(error).__name__}: {error}", hint="run `xla doctor`"
+        ) from error
+    platform.name = name
+    return platform

@@ -1,0 +1,76 @@
+"""Whatever a caller calls an array, as a numpy array in native byte order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.hlo.element_type import ElementType
+
+__all__ = ["as_host_array"]
+
+_HOST_DEVICES = (1, 3, 11)  # DLPack's CPU, CUDA host, ROCm host
+
+
+def as_host_array(value: Any, dtype: np.dtype | None = None) -> np.ndarray:
+    """Numpy arrays, DLPack objects, objects with `__array__`, Python numbers and nested lists of them.
+
+    A Python number (or list of them) has no type of its own and takes `dtype`, where that is given and holds it.
+    Byte-swapped arrays are copied; others are returned as they are, whatever their strides.
+
+    Raises InvalidArgumentError for what is not an array of an element type (objects, strings, dates, ragged lists).
+    """
+    array = _convert(value, dtype)
+    ElementType.from_numpy(array.dtype)  # raises for a dtype that has none
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _convert(value: Any, dtype: np.dtype | None) -> np.ndarray:
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidArgumentError("a masked array has no form on a device", hint="call .filled() on it first")
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    try:
+        if isinstance(value, (bool, int, float, complex, list, tuple)):
+            return _from_python(value, dtype)
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            return np.from_dlpack(_on_host(value))
+        return np.asarray(value)
+    except XlaError:
+        raise
+    except Exception as error:
+        raise InvalidArgumentError(
+            f"{type(value).__name__} is not an array: {error}", hint="pass a numpy array, a DLPack object or a Buffer"
+        ) from error
+
+
+def _on_host(value: Any) -> Any:
+    kind, ordinal = value.__dlpack_device__()
+    if kind not in _HOST_DEVICES:
+        raise InvalidArgumentError(
+            f"this {type(value).__name__} is in the memory of DLPack device ({int(kind)}, {ordinal}), not the host's",
+            hint="copy it to the host first",
+        )
+    return value
+
+
+def _from_python(value: Any, dtype: np.dtype | None) -> np.ndarray:
+    array = np.asarray(value)
+    if dtype is None or array.dtype == dtype or array.dtype == object:
+        return array
+    element = ElementType.from_numpy(dtype)
+    kind = array.dtype.kind
+    if kind == "f" and not (element.is_floating or element.is_complex):
+        return array  # the caller's check names both types
+    if kind == "c" and not element.is_complex:
+        return array
+    if kind in "iu" and element.is_integral:
+        cast = array.astype(dtype)
+        if not np.array_equal(cast.astype(array.dtype), array):
+            raise InvalidArgumentError(f"{value!r} does not fit in {element}")
+        return cast
+    if kind in "iu" and element is ElementType.PRED:
+        return array
+    return array.astype(dtype)

@@ -1,0 +1,55 @@
+"""Long work that Ctrl-C can end: it runs in another thread while the main thread waits."""
+
+from __future__ import annotations
+
+import contextvars
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from xla_core.errors import CancelledError
+
+__all__ = ["run_interruptible"]
+
+T = TypeVar("T")
+
+
+class _Interrupted(CancelledError):
+    """Raised within the worker; nobody waits for its result any more."""
+
+    def __init__(self) -> None:
+        super().__init__("interrupted")
+
+
+def run_interruptible(work: Callable[[], T], name: str) -> T:
+    """`work()`, or what it raises. Called in the main thread, it runs in a thread of its own, since foreign code (LLVM)
+    lets no signal handler in; on an exception here (Ctrl-C), it is ended at its next Python instruction.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    result: list[T] = []
+    failure: list[BaseException] = []
+    done = threading.Lock()
+    done.acquire()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            result.append(context.run(work))
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            done.release()
+
+    worker = threading.Thread(target=run, name=name)
+    worker.start()
+    try:
+        done.acquire()
+    except BaseException:
+        if worker.ident is not None and worker.is_alive():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Interrupted))
+        raise
+    if failure:
+        raise failure[0]
+    return result[0]

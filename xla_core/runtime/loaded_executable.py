@@ -1,0 +1,370 @@
+"""LoadedExecutable: a program on the devices that it was compiled for, ready to be called."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core import profiler
+from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats, RunOptions
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.hlo.shape import Shape
+from xla_core.runtime import serialization
+from xla_core.runtime.buffer import Buffer, intern_shape
+from xla_core.runtime.entry import donated_parameters
+from xla_core.runtime.host_event import ready_event
+
+if TYPE_CHECKING:
+    from xla_core.backend.device_memory import DeviceMemory
+    from xla_core.runtime.client import Client
+    from xla_core.runtime.device import Device
+
+__all__ = ["LoadedExecutable"]
+
+_READY = ready_event()
+_run_ids = itertools.count(1)
+
+
+class _DeviceProgram:
+    """One executable on one device: all that a run needs, looked up before."""
+
+    __slots__ = (
+        "count",
+        "device",
+        "donated",
+        "execute",
+        "finish",
+        "lock",
+        "name",
+        "results",
+        "run_options",
+        "shapes",
+        "wait",
+    )
+
+    def __init__(
+        self,
+        executable: Executable,
+        device: Device,
+        run_options: RunOptions,
+        shapes: tuple[Shape, ...],
+        results: tuple[Shape, ...],
+        donated: tuple[int, ...],
+        name: str,
+    ) -> None:
+        self.execute = executable.execute_async_on_stream
+        self.device = device
+        self.run_options = run_options
+        self.shapes = shapes
+        self.count = len(shapes)
+        self.results = results
+        self.donated = donated
+        self.lock = device.lock
+        self.wait = run_options.stream.wait
+        self.finish = run_options.stream.finish
+        self.name = name
+
+    def run(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
+        """Enqueues one run. This is the hot path: everything here is paid by every call."""
+        if len(arguments) != self.count:
+            raise self._wrong_count(len(arguments))
+        device = self.device
+        if device.dead is not None:
+            raise device.dead.with_traceback(None)
+        memories: list[DeviceMemory] = []
+        waited = None
+        with self.lock:
+            for argument, shape in zip(arguments, self.shapes, strict=True):
+                if (
+                    argument.__class__ is not Buffer
+                    or argument._shape is not shape
+                    or argument._device is not device
+                    or argument._memory is None
+                ):
+                    argument = self._adapted(argument, shape, len(memories))
+                event = argument._event
+                if event is not None and event is not waited:
+                    if event.ready and event.error is None:
+                        argument._event = None
+                    else:
+                        self.wait(event)
+                        waited = event
+                memories.append(argument._memory)  # type: ignore[arg-type]  # not None: checked above, or by _adapted
+            if self.donated:
+                results = self._run_donating(arguments, memories, run_options or self.run_options)
+            else:
+                results = self.execute(run_options or self.run_options, memories)
+            done = self.finish()
+        event = None if done is _READY else done
+        return tuple(
+            [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]
+        )
+
+    def _run_donating(self, arguments: Sequence[Buffer], memories: list[Any], run_options: RunOptions) -> Sequence[Any]:
+        """As `execute`, with the donated arguments' memory handed over, or a copy of it where it isn't the argument's
+        alone.
+        """
+        if len({id(memory) for memory in memories}) != len(memories):
+            raise self._donated_twice(memories)
+        device = self.device
+        stream = run_options.stream
+        copies = []
+        for index in self.donated:
+            argument = arguments[index]
+            if argument.__class__ is not Buffer or argument._memory is not memories[index]:
+                continue  # made for this call
+            if argument._hold is not None:
+                copy = device.allocator.allocate(memories[index].size)
+                copies.append((index, copy))
+            elif argument._pending is not None:
+                for event in argument._pending:
+                    stream.wait(event)
+        for index, copy in copies:
+            stream.memcpy_d2d(copy, memories[index])
+            memories[index] = copy
+        results = self.execute(run_options, memories)
+        returned = {id(memory) for memory in results}
+        for index in self.donated:
+            argument = arguments[index]
+            memory = memories[index]
+            if id(memory) not in returned:
+                device.allocator.free(memory)
+            if argument.__class__ is Buffer and argument._memory is not None:
+                if argument._memory is memory:
+                    argument._memory = None
+                    argument._gone = f"donated to {self.name}"
+                else:
+                    argument._take(f"donated to {self.name}")
+        return results
+
+    # -- what is not the common case ---------------------------------------------------------------------------------
+
+    def _adapted(self, argument: Any, shape: Shape, index: int) -> Buffer:
+        """The argument as it must be, where that can be made of it. Raises an XlaError that says what is wrong."""
+        if argument.__class__ is not Buffer:
+            raise InvalidArgumentError(
+                f"argument {index} of {self.name} is a {type(argument).__name__}, not a Buffer",
+                hint="call the executable itself, exe(...), which takes arrays, or use Client.buffer_from_host",
+            )
+        if argument._device is not self.device:
+            mine, other = self.device.client, argument._device.client
+            argument._require()
+            if mine is not other:
+                raise InvalidArgumentError(
+                    f"argument {index} of {self.name} is a buffer of another client", hint="copy it: np.asarray(buffer)"
+                )
+            raise InvalidArgumentError(
+                f"argument {index} of {self.name} is on {argument._device}, the program runs on {self.device}",
+                hint="use buffer.copy_to_device(device)",
+            )
+        argument._require()
+        have = argument._shape
+        if have == shape:
+            return argument
+        if not have.compatible(shape):
+            raise self._mismatch(index, shape, have)
+        client = self.device.client
+        if client is None:
+            raise FailedPreconditionError(f"the client of {self.device} is gone")
+        return client._to_device(argument.to_numpy(), self.device, shape)
+
+    def _mismatch(self, index: int, want: Shape, have: Shape) -> InvalidArgumentError:
+        same = want.dimensions == have.dimensions
+        hint = f"convert it: array.astype({want.element_type.dtype.name!r})" if same else None
+        return InvalidArgumentError(
+            f"argument {index} of {self.name} must be {want.without_layout()}, not {have.without_layout()}", hint=hint
+        )
+
+    def _wrong_count(self, count: int) -> InvalidArgumentError:
+        shapes = ", ".join(str(s.without_layout()) for s in self.shapes)
+        return InvalidArgumentError(f"{self.name} takes {self.count} arguments ({shapes}), not {count}")
+
+    def _donated_twice(self, memories: list[Any]) -> InvalidArgumentError:
+        first: dict[int, int] = {}
+        for index, memory in enumerate(memories):
+            other = first.setdefault(id(memory), index)
+            if other != index and (index in self.donated or other in self.donated):
+                return InvalidArgumentError(
+                    f"arguments {other} and {index} of {self.name} are the same buffer, and it is donated",
+                    hint="pass a copy, or compile with CompileOptions(donate=())",
+                )
+        raise AssertionError  # never: called where two are the same
+
+
+class LoadedExecutable:
+    """A compiled program on its devices.
+
+    outs = exe(a, b)             # arrays or Buffers in, a tuple of Buffers out, at once
+    outs = exe.execute([x, y])   # Buffers only: the fast path
+    """
+
+    def __init__(self, client: Client, executable: Executable, options: CompileOptions, name: str) -> None:
+        self._client = client
+        self._executable = executable
+        self._options = options
+        self.name = name
+        module = executable.module
+        self.num_replicas, self.num_partitions = module.num_replicas, module.num_partitions
+        self._assignment = client._device_assignment(self.num_replicas, self.num_partitions, options.device_assignment)
+        self._shapes = tuple(intern_shape(s) for s in executable.parameter_shapes)
+        self._results = tuple(intern_shape(s) for s in executable.result_shapes)
+        self._donated = donated_parameters(module)
+        self._programs = [
+            self._on_device(client.devices[id], replica, partition)
+            for replica, row in enumerate(self._assignment)
+            for partition, id in enumerate(row)
+        ]
+        self._run = self._programs[0].run
+        self._single = len(self._programs) == 1
+
+    def _on_device(self, device: Device, replica: int, partition: int) -> _DeviceProgram:
+        ordinals = tuple(tuple(self._client.devices[i].local_ordinal for i in row) for row in self._assignment)
+        run_options = RunOptions(
+            device.executor,
+            device.compute_stream,
+            device.allocator,
+            device.platform.transfer_manager,
+            replica_id=replica,
+            partition_id=partition,
+            device_assignment=ordinals,
+        )
+        return _DeviceProgram(
+            self._executable, device, run_options, self._shapes, self._results, self._donated, self.name
+        )
+
+    # -- running -----------------------------------------------------------------------------------------------------
+
+    def execute(self, arguments: Sequence[Buffer]) -> tuple[Buffer, ...]:
+        """Runs on one device, on Buffers that are there. Returns at once.
+
+        Raises InvalidArgumentError for a wrong number, shape or type of arguments or another device's buffer,
+        FailedPreconditionError for a deleted or donated one, ResourceExhaustedError when there is no memory for the
+        results. Whatever happens later is raised where a result is read.
+        """
+        if self._single and profiler._active is None:
+            return self._run(arguments)
+        if not self._single:
+            raise self._not_single()
+        return self._profiled(self._programs[0], arguments, None)
+
+    def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
+        """As `execute`, for numpy arrays, DLPack objects, Python numbers and Buffers in any mixture."""
+        if not self._single:
+            raise self._not_single()
+        program = self._programs[0]
+        if len(arguments) != program.count:
+            raise program._wrong_count(len(arguments))
+        return self.execute([a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(arguments)])
+
+    def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
+        """Runs on all devices of the assignment: one list of arguments a device, replicas before partitions, and one
+        tuple of results a device.
+        """
+        if len(arguments) != len(self._programs):
+            raise InvalidArgumentError(
+                f"{self.name} runs on {len(self._programs)} devices ({self.num_replicas} replicas x "
+                f"{self.num_partitions} partitions), arguments are given for {len(arguments)}"
+            )
+        run_id = next(_run_ids)
+        rows = [
+            [a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(row)]
+            for program, row in zip(self._programs, arguments, strict=True)
+        ]
+        return [
+            self._profiled(program, row, program.run_options.with_run_id(run_id))
+            for program, row in zip(self._programs, rows, strict=True)
+        ]
+
+    def _profiled(
+        self, program: _DeviceProgram, arguments: Sequence[Buffer], run_options: RunOptions | None
+    ) -> tuple[Buffer, ...]:
+        active = profiler.active()
+        if active is None:
+            return program.run(arguments, run_options)
+        start = time.perf_counter_ns()
+        with profiler.span(f"execute {self.name}", "execute", device=program.device.id):
+            results = program.run(arguments, run_options)
+        if results and results[0]._event is not None:
+            stream = program.run_options.stream
+            stream.host_callback(
+                lambda: active.add(
+                    self.name, "program", start, time.perf_counter_ns(), f"programs of {program.device!r}"
+                )
+            )
+        return results
+
+    def _put(self, program: _DeviceProgram, index: int, argument: Any) -> Buffer:
+        if index >= program.count:
+            raise program._wrong_count(index + 1)
+        shape = self._shapes[index]
+        array = self._client._host_array(argument, shape.dtype)
+        have = Shape.of(array)
+        if not have.compatible(shape.without_layout()):
+            raise program._mismatch(index, shape, have)
+        return self._client._to_device(array, program.device, shape)
+
+    def _not_single(self) -> InvalidArgumentError:
+        return InvalidArgumentError(
+            f"{self.name} runs on {len(self._programs)} devices",
+            hint="use execute_sharded, one list of arguments a device",
+        )
+
+    # -- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def client(self) -> Client:
+        return self._client
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Where it runs, replicas before partitions."""
+        return tuple(program.device for program in self._programs)
+
+    @property
+    def parameter_shapes(self) -> tuple[Shape, ...]:
+        """With the layouts that the compiler chose."""
+        return self._shapes
+
+    @property
+    def result_shapes(self) -> tuple[Shape, ...]:
+        return self._results
+
+    @property
+    def donated_parameters(self) -> tuple[int, ...]:
+        return self._donated
+
+    @property
+    def report(self) -> CompilationReport:
+        """What the compiler did, in numbers."""
+        return self._executable.report
+
+    @property
+    def executable(self) -> Executable:
+        """The backend's own."""
+        return self._executable
+
+    def cost_analysis(self) -> Mapping[str, float]:
+        """Estimates for one execution on one device ("flops", "bytes accessed", ...)."""
+        return self._executable.cost_analysis()
+
+    def memory_stats(self) -> ExecutableMemoryStats:
+        """Bytes of one execution on one device."""
+        return self._executable.memory_stats()
+
+    def as_text(self) -> str:
+        """The optimized program as HLO text."""
+        return self._executable.as_text()
+
+    def artifacts(self) -> Mapping[str, str | bytes]:
+        """What the compiler made on the way, by name: "hlo", and what the backend adds ("llvm", "asm", ...)."""
+        return self._executable.artifacts()
+
+    def serialize(self) -> bytes:
+        """For `Client.deserialize`, in any process with the same backend, version and target."""
+        return serialization.pack(self._client.platform, self._client.backend_version, self._executable, self._options)
+
+    def __repr__(self) -> str:
+        return f"<LoadedExecutable {self.name} on {', '.join(map(repr, self.devices))}>"

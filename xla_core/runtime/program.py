@@ -1,0 +1,62 @@
+"""Any program that a caller may have, as an HloModule of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xla_core import profiler
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.module import HloModule
+
+__all__ = ["parse"]
+
+_BYTECODE_MAGIC = b"ML\xefR"
+_HLO_TEXT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
+
+
+def parse(program: str | bytes | HloModule, *, filename: str = "") -> HloModule:
+    """Reads StableHLO text or HLO text (told apart by HLO text's first word, `HloModule`) into a new HloModule.
+
+    Args:
+        program: text; text as UTF-8 bytes; or a module, which is copied.
+        filename: for locations in errors.
+
+    Raises:
+        InvalidArgumentError: for malformed text: where, and what was expected.
+        UnimplementedError: for MLIR bytecode.
+    """
+    if isinstance(program, HloModule):
+        return program.clone()
+    if isinstance(program, (bytes, bytearray, memoryview)):
+        data = bytes(program)
+        if data.startswith(_BYTECODE_MAGIC):
+            raise UnimplementedError("MLIR bytecode cannot be read yet", hint="export the program as StableHLO text")
+        try:
+            program = data.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidArgumentError(
+                f"these bytes are neither MLIR bytecode nor UTF-8 text (byte {error.start} is {data[error.start]:#04x})"
+            ) from None
+    if not isinstance(program, str):
+        raise InvalidArgumentError(
+            f"{type(program).__name__} is not a program", hint="pass StableHLO or HLO text, bytes, or an HloModule"
+        )
+    with profiler.span("parse", "compile", characters=len(program)):
+        if _HLO_TEXT.match(program):
+            return _parse_hlo(program, filename)
+        return _parse_stablehlo(program, filename)
+
+
+def _parse_hlo(text: str, filename: str) -> HloModule:
+    from xla_core.hlo.parser import parse_module  # each reader only for its own texts
+
+    return parse_module(text, file=filename)
+
+
+def _parse_stablehlo(text: str, filename: str) -> HloModule:
+    from xla_core.stablehlo import to_hlo
+
+    module: Any = to_hlo(text, filename=filename)
+    checked: HloModule = module
+    return checked

@@ -1,0 +1,79 @@
+"""Serialized executables: a header that says what can read them, then the backend's own bytes. Never a pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.executable import Executable
+from xla_core.backend.platform import Platform
+from xla_core.backend.version import CONTRACT_VERSION, version_text
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+
+__all__ = ["MAGIC", "pack", "unpack"]
+
+MAGIC = b"XLACORE\x01"
+_LENGTH = 8  # bytes of the header's length, little-endian
+_MAX_HEADER = 1 << 24
+
+
+def pack(platform: Platform, backend_version: str, executable: Executable, options: CompileOptions) -> bytes:
+    """Magic, length of the header, header as JSON, payload."""
+    payload = executable.serialize()
+    module = executable.module
+    header = {
+        **_identity(platform, backend_version),
+        "fingerprint": hashlib.sha256(payload).hexdigest(),
+        "name": module.name,
+        "num_replicas": module.num_replicas,
+        "num_partitions": module.num_partitions,
+        "options": options.model_dump(mode="json", exclude={"backend"}),
+    }
+    text = json.dumps(header, sort_keys=True).encode()
+    return MAGIC + len(text).to_bytes(_LENGTH, "little") + text + payload
+
+
+def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[dict[str, Any], bytes]:
+    """Header and payload of what `pack` made for this platform.
+
+    Raises InvalidArgumentError for other or damaged bytes, FailedPreconditionError for an executable of another
+    backend, version or target: each thing that differs is named.
+    """
+    if not data.startswith(MAGIC):
+        raise InvalidArgumentError("these bytes are not a serialized executable", hint="pass what serialize() returned")
+    start = len(MAGIC) + _LENGTH
+    length = int.from_bytes(data[len(MAGIC) : start], "little")
+    if len(data) < start or length > min(_MAX_HEADER, len(data) - start):
+        raise InvalidArgumentError("this serialized executable is cut off in its header")
+    try:
+        header: dict[str, Any] = json.loads(data[start : start + length])
+        fingerprint = header["fingerprint"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidArgumentError(f"the header of this serialized executable is damaged: {error}") from error
+    differences = [
+        f"{what} is {header.get(what)!r}, here it is {here!r}"
+        for what, here in _identity(platform, backend_version).items()
+        if header.get(what) != here
+    ]
+    if differences:
+        raise FailedPreconditionError(
+            "this serialized executable was made for something else: " + "; ".join(differences),
+            hint="compile the program again here",
+        )
+    payload = data[start + length :]
+    if hashlib.sha256(payload).hexdigest() != fingerprint:
+        raise InvalidArgumentError("this serialized executable is damaged: its fingerprint is wrong")
+    return header, payload
+
+
+def _identity(platform: Platform, backend_version: str) -> dict[str, str]:
+    compiler = platform.compiler
+    return {
+        "contract": version_text((CONTRACT_VERSION[0], 0)),
+        "platform": platform.name,
+        "backend_version": backend_version,
+        "target": compiler.target_config.fingerprint(),
+        "compiler": compiler.fingerprint(),
+    }

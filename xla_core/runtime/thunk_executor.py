@@ -1,0 +1,354 @@
+"""ThunkExecutor: enqueues a program's thunks on a stream, and drives its control flow from the host."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice
+from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.executable import Allocator, RunOptions
+from xla_core.backend.stream import Stream
+from xla_core.backend.stream_executor import StreamExecutor
+from xla_core.backend.transfer_manager import TransferManager
+from xla_core.errors import InternalError, UnimplementedError
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.shape import Shape
+from xla_core.runtime.host_stream import HostStream
+from xla_core.schedule import (
+    CallThunk,
+    ConditionalThunk,
+    CopyThunk,
+    FillThunk,
+    HostCallbackThunk,
+    InfeedThunk,
+    KernelThunk,
+    OutfeedThunk,
+    Thunk,
+    ThunkProgram,
+    WhileThunk,
+    walk,
+)
+
+__all__ = ["ThunkExecutor", "ThunkHandler", "ThunkRun"]
+
+_Key = tuple[int, int, int]
+
+
+class ThunkRun:
+    """One execution: where each slice lies now."""
+
+    __slots__ = ("_memories", "driving", "options", "stream")
+
+    def __init__(
+        self, options: RunOptions, stream: Stream, memories: dict[_Key, DeviceMemory], driving: bool = False
+    ) -> None:
+        self.options = options
+        self.stream = stream
+        self.driving = driving  # the host may block here: nobody waits for this to return
+        self._memories = memories
+
+    def memory(self, place: BufferSlice) -> DeviceMemory:
+        """The memory of a slice of the program."""
+        key = (place.allocation.index, place.offset, place.size)
+        memory = self._memories.get(key)
+        if memory is None:
+            whole = self._memories[place.allocation.index, 0, place.allocation.size]
+            memory = self._memories[key] = whole.slice(place.offset, place.size)
+        return memory
+
+    def memories(self, places: Sequence[BufferSlice]) -> list[DeviceMemory]:
+        return [self.memory(place) for place in places]
+
+    def on(self, stream: Stream) -> ThunkRun:
+        """The same run, enqueueing elsewhere."""
+        return ThunkRun(self.options, stream, self._memories, driving=True)
+
+
+ThunkHandler = Callable[[Thunk, ThunkRun], None]
+
+
+class ThunkExecutor:
+    """Runs a ThunkProgram on any stream. Made once for a program; runs of it may overlap.
+
+    Args:
+        program: what to run.
+        handlers: what enqueues the backend's own kinds of thunk (library calls, collectives), by thunk class; may
+            replace those that are here: kernel, copy, fill, while, conditional, call, host callback, infeed, outfeed.
+
+    Raises UnimplementedError for a program with thunks that nothing handles, naming them.
+    """
+
+    def __init__(self, program: ThunkProgram, handlers: Mapping[type[Thunk], ThunkHandler] | None = None) -> None:
+        self.program = program
+        self._handlers: dict[type[Thunk], Callable[..., None]] = {
+            KernelThunk: self._kernel,
+            CopyThunk: self._copy,
+            FillThunk: self._fill,
+            WhileThunk: self._while,
+            ConditionalThunk: self._conditional,
+            CallThunk: self._call,
+            HostCallbackThunk: self._host_callback,
+            InfeedThunk: self._infeed,
+            OutfeedThunk: self._outfeed,
+            **(handlers or {}),
+        }
+        strange = [thunk for thunk in walk(program.thunks) if type(thunk) not in self._handlers]
+        if strange:
+            names = ", ".join(f"{t.name} ({type(t).__name__})" for t in strange[:10])
+            raise UnimplementedError(f"the program has {len(strange)} steps that this backend cannot run: {names}")
+        self._constants: dict[tuple[StreamExecutor, int], DeviceMemory] = {}
+        self._pieces: dict[bool, list[tuple[BufferAllocation, list[_Key]]]] = {}
+        self._lock = threading.Lock()
+
+    # -- an execution ------------------------------------------------------------------------------------------------
+
+    def execute(self, options: RunOptions, arguments: Sequence[DeviceMemory]) -> list[DeviceMemory]:
+        """What `Executable.execute_async_on_stream` promises: results come from the allocator, donated arguments that
+        hold a result are returned.
+        """
+        allocator = options.allocator
+        memories: dict[_Key, DeviceMemory] = {}
+        temporaries: list[DeviceMemory] = []
+        taken: list[DeviceMemory] = []
+        try:
+            for allocation, places in self._needed(options.executor.features.memory_slices):
+                if allocation.kind is AllocationKind.CONSTANT:
+                    memories[places[0]] = self._constant(options, allocation)
+                elif allocation.kind is not AllocationKind.PARAMETER:
+                    for place in places:
+                        memory = allocator.allocate(place[2], allocation.memory_space)
+                        taken.append(memory)
+                        memories[place] = memory
+                        if allocation.kind is AllocationKind.TEMP:
+                            temporaries.append(memory)
+        except Exception:
+            for memory in taken:
+                allocator.free(memory)
+            raise
+        for parameter, argument in zip(self.program.parameters, arguments, strict=True):
+            if parameter is not None:
+                memories[parameter.index, 0, parameter.size] = argument
+        run = ThunkRun(options, options.stream, memories)
+        for thunk in self.program.thunks:
+            self.enqueue(thunk, run)
+        for memory in temporaries:
+            allocator.free(memory)
+        return run.memories(self.program.results)
+
+    def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
+        """Enqueues one thunk on the run's stream."""
+        self._handlers[type(thunk)](thunk, run)
+
+    def _needed(self, slices: bool) -> list[tuple[BufferAllocation, list[_Key]]]:
+        """Each allocation with the memory it takes: one piece, or, where a device has no slices of memory, one for
+        each slice that is used. (Two slices of an arena that overlap are never alive together.)
+        """
+        cached = self._pieces.get(slices)
+        if cached is None:
+            cached = []
+            for allocation in self.program.allocations:
+                whole = (allocation.index, 0, allocation.size)
+                apart = allocation.kind is AllocationKind.TEMP and not slices
+                keys = sorted(self._used(allocation.index)) if apart else [whole]
+                cached.append((allocation, keys))
+            self._pieces[slices] = cached
+        return cached
+
+    def _used(self, index: int) -> set[_Key]:
+        found: set[_Key] = set()
+        for thunk in walk(self.program.thunks):
+            for name in type(thunk).__slots__:
+                value = getattr(thunk, name)
+                for place in value if isinstance(value, tuple) else (value,):
+                    if isinstance(place, BufferSlice) and place.allocation.index == index:
+                        found.add((index, place.offset, place.size))
+        return found
+
+    def _constant(self, options: RunOptions, allocation: BufferAllocation) -> DeviceMemory:
+        """Constants are put on each device once, and stay."""
+        key = (options.executor, allocation.index)
+        with self._lock:
+            memory = self._constants.get(key)
+            if memory is None:
+                if allocation.constant is None:
+                    raise InternalError(f"{allocation} has no constant")
+                memory = options.allocator.allocate(allocation.size, allocation.memory_space)
+                shape = allocation.constant.shape.with_default_layout()
+                array = np.ascontiguousarray(allocation.constant.literal.array)
+                options.transfer_manager.transfer_to_device_async(options.stream, array, memory, shape, immutable=True)
+                self._constants[key] = memory
+            return memory
+
+    def close(self, allocator: Allocator) -> None:
+        """Gives the constants back."""
+        with self._lock:
+            while self._constants:
+                allocator.free(self._constants.popitem()[1])
+
+    # -- thunks that need nothing of the host --------------------------------------------------------------------------
+
+    def _kernel(self, thunk: KernelThunk, run: ThunkRun) -> None:
+        arguments = run.memories(thunk.operands) + run.memories(thunk.results)
+        run.stream.launch(thunk.kernel, arguments, thunk.dimensions)
+
+    def _copy(self, thunk: CopyThunk, run: ThunkRun) -> None:
+        run.stream.memcpy_d2d(run.memory(thunk.destination), run.memory(thunk.source))
+
+    def _fill(self, thunk: FillThunk, run: ThunkRun) -> None:
+        run.stream.memset(run.memory(thunk.destination), thunk.value)
+
+    def _call(self, thunk: CallThunk, run: ThunkRun) -> None:
+        for inner in thunk.thunks:
+            self.enqueue(inner, run)
+
+    # -- thunks that the host takes part in ----------------------------------------------------------------------------
+
+    def _while(self, thunk: WhileThunk, run: ThunkRun) -> None:
+        if thunk.trip_count is not None and thunk.trip_count * len(thunk.body) <= _UNROLLED:
+            for _ in range(thunk.trip_count):
+                for inner in thunk.body:
+                    self.enqueue(inner, run)
+            return
+
+        def drive(run: ThunkRun) -> None:
+            trips = 0
+            while True:
+                if thunk.trip_count is None:
+                    for inner in thunk.condition:
+                        self.enqueue(inner, run)
+                    if not _read(run, thunk.predicate, 1)[0]:
+                        return
+                elif trips == thunk.trip_count:
+                    return
+                for inner in thunk.body:
+                    self.enqueue(inner, run)
+                trips += 1
+
+        self._driven(drive, run)
+
+    def _conditional(self, thunk: ConditionalThunk, run: ThunkRun) -> None:
+        def drive(run: ThunkRun) -> None:
+            if thunk.is_predicate:
+                chosen = 0 if _read(run, thunk.index, 1)[0] else 1
+            else:
+                chosen = int(_read(run, thunk.index, 4).view(np.int32)[0])
+                if not 0 <= chosen < len(thunk.branches):
+                    chosen = len(thunk.branches) - 1
+            for inner in thunk.branches[chosen]:
+                self.enqueue(inner, run)
+
+        self._driven(drive, run)
+
+    def _host_callback(self, thunk: HostCallbackThunk, run: ThunkRun) -> None:
+        def drive(run: ThunkRun) -> None:
+            manager = run.options.transfer_manager
+            arrays = []
+            for place, shape in zip(thunk.operands, thunk.operand_shapes, strict=True):
+                array = manager.from_device(_read(run, place, manager.byte_size(shape)), shape)
+                array.flags.writeable = False
+                arrays.append(array)
+            results = thunk.function(*arrays)
+            if len(results) != len(thunk.results):
+                raise InternalError(f"{thunk.name} returned {len(results)} arrays, expected {len(thunk.results)}")
+            for array, place, shape in zip(results, thunk.results, thunk.result_shapes, strict=True):
+                _write(run, manager, np.asarray(array), place, shape)
+
+        self._driven(drive, run)
+
+    def _infeed(self, thunk: InfeedThunk, run: ThunkRun) -> None:
+        def drive(run: ThunkRun) -> None:
+            manager = run.options.transfer_manager
+            leaves = list(_leaves(manager.infeed(run.options.device_ordinal).get()))
+            if len(leaves) != len(thunk.results):
+                raise InternalError(f"{thunk.name} takes {len(thunk.results)} arrays, the infeed gave {len(leaves)}")
+            for array, place, shape in zip(leaves, thunk.results, thunk.result_shapes, strict=True):
+                _write(run, manager, array, place, shape)
+
+        self._driven(drive, run)
+
+    def _outfeed(self, thunk: OutfeedThunk, run: ThunkRun) -> None:
+        def drive(run: ThunkRun) -> None:
+            manager = run.options.transfer_manager
+            shapes = [s for s in thunk.shape.leaves() if s.is_array]
+            arrays = iter(
+                [
+                    manager.from_device(_read(run, place, manager.byte_size(shape)), shape)
+                    for place, shape in zip(thunk.operands, shapes, strict=True)
+                ]
+            )
+            manager.outfeed(run.options.device_ordinal).put(_as_literal(thunk.shape, arrays))
+
+        self._driven(drive, run)
+
+    def _driven(self, drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
+        """Calls `drive` in the stream's turn, with a run on a stream of its own, where the device's callbacks may do
+        that; else now, which blocks.
+        """
+        if run.driving:
+            drive(run)
+            return
+        if not run.options.executor.features.callbacks_may_enqueue:
+            try:
+                drive(run)
+            except Exception as error:  # the results carry it, as if it had happened on the device
+                run.stream.host_callback(_raiser(error))
+            return
+
+        def in_turn() -> None:
+            stream = run.options.executor.create_stream()
+            if isinstance(stream, HostStream):
+                stream.run_everything_inline()
+            try:
+                drive(run.on(stream))
+                done = stream.finish()
+                done.synchronize()
+                if done.error is not None:
+                    raise done.error
+            finally:
+                stream.close()
+
+        run.stream.host_callback(in_turn)
+
+
+_UNROLLED = 4096  # thunks that a loop of known length may enqueue at once
+
+
+def _raiser(error: Exception) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+def _read(run: ThunkRun, place: BufferSlice, size: int) -> np.ndarray:
+    """The first `size` bytes of a slice, waited for. Raises what made the work before it fail."""
+    data = np.empty(size, np.uint8)
+    stream = run.stream
+    stream.memcpy_d2h(data, run.memory(place))
+    event = stream.create_event()
+    stream.record(event)
+    event.synchronize()
+    if event.error is not None:
+        raise event.error
+    return data
+
+
+def _write(run: ThunkRun, manager: TransferManager, array: np.ndarray, place: BufferSlice, shape: Shape) -> None:
+    if array.shape != shape.dimensions or array.dtype != shape.dtype:
+        raise InternalError(f"expected an array of {shape.without_layout()}, not {array.dtype}{list(array.shape)}")
+    manager.transfer_to_device_async(run.stream, array, run.memory(place), shape)
+
+
+def _leaves(literal: Literal) -> list[np.ndarray]:
+    if literal.shape.is_tuple:
+        return [leaf for element in literal.elements for leaf in _leaves(element)]
+    return [literal.array]
+
+
+def _as_literal(shape: Shape, arrays: Iterator[np.ndarray]) -> Literal:
+    if shape.is_tuple:
+        return Literal([_as_literal(s, arrays) for s in shape.tuple_shapes])
+    return Literal(next(arrays))

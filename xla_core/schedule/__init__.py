@@ -1,0 +1,47 @@
+"""A program as a schedule of thunks, as data."""
+
+from xla_core.schedule.thunk import (
+    CallThunk,
+    CollectiveThunk,
+    ConditionalThunk,
+    CopyThunk,
+    FillThunk,
+    HostCallbackThunk,
+    InfeedThunk,
+    KernelThunk,
+    LaunchDimensions,
+    LibraryCallThunk,
+    OutfeedThunk,
+    RecvThunk,
+    SendThunk,
+    Thunk,
+    ThunkProgram,
+    ThunkSequence,
+    WhileThunk,
+    walk,
+)
+from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, leaf_shapes
+
+__all__ = [
+    "CallThunk",
+    "CollectiveThunk",
+    "ConditionalThunk",
+    "CopyThunk",
+    "EmitKernel",
+    "FillThunk",
+    "HostCallbackThunk",
+    "InfeedThunk",
+    "KernelThunk",
+    "LaunchDimensions",
+    "LibraryCallThunk",
+    "OutfeedThunk",
+    "RecvThunk",
+    "SendThunk",
+    "Thunk",
+    "ThunkProgram",
+    "ThunkSequence",
+    "WhileThunk",
+    "emit_thunks",
+    "leaf_shapes",
+    "walk",
+]

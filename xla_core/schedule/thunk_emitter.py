@@ -1,0 +1,158 @@
+"""From a scheduled module with its buffers to thunks: the part that is the same for every backend."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from xla_core.analysis import AllocationKind, BufferAssignment, BufferSlice
+from xla_core.errors import InternalError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.hlo.shape import Shape
+from xla_core.schedule.thunk import (
+    CallThunk,
+    CollectiveThunk,
+    ConditionalThunk,
+    CopyThunk,
+    InfeedThunk,
+    OutfeedThunk,
+    Thunk,
+    ThunkProgram,
+    ThunkSequence,
+    WhileThunk,
+)
+
+__all__ = ["EmitKernel", "emit_thunks", "leaf_shapes"]
+
+Slices = tuple[BufferSlice, ...]
+EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]
+
+_NOTHING = frozenset(
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "add-dependency",
+        "optimization-barrier",
+        "domain",
+    }
+)
+_COLLECTIVES = frozenset(
+    {
+        "all-reduce",
+        "all-gather",
+        "all-to-all",
+        "reduce-scatter",
+        "collective-permute",
+        "collective-broadcast",
+        "partition-id",
+        "replica-id",
+    }
+)
+
+
+def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
+    """The arrays in it, left to right."""
+    return tuple(leaf for leaf in shape.leaves() if leaf.is_array)
+
+
+def emit_thunks(assignment: BufferAssignment, emit_kernel: EmitKernel) -> ThunkProgram:
+    """Thunks for every instruction in the schedule's order.
+
+    Args:
+        assignment: of a module with a schedule and flat entry parameters and results.
+        emit_kernel: makes the thunks of an instruction that computes, from the slices of its operands' and its
+            results' array leaves. Copies, control flow, infeed, outfeed and collectives never reach it.
+    """
+    module = assignment.module
+    emitter = _Emitter(assignment, emit_kernel)
+    thunks = emitter.sequence(module.entry)
+    parameters = tuple(assignment.slice(p).allocation if p.shape.is_array else None for p in module.entry.parameters)
+    results = emitter.slices(module.entry.root)
+    for place in results:
+        if place.allocation.kind not in (AllocationKind.OUTPUT, AllocationKind.PARAMETER):
+            raise InternalError(f"a result of {module.name} lies in {place.allocation}, not in memory of the caller's")
+    return ThunkProgram(tuple(assignment.allocations), thunks, parameters, results)
+
+
+class _Emitter:
+    def __init__(self, assignment: BufferAssignment, emit_kernel: EmitKernel) -> None:
+        self._assignment = assignment
+        self._emit_kernel = emit_kernel
+        schedule = assignment.module.schedule
+        self._schedule = schedule if schedule is not None else {}
+
+    def sequence(self, computation: HloComputation) -> ThunkSequence:
+        order = self._schedule.get(computation) or computation.post_order()
+        return tuple(thunk for instruction in order for thunk in self._emit(instruction))
+
+    def slices(self, instruction: HloInstruction) -> Slices:
+        """Of the array leaves of a result."""
+        leaves = zip(instruction.shape.leaves(), self._assignment.leaf_slices(instruction), strict=True)
+        return tuple(place for shape, place in leaves if shape.is_array)
+
+    def _operands(self, instruction: HloInstruction) -> Slices:
+        return tuple(place for operand in instruction.operands for place in self.slices(operand))
+
+    def _emit(self, instruction: HloInstruction) -> Sequence[Thunk]:
+        name, opcode = instruction.name, instruction.opcode
+        attribute = instruction.attributes.get
+        if opcode in _NOTHING:
+            return ()
+        if opcode == "while":
+            condition: HloComputation = instruction.attributes["condition"]
+            body: HloComputation = instruction.attributes["body"]
+            predicate = self._assignment.slice(condition.root)
+            return (
+                WhileThunk(name, predicate, self.sequence(condition), self.sequence(body), _trip_count(instruction)),
+            )
+        if opcode == "conditional":
+            index = instruction.operand(0)
+            branches = tuple(self.sequence(c) for c in branch_computations(instruction.attributes))
+            is_predicate = index.shape.element_type.value == "pred"
+            return (ConditionalThunk(name, self._assignment.slice(index), branches, is_predicate),)
+        if opcode == "call":
+            return (CallThunk(name, self.sequence(instruction.attributes["to_apply"])),)
+        operands, results = self._operands(instruction), self.slices(instruction)
+        if opcode == "copy" and _same_layout(instruction):
+            pairs = zip(operands, results, strict=True)
+            return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
+        if opcode == "infeed":
+            return (InfeedThunk(name, results, leaf_shapes(instruction.shape)),)
+        if opcode == "outfeed":
+            value = instruction.operand(0)
+            return (OutfeedThunk(name, self.slices(value), value.shape),)
+        if opcode in _COLLECTIVES:
+            shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
+            return (
+                CollectiveThunk(
+                    name,
+                    opcode,
+                    operands,
+                    results,
+                    shapes,
+                    leaf_shapes(instruction.shape),
+                    dict(instruction.attributes),
+                    attribute("to_apply"),
+                ),
+            )
+        made = self._emit_kernel(instruction, operands, results)
+        return (made,) if isinstance(made, Thunk) else made
+
+
+def _same_layout(copy: HloInstruction) -> bool:
+    before = list(copy.operand(0).shape.with_default_layout().leaves())
+    return before == list(copy.shape.with_default_layout().leaves())
+
+
+def _trip_count(instruction: HloInstruction) -> int | None:
+    """XLA writes `backend_config={"known_trip_count":{"n":"10"}}`."""
+    try:
+        return int(json.loads(instruction.attributes["backend_config"])["known_trip_count"]["n"])
+    except (TypeError, KeyError, ValueError):
+        return None
