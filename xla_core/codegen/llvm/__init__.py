@@ -1,0 +1,60 @@
+"""LLVM emission shared by every LLVM target.
+
+How a backend uses it::
+
+    abi = LoopAbi(triple, cpu, features, vector_width=512)     # or a TargetAbi of its own
+    emitter = KernelEmitter(abi)                               # one IrModule; KernelEmitter(abi, module) adds to one
+    kernel = emitter.emit(instruction, "fusion_1", aliasing={(0, 1)})
+    compiled = compile_ir(emitter.module.to_text(), abi, jit=True)   # .module (llvmlite), .assembly(), .object(), .ir()
+
+`emit` takes a fusion, or one instruction that stands alone, and adds one function to the module. Its buffers are
+`kernel.parameters`: each operand's array leaves, then the result's leaves. Its work is `kernel.partition_count`
+independent units; a call does units [begin, end), so a thread pool, or a grid of threads, may split them in any way
+(not below `kernel.grain` units a thread); 0 units is nothing to do. `kernel.flops` and `kernel.bytes` estimate the
+whole. `aliasing` names the (result leaf, operand leaf) pairs that may be one buffer; `may_share_buffer` says for which
+pairs that is right. All else is `noalias`.
+
+With `LoopAbi` the function is ``void @name(ptr %buffers, i64 %begin, i64 %end)``, where %buffers points to an array of
+buffer pointers, each aligned to `abi.alignment`; it is `noinline`, calls nothing outside the module but what
+`abi.math` brings in, and writes nothing but its results.
+
+What is inside, from the ground up: `types`, `builder` (text of LLVM IR), `target_abi`, `index` and `ir_array` (where an
+element lies), `context` (open loops, hoisting, known values), `math` and the tables of integer, float and complex ops,
+`elemental` (one element of an elementwise op), `fused` (any instruction of a computation at any index) with the element
+generators (`data_movement`, `indexing`, `reductions`, ...), and the kernel forms ("heroes") that `kernel` chooses from.
+A new op is one function under a decorator: `elemental`, `generator`, or a hero.
+"""
+
+from xla_core.codegen.llvm import data_movement as _data_movement  # fills the registries
+from xla_core.codegen.llvm import loop_kernel as _loop_kernel
+from xla_core.codegen.llvm import reductions as _reductions
+from xla_core.codegen.llvm.builder import IrBuilder, IrFunction, IrModule, Value
+from xla_core.codegen.llvm.fused import FusedIrEmitter
+from xla_core.codegen.llvm.ir_array import Complex, IrArray
+from xla_core.codegen.llvm.kernel import Kernel, KernelEmitter
+from xla_core.codegen.llvm.llvm_compiler import CompiledModule, compile_ir, emit_assembly, emit_object, optimize
+from xla_core.codegen.llvm.sharing import may_share_buffer
+from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
+
+__all__ = [
+    "CompiledModule",
+    "Complex",
+    "FusedIrEmitter",
+    "GridAbi",
+    "IrArray",
+    "IrBuilder",
+    "IrFunction",
+    "IrModule",
+    "Kernel",
+    "KernelEmitter",
+    "KernelFrame",
+    "KernelParameter",
+    "LoopAbi",
+    "TargetAbi",
+    "Value",
+    "compile_ir",
+    "emit_assembly",
+    "emit_object",
+    "may_share_buffer",
+    "optimize",
+]

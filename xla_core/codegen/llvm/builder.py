@@ -1,0 +1,561 @@
+"""A small builder of LLVM IR text: modules, functions, blocks, instructions.
+
+Text, because llvmlite.ir lacks types that targets need and is slow; LLVM's own parser checks what is written here.
+Values are names with a type; integer arithmetic on constants folds while it is built, so that index computations on
+static shapes leave nothing behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from xla_core.codegen.llvm.types import float_constant, is_float_type, type_bits
+from xla_core.errors import InternalError
+
+__all__ = ["Block", "IrBuilder", "IrFunction", "IrModule", "Loop", "Value"]
+
+
+class Value:
+    """An SSA value or a constant: its LLVM type and its name as operands spell it (`%v7`, `42`, `@table`)."""
+
+    __slots__ = ("name", "type")
+
+    def __init__(self, type: str, name: str) -> None:
+        self.type = type
+        self.name = name
+
+    @property
+    def integer(self) -> int | None:
+        """The value of an integer constant, else None."""
+        first = self.name[0]
+        if first in "%@" or self.type[0] != "i":
+            return None
+        if self.name in ("true", "false"):
+            return int(self.name == "true")
+        try:
+            return int(self.name)
+        except ValueError:  # poison, undef
+            return None
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+class Block:
+    """A basic block: its label and its lines; the last line is the terminator."""
+
+    __slots__ = ("label", "lines")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.lines: list[str] = []
+
+    def __str__(self) -> str:
+        return f"label %{self.label}"
+
+
+class IrFunction:
+    """A function definition under construction."""
+
+    def __init__(
+        self,
+        name: str,
+        return_type: str,
+        parameters: Sequence[tuple[str, str, str]],
+        *,
+        prefix: str = "",
+        attributes: str = "",
+    ) -> None:
+        """`parameters` are (type, attributes, name); `prefix` holds linkage and calling convention; `attributes` what
+        follows the parameter list.
+        """
+        self.name = name
+        self.return_type = return_type
+        self.parameters = [Value(type_, f"%{n}") for type_, _, n in parameters]
+        self._header = " ".join(
+            filter(
+                None,
+                [
+                    "define",
+                    prefix,
+                    f"{return_type} @{name}("
+                    + ", ".join(" ".join(filter(None, (type_, extra, f"%{n}"))) for type_, extra, n in parameters)
+                    + ")",
+                    attributes,
+                    "{",
+                ],
+            )
+        )
+        self.blocks: list[Block] = []
+        self._names = 0
+        self.add_block("entry")
+
+    def add_block(self, label: str) -> Block:
+        if self.blocks:
+            label = f"{label}.{len(self.blocks)}"
+        block = Block(label)
+        self.blocks.append(block)
+        return block
+
+    def fresh(self) -> str:
+        self._names += 1
+        return f"%v{self._names}"
+
+    def to_text(self) -> str:
+        parts = [self._header]
+        for block in self.blocks:
+            parts.append(f"{block.label}:")
+            parts.extend(f"  {line}" for line in block.lines)
+        parts.append("}\n")
+        return "\n".join(parts)
+
+
+class IrModule:
+    """A module under construction: globals, declarations, functions, metadata."""
+
+    def __init__(self, name: str, *, triple: str = "", data_layout: str = "") -> None:
+        self.name = name
+        self.triple = triple
+        self.data_layout = data_layout
+        self.functions: dict[str, IrFunction] = {}
+        self._globals: dict[str, str] = {}
+        self._declarations: dict[str, str] = {}
+        self._metadata: list[str] = []
+        self._metadata_ids: dict[str, int] = {}
+        self._constants: dict[tuple[str, bytes], Value] = {}
+
+    def add_function(self, function: IrFunction) -> IrFunction:
+        if function.name in self.functions:
+            raise InternalError(f"function {function.name} is in the LLVM module already")
+        self.functions[function.name] = function
+        return function
+
+    def declare(self, name: str, return_type: str, parameter_types: Sequence[str], attributes: str = "") -> None:
+        """Declares an external function once."""
+        if name not in self._declarations and name not in self.functions:
+            signature = f"declare {return_type} @{name}({', '.join(parameter_types)})"
+            self._declarations[name] = f"{signature} {attributes}".rstrip()
+
+    def add_global(self, name: str, definition: str) -> str:
+        """Adds `@name = definition` once; returns `@name`."""
+        self._globals.setdefault(name, definition)
+        return f"@{name}"
+
+    def constant_bytes(self, data: bytes, alignment: int, address_space: int = 0) -> Value:
+        """A pointer to read-only bytes; equal bytes share one global."""
+        key = (f"{alignment},{address_space}", data)
+        if key not in self._constants:
+            space = f"addrspace({address_space}) " if address_space else ""
+            if any(data):
+                text = 'c"' + "".join(_BYTE_TEXT[byte] for byte in data) + '"'
+            else:
+                text = "zeroinitializer"
+            name = f"constant.{len(self._constants)}"
+            definition = f"private unnamed_addr {space}constant [{len(data)} x i8] {text}, align {alignment}"
+            pointer = self.add_global(name, definition)
+            self._constants[key] = Value("ptr" + (f" addrspace({address_space})" if address_space else ""), pointer)
+        return self._constants[key]
+
+    def metadata(self, text: str, *, distinct: bool = False) -> str:
+        """A metadata node; `$self` in the text stands for its own name. Equal plain nodes are one node."""
+        if not distinct and text in self._metadata_ids:
+            return f"!{self._metadata_ids[text]}"
+        number = len(self._metadata)
+        self._metadata.append(f"!{number} = {'distinct ' if distinct else ''}{text.replace('$self', f'!{number}')}")
+        if not distinct:
+            self._metadata_ids[text] = number
+        return f"!{number}"
+
+    def to_text(self) -> str:
+        parts = [f"; ModuleID = '{self.name}'"]
+        if self.data_layout:
+            parts.append(f'target datalayout = "{self.data_layout}"')
+        if self.triple:
+            parts.append(f'target triple = "{self.triple}"')
+        parts.append("")
+        parts.extend(f"@{name} = {definition}" for name, definition in self._globals.items())
+        parts.append("")
+        parts.extend(function.to_text() for function in self.functions.values())
+        parts.extend(text for name, text in self._declarations.items() if name not in self.functions)
+        parts.append("")
+        parts.extend(self._metadata)
+        return "\n".join(parts) + "\n"
+
+    __str__ = to_text
+
+
+_BYTE_TEXT = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
+
+
+class Loop:
+    """An open loop. `preheader` is where code that runs once before it still may be put."""
+
+    __slots__ = ("begin", "body", "end", "exit", "header", "index", "metadata", "phis", "preheader", "step")
+
+    def __init__(self, preheader: Block, header: Block, body: Block, exit_: Block, index: Value) -> None:
+        self.preheader = preheader
+        self.header = header
+        self.body = body
+        self.exit = exit_
+        self.index = index
+        self.begin = self.end = self.step = index
+        self.phis: list[tuple[Value, Value]] = []  # (phi, value before the first iteration)
+        self.metadata: list[str] = []
+
+
+class IrBuilder:
+    """Appends instructions at the end of `block`.
+
+    `loops` are the loops open at this point, outermost first; its length is the level of the code being written, and
+    `at_level` writes code further out, before the loop that is open there. `fast_math` is put on every floating
+    operation.
+    """
+
+    def __init__(self, module: IrModule, function: IrFunction) -> None:
+        self.module = module
+        self.function = function
+        self.block = function.blocks[0]
+        self.loops: list[Loop] = []
+        self.fast_math = ""
+
+    # -- writing -----------------------------------------------------------------------------------------------------
+
+    def emit(self, type_: str, text: str) -> Value:
+        """Appends `%new = text`; the result has type `type_`."""
+        name = self.function.fresh()
+        self.block.lines.append(f"{name} = {text}")
+        return Value(type_, name)
+
+    def line(self, text: str) -> None:
+        """Appends a line that yields no value."""
+        self.block.lines.append(text)
+
+    # -- constants ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def int_(value: int, type_: str = "i64") -> Value:
+        return Value(type_, str(int(value)))
+
+    @staticmethod
+    def float_(value: float, type_: str = "float") -> Value:
+        return Value(type_, float_constant(type_, value))
+
+    def like(self, value: float, other: Value) -> Value:
+        """A constant of another value's scalar type."""
+        if is_float_type(other.type):
+            return Value(other.type, float_constant(other.type, value))
+        return Value(other.type, str(int(value)))
+
+    @staticmethod
+    def bool_(value: bool) -> Value:
+        return Value("i1", "true" if value else "false")
+
+    # -- integers ----------------------------------------------------------------------------------------------------
+
+    def add(self, a: Value, b: Value, flags: str = "") -> Value:
+        x, y = a.integer, b.integer
+        if x == 0:
+            return b
+        if y == 0:
+            return a
+        if x is not None and y is not None:
+            return _wrapped(a.type, x + y)
+        return self.emit(a.type, f"add {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def sub(self, a: Value, b: Value, flags: str = "") -> Value:
+        x, y = a.integer, b.integer
+        if y == 0:
+            return a
+        if x is not None and y is not None:
+            return _wrapped(a.type, x - y)
+        return self.emit(a.type, f"sub {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def mul(self, a: Value, b: Value, flags: str = "") -> Value:
+        x, y = a.integer, b.integer
+        if x == 1 or y == 0:
+            return b
+        if y == 1 or x == 0:
+            return a
+        if x is not None and y is not None:
+            return _wrapped(a.type, x * y)
+        return self.emit(a.type, f"mul {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def udiv(self, a: Value, b: Value) -> Value:
+        x, y = a.integer, b.integer
+        if y == 1:
+            return a
+        if x is not None and y is not None and x >= 0 and y > 0:
+            return Value(a.type, str(x // y))
+        return self.emit(a.type, f"udiv {a.type} {a.name}, {b.name}")
+
+    def urem(self, a: Value, b: Value) -> Value:
+        x, y = a.integer, b.integer
+        if y == 1:
+            return Value(a.type, "0")
+        if x is not None and y is not None and x >= 0 and y > 0:
+            return Value(a.type, str(x % y))
+        return self.emit(a.type, f"urem {a.type} {a.name}, {b.name}")
+
+    def binary(self, op: str, a: Value, b: Value) -> Value:
+        """Any two-operand instruction without flags: sdiv, shl, lshr, ashr, and, or, xor, ..."""
+        return self.emit(a.type, f"{op} {a.type} {a.name}, {b.name}")
+
+    def and_(self, a: Value, b: Value) -> Value:
+        if a.type == "i1":
+            if "true" in (a.name, b.name):
+                return b if a.name == "true" else a
+            if "false" in (a.name, b.name):
+                return Value("i1", "false")
+        return self.binary("and", a, b)
+
+    def or_(self, a: Value, b: Value) -> Value:
+        if a.type == "i1":
+            if "false" in (a.name, b.name):
+                return b if a.name == "false" else a
+            if "true" in (a.name, b.name):
+                return Value("i1", "true")
+        return self.binary("or", a, b)
+
+    def xor(self, a: Value, b: Value) -> Value:
+        return self.binary("xor", a, b)
+
+    def not_(self, a: Value) -> Value:
+        return self.emit(a.type, f"xor {a.type} {a.name}, {'true' if a.type == 'i1' else '-1'}")
+
+    def shl(self, a: Value, amount: int) -> Value:
+        return self.emit(a.type, f"shl {a.type} {a.name}, {amount}") if amount else a
+
+    def lshr(self, a: Value, amount: int) -> Value:
+        return self.emit(a.type, f"lshr {a.type} {a.name}, {amount}") if amount else a
+
+    def ashr(self, a: Value, amount: int) -> Value:
+        return self.emit(a.type, f"ashr {a.type} {a.name}, {amount}") if amount else a
+
+    def icmp(self, predicate: str, a: Value, b: Value) -> Value:
+        x, y = a.integer, b.integer
+        if x is not None and y is not None and predicate in _COMPARE:
+            return self.bool_(_COMPARE[predicate](x, y))
+        return self.emit("i1", f"icmp {predicate} {a.type} {a.name}, {b.name}")
+
+    def clamp(self, low: Value, value: Value, high: Value) -> Value:
+        """Signed clamp of integers."""
+        x, lo, hi = value.integer, low.integer, high.integer
+        if x is not None and lo is not None and hi is not None:
+            return Value(value.type, str(min(max(x, lo), hi)))
+        return self.intrinsic("smin", self.intrinsic("smax", value, low), high)
+
+    # -- floats ------------------------------------------------------------------------------------------------------
+
+    def _float(self, op: str, a: Value, b: Value) -> Value:
+        flags = self.fast_math
+        return self.emit(a.type, f"{op} {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def fadd(self, a: Value, b: Value) -> Value:
+        return self._float("fadd", a, b)
+
+    def fsub(self, a: Value, b: Value) -> Value:
+        return self._float("fsub", a, b)
+
+    def fmul(self, a: Value, b: Value) -> Value:
+        return self._float("fmul", a, b)
+
+    def fdiv(self, a: Value, b: Value) -> Value:
+        return self._float("fdiv", a, b)
+
+    def fneg(self, a: Value) -> Value:
+        return self.emit(a.type, f"fneg {a.type} {a.name}")
+
+    def fcmp(self, predicate: str, a: Value, b: Value) -> Value:
+        return self.emit("i1", f"fcmp {predicate} {a.type} {a.name}, {b.name}")
+
+    # -- conversions, selection --------------------------------------------------------------------------------------
+
+    def cast(self, op: str, a: Value, type_: str) -> Value:
+        """trunc, zext, sext, fpext, fptrunc, sitofp, uitofp, bitcast, inttoptr, ...; nothing when the type stays."""
+        if a.type == type_:
+            return a
+        number = a.integer
+        if number is not None and op in ("trunc", "zext", "sext"):
+            if op == "zext":
+                number &= (1 << type_bits(a.type)) - 1
+            elif a.type == "i1":
+                number = -number
+            return _wrapped(type_, number)
+        return self.emit(type_, f"{op} {a.type} {a.name} to {type_}")
+
+    def resize(self, a: Value, type_: str, *, signed: bool) -> Value:
+        """An integer brought to another width."""
+        have, want = type_bits(a.type), type_bits(type_)
+        return self.cast("trunc" if want < have else "sext" if signed else "zext", a, type_)
+
+    def bitcast(self, a: Value, type_: str) -> Value:
+        return self.cast("bitcast", a, type_)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        if condition.name == "true" or a.name == b.name:
+            return a
+        if condition.name == "false":
+            return b
+        return self.emit(a.type, f"select {condition.type} {condition.name}, {a.type} {a.name}, {b.type} {b.name}")
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+
+    def call(self, name: str, return_type: str, arguments: Sequence[Value], *, attributes: str = "") -> Value:
+        """Calls a function, which is declared when the module doesn't define it. `attributes` go on the declaration."""
+        self.module.declare(name, return_type, [a.type for a in arguments], attributes)
+        text = f"call {return_type} @{name}({', '.join(map(str, arguments))})"
+        if return_type == "void":
+            self.line(text)
+            return Value("void", "undef")
+        return self.emit(return_type, text)
+
+    def intrinsic(self, name: str, *arguments: Value, suffixes: Sequence[str] | None = None, result: str = "") -> Value:
+        """Calls `llvm.name`, overloaded on the first argument's type unless `suffixes` say otherwise."""
+        types = suffixes if suffixes is not None else (arguments[0].type,)
+        full = ".".join(["llvm", name, *(_MANGLED.get(t) or _mangle(t) for t in types)])
+        result = result or arguments[0].type
+        self.module.declare(full, result, [a.type for a in arguments])
+        flags = self.fast_math + " " if self.fast_math and is_float_type(result) else ""
+        text = f"call {flags if result != 'void' else ''}{result} @{full}({', '.join(map(str, arguments))})"
+        if result == "void":
+            self.line(text)
+            return Value("void", "undef")
+        return self.emit(result, text)
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def gep(self, element: str, pointer: Value, *indices: Value) -> Value:
+        """`getelementptr inbounds`."""
+        if len(indices) == 1 and indices[0].integer == 0:
+            return pointer
+        text = ", ".join(map(str, indices))
+        return self.emit(pointer.type, f"getelementptr inbounds {element}, {pointer}, {text}")
+
+    def load(self, type_: str, pointer: Value, *, align: int = 0, metadata: str = "") -> Value:
+        align_text = f", align {align}" if align else ""
+        return self.emit(type_, f"load {type_}, {pointer}{align_text}{metadata}")
+
+    def store(self, value: Value, pointer: Value, *, align: int = 0, metadata: str = "") -> None:
+        self.line(f"store {value}, {pointer}{f', align {align}' if align else ''}{metadata}")
+
+    def alloca(self, type_: str, count: int = 1, *, align: int = 0, address_space: int = 0) -> Value:
+        """Stack memory, taken once at the function's entry."""
+        name = self.function.fresh()
+        space = f", addrspace({address_space})" if address_space else ""
+        align_text = f", align {align}" if align else ""
+        self.function.blocks[0].lines.insert(0, f"{name} = alloca {type_}, i64 {count}{align_text}{space}")
+        return Value("ptr" + (f" addrspace({address_space})" if address_space else ""), name)
+
+    # -- control flow ------------------------------------------------------------------------------------------------
+
+    def branch(self, target: Block) -> None:
+        self.line(f"br {target}")
+
+    def branch_if(self, condition: Value, then: Block, otherwise: Block, metadata: str = "") -> None:
+        self.line(f"br {condition}, {then}, {otherwise}{metadata}")
+
+    def phi(self, *incoming: tuple[Value, Block]) -> Value:
+        """A phi at this point; it must be among the first lines of its block."""
+        type_ = incoming[0][0].type
+        return self.emit(type_, f"phi {type_} " + ", ".join(f"[ {v.name}, %{b.label} ]" for v, b in incoming))
+
+    def ret(self, value: Value | None = None) -> None:
+        self.line("ret void" if value is None else f"ret {value}")
+
+    @contextlib.contextmanager
+    def if_(self, condition: Value) -> Iterator[None]:
+        """Code that runs where the condition holds."""
+        then, after = self.function.add_block("then"), self.function.add_block("after")
+        self.branch_if(condition, then, after)
+        self.block = then
+        yield
+        self.branch(after)
+        self.block = after
+
+    def open_loop(
+        self, begin: Value, end: Value, step: Value | None = None, carried: Sequence[Value] = (), name: str = "loop"
+    ) -> tuple[Loop, list[Value]]:
+        """Starts `for (i = begin; i < end; i += step)` (unsigned); returns the loop and the carried values' phis.
+
+        `close_loop` with the carried values' next ones ends it; `carried` are their first ones.
+        """
+        function = self.function
+        header, body = function.add_block(name), function.add_block(f"{name}.body")
+        exit_ = function.add_block(f"{name}.exit")
+        loop = Loop(self.block, header, body, exit_, Value(begin.type, function.fresh()))
+        loop.begin, loop.end, loop.step = begin, end, step or Value(begin.type, "1")
+        loop.phis = [(Value(v.type, function.fresh()), v) for v in carried]
+        self.loops.append(loop)
+        self.block = body
+        return loop, [phi for phi, _ in loop.phis]
+
+    def close_loop(self, loop: Loop, carried: Sequence[Value] = ()) -> list[Value]:
+        """Ends the innermost loop; returns the carried values as they are after it."""
+        if self.loops.pop() is not loop:
+            raise InternalError("loops must be closed inside out")
+        next_index = self.emit(loop.index.type, f"add nuw nsw {loop.index}, {loop.step.name}")
+        hints = f", !llvm.loop {self._loop_metadata(loop)}" if loop.metadata else ""
+        self.line(f"br {loop.header}{hints}")
+        before, latch, header = loop.preheader.label, self.block.label, loop.header.lines
+        loop.preheader.lines.append(f"br {loop.header}")
+        for (phi, first), after in zip([(loop.index, loop.begin), *loop.phis], [next_index, *carried], strict=True):
+            header.append(f"{phi.name} = phi {phi.type} [ {first.name}, %{before} ], [ {after.name}, %{latch} ]")
+        condition = self.function.fresh()
+        header.append(f"{condition} = icmp ult {loop.index}, {loop.end.name}")
+        header.append(f"br i1 {condition}, {loop.body}, {loop.exit}")
+        self.block = loop.exit
+        return [phi for phi, _ in loop.phis]
+
+    def _loop_metadata(self, loop: Loop) -> str:
+        hints = [self.module.metadata(hint) for hint in loop.metadata]
+        return self.module.metadata(f"!{{{', '.join(['$self', *hints])}}}", distinct=True)
+
+    @property
+    def level(self) -> int:
+        """How many loops are open here."""
+        return len(self.loops)
+
+    @contextlib.contextmanager
+    def at_level(self, level: int) -> Iterator[None]:
+        """Code written inside goes where only the outer `level` loops are open: before the next one starts."""
+        if level >= len(self.loops):
+            yield
+            return
+        block, inner = self.block, self.loops[level:]
+        self.block, self.loops = inner[0].preheader, self.loops[:level]
+        yield
+        inner[0].preheader = self.block
+        self.block, self.loops = block, [*self.loops, *inner]
+
+
+def _wrapped(type_: str, value: int) -> Value:
+    bits = type_bits(type_)
+    if bits == 1:
+        return Value(type_, "true" if value & 1 else "false")
+    value &= (1 << bits) - 1
+    return Value(type_, str(value - (1 << bits) if value >> bits - 1 else value))
+
+
+_COMPARE = {
+    "eq": int.__eq__,
+    "ne": int.__ne__,
+    "slt": int.__lt__,
+    "sle": int.__le__,
+    "sgt": int.__gt__,
+    "sge": int.__ge__,
+}
+
+_MANGLED = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16", "ptr": "p0"}
+
+
+def _mangle(type_: str) -> str:
+    if type_.startswith("ptr addrspace("):
+        return "p" + type_[14:-1]
+    if type_.startswith("<"):
+        count, _, element = type_[1:-1].partition(" x ")
+        return f"v{count}{_MANGLED.get(element) or _mangle(element)}"
+    return type_

@@ -1,0 +1,293 @@
+"""ElementalIrEmitter: one element of an elementwise op from the operands' elements.
+
+(XLA: xla/service/elemental_ir_emitter.h.) `ELEMENTAL` maps opcodes to emitters; what an opcode means for integers, for
+floats and for complex numbers is in tables of their own (`integer_ops`, `float_ops`, `complex_ops`). Floats below
+32 bits are computed in f32 and rounded once per op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xla_core.codegen.llvm.builder import Value
+from xla_core.codegen.llvm.complex_ops import COMPLEX_OPS
+from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.conversions import narrow_from_f32, round_to_odd, widen_to_f32
+from xla_core.codegen.llvm.float_ops import FLOAT_OPS, reduce_precision
+from xla_core.codegen.llvm.integer_ops import INTEGER_OPS, compare_integers
+from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.math import MathEmitter
+from xla_core.codegen.llvm.types import is_float_type, register_type, type_bits
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["ELEMENTAL", "ElementalEmitter", "ElementalIrEmitter", "elemental"]
+
+ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]
+"""(emitter, instruction, operand elements) -> the element."""
+
+ELEMENTAL: dict[str, ElementalEmitter] = {}
+
+
+def elemental(*opcodes: str) -> Callable[[ElementalEmitter], ElementalEmitter]:
+    """Registers the emitter of some opcodes."""
+
+    def register(function: ElementalEmitter) -> ElementalEmitter:
+        for opcode in opcodes:
+            ELEMENTAL[opcode] = function
+        return function
+
+    return register
+
+
+class ElementalIrEmitter:
+    """Emits elementwise ops where its context's builder stands."""
+
+    def __init__(self, context: EmissionContext) -> None:
+        self.context = context
+        self.b = context.builder
+        self.math = MathEmitter(context.builder, context.abi)
+
+    def emit(self, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+        """The element of an elementwise instruction."""
+        return ELEMENTAL[instruction.opcode](self, instruction, operands)
+
+    # -- floats ------------------------------------------------------------------------------------------------------
+
+    def widen(self, value: Value, element_type: ElementType) -> Value:
+        """A float as the type it is computed in: f64, or f32 for all others. Exact."""
+        if element_type in (ElementType.F32, ElementType.F64):
+            return value
+        if element_type in self.context.abi.native_floats:
+            return self.b.cast("fpext", value, "float")
+        return widen_to_f32(self.b, value, element_type)
+
+    def narrow(self, value: Value, element_type: ElementType) -> Value:
+        """An f32 or f64 rounded, once, to nearest even."""
+        if element_type is ElementType.F64:
+            return self.b.cast("fpext", value, "double")
+        if element_type is ElementType.F32:
+            return self.b.cast("fptrunc", value, "float") if value.type == "double" else value
+        if value.type == "double":
+            value = round_to_odd(self.b, value)
+        if element_type in self.context.abi.native_floats:
+            return self.b.cast("fptrunc", value, register_type(element_type))
+        return narrow_from_f32(self.b, value, element_type)
+
+    # -- conversion --------------------------------------------------------------------------------------------------
+
+    def convert(self, value: ElementValue, source: ElementType, target: ElementType) -> ElementValue:
+        """HLO's convert: the nearest value; to integers truncated and saturated, NaN to 0; to pred, not zero."""
+        if source is target:
+            return value
+        if target.is_complex:
+            part = target.component
+            if isinstance(value, Complex):
+                real, imag = (self._real(v, source.component, part) for v in value)
+                return Complex(real, imag)
+            return Complex(self._real(value, source, part), self.b.float_(0.0, register_type(part)))
+        if isinstance(value, Complex):
+            if target is ElementType.PRED:
+                zero = self.b.like(0.0, value.real)
+                return self.b.or_(self.b.fcmp("une", value.real, zero), self.b.fcmp("une", value.imag, zero))
+            return self._real(value.real, source.component, target)
+        return self._real(value, source, target)
+
+    def _real(self, value: Value, source: ElementType, target: ElementType) -> Value:
+        b = self.b
+        if source is target:
+            return value
+        if source.is_floating:
+            wide = self.widen(value, source)
+            if target.is_floating:
+                return self.narrow(wide, target)
+            if target is ElementType.PRED:
+                return b.fcmp("une", wide, b.like(0.0, wide))
+            return self._float_to_integer(wide, target)
+        signed = source.is_signed
+        if target.is_floating:
+            to = (
+                "double" if target is ElementType.F64 or (source.bit_width == 32 and target.bit_width < 32) else "float"
+            )
+            if source.bit_width == 64 and target.bit_width < 32:
+                to = "double"
+            wide = b.cast("sitofp" if signed else "uitofp", value, to)
+            return self.narrow(wide, target)
+        if target is ElementType.PRED:
+            return b.icmp("ne", value, b.int_(0, value.type))
+        return b.resize(value, register_type(target), signed=signed)
+
+    def _float_to_integer(self, value: Value, target: ElementType) -> Value:
+        b, bits = self.b, target.bit_width
+        through = max(bits, 32)  # narrower results saturate in integers, whose vector forms are better
+        name = "fptosi.sat" if target.is_signed or bits < 32 else "fptoui.sat"
+        wide = b.intrinsic(name, value, suffixes=(f"i{through}", value.type), result=f"i{through}")
+        if through == bits:
+            return wide
+        low = -(1 << bits - 1) if target.is_signed else 0
+        high = (1 << bits - 1) - 1 if target.is_signed else (1 << bits) - 1
+        return b.cast("trunc", b.clamp(b.int_(low, "i32"), wide, b.int_(high, "i32")), f"i{bits}")
+
+
+def _by_category(opcode: str) -> ElementalEmitter:
+    """An op whose meaning is in the tables of integers, floats and complex numbers."""
+
+    def emit(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+        element_type = instruction.operand(0).shape.element_type
+        if element_type.is_complex:
+            complex_op = COMPLEX_OPS.get(opcode)
+            if complex_op is not None:
+                return complex_op(e.math, *(o for o in operands if isinstance(o, Complex)))
+        elif element_type.is_floating:
+            float_op = FLOAT_OPS.get(opcode)
+            if float_op is not None:
+                wide = [e.widen(o, element_type) for o in operands if isinstance(o, Value)]
+                return e.narrow(float_op(e.math, *wide), element_type)
+        else:
+            integer_op = INTEGER_OPS.get(opcode)
+            if integer_op is not None:
+                return integer_op(e.b, element_type, *(o for o in operands if isinstance(o, Value)))
+        raise UnimplementedError(
+            f"{opcode} of {element_type} has no LLVM emission", op=opcode, location=instruction.location
+        )
+
+    return emit
+
+
+for _opcode in {*INTEGER_OPS, *FLOAT_OPS, *COMPLEX_OPS}:
+    ELEMENTAL[_opcode] = _by_category(_opcode)
+
+
+@elemental("copy", "opt-barrier.array")
+def _copy(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    return operands[0]
+
+
+@elemental("convert")
+def _convert(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    return e.convert(operands[0], instruction.operand(0).shape.element_type, instruction.shape.element_type)
+
+
+@elemental("complex")
+def _complex(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    real, imag = (o for o in operands if isinstance(o, Value))
+    return Complex(real, imag)
+
+
+@elemental("real")
+def _real(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    value = operands[0]
+    return value.real if isinstance(value, Complex) else value
+
+
+@elemental("imag")
+def _imag(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    value = operands[0]
+    if isinstance(value, Complex):
+        return value.imag
+    element_type = instruction.shape.element_type
+    return e.narrow(e.b.float_(0.0), element_type)
+
+
+@elemental("is-finite")
+def _is_finite(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    value = operands[0]
+    assert isinstance(value, Value)
+    wide = e.widen(value, instruction.operand(0).shape.element_type)
+    return e.b.fcmp("one", e.b.intrinsic("fabs", wide), e.b.like(float("inf"), wide))
+
+
+@elemental("select")
+def _select(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    condition, a, c = operands
+    assert isinstance(condition, Value)
+    if isinstance(a, Complex) and isinstance(c, Complex):
+        return Complex(e.b.select(condition, a.real, c.real), e.b.select(condition, a.imag, c.imag))
+    assert isinstance(a, Value)
+    assert isinstance(c, Value)
+    return e.b.select(condition, a, c)
+
+
+@elemental("clamp")
+def _clamp(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    low, value, high = (o for o in operands if isinstance(o, Value))
+    element_type = instruction.shape.element_type
+    if element_type.is_floating:
+        low, value, high = (e.widen(v, element_type) for v in (low, value, high))
+        larger = FLOAT_OPS["maximum"](e.math, low, value)
+        return e.narrow(FLOAT_OPS["minimum"](e.math, larger, high), element_type)
+    larger = INTEGER_OPS["maximum"](e.b, element_type, low, value)
+    return INTEGER_OPS["minimum"](e.b, element_type, larger, high)
+
+
+_FLOAT_PREDICATES = {"EQ": "oeq", "NE": "une", "LT": "olt", "LE": "ole", "GT": "ogt", "GE": "oge"}
+
+
+@elemental("compare")
+def _compare(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    b = e.b
+    direction = instruction.attribute("direction")
+    element_type = instruction.operand(0).shape.element_type
+    lhs, rhs = operands
+    if isinstance(lhs, Complex) and isinstance(rhs, Complex):
+        real = b.fcmp(_FLOAT_PREDICATES[direction], lhs.real, rhs.real)
+        imag = b.fcmp(_FLOAT_PREDICATES[direction], lhs.imag, rhs.imag)
+        return b.and_(real, imag) if direction == "EQ" else b.or_(real, imag)
+    assert isinstance(lhs, Value)
+    assert isinstance(rhs, Value)
+    if not element_type.is_floating:
+        return compare_integers(b, direction, lhs, rhs, signed=element_type.is_signed)
+    if instruction.attribute("type") == "TOTALORDER":
+        return compare_integers(b, direction, _total_order(e, lhs), _total_order(e, rhs), signed=True)
+    return b.fcmp(_FLOAT_PREDICATES[direction], e.widen(lhs, element_type), e.widen(rhs, element_type))
+
+
+def _total_order(e: ElementalIrEmitter, value: Value) -> Value:
+    """An integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
+    bits = type_bits(value.type)
+    integer = e.b.bitcast(value, f"i{bits}")
+    # Negative numbers count down: all bits but the sign are flipped.
+    flip = e.b.lshr(e.b.ashr(integer, bits - 1), 1)
+    return e.b.xor(integer, flip)
+
+
+@elemental("reduce-precision")
+def _reduce_precision(
+    e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]
+) -> ElementValue:
+    element_type = instruction.shape.element_type
+    value = operands[0]
+    assert isinstance(value, Value)
+    wide = e.widen(value, element_type)
+    exponent, mantissa = instruction.attribute("exponent_bits"), instruction.attribute("mantissa_bits")
+    return e.narrow(reduce_precision(e.b, wide, exponent, mantissa), element_type)
+
+
+@elemental("stochastic-convert")
+def _stochastic_convert(
+    e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]
+) -> ElementValue:
+    """The magnitude truncated, plus one where the random fraction is below what was cut off."""
+    b = e.b
+    value, random = (o for o in operands if isinstance(o, Value))
+    source, target = (instruction.operand(0).shape.element_type, instruction.shape.element_type)
+    if not target.is_integral:
+        raise UnimplementedError(
+            f"stochastic-convert to {target} has no LLVM emission",
+            op="stochastic-convert",
+            location=instruction.location,
+        )
+    wide = e.widen(value, source)
+    magnitude = b.intrinsic("fabs", wide)
+    whole = b.intrinsic("trunc", magnitude)
+    fraction = b.fsub(magnitude, whole)
+    uniform = b.fmul(b.cast("uitofp", random, wide.type), b.like(2.0 ** -type_bits(random.type), wide))
+    up = b.select(b.fcmp("olt", uniform, fraction), b.like(1.0, wide), b.like(0.0, wide))
+    rounded = b.intrinsic("copysign", b.fadd(whole, up), wide)
+    return e.convert(rounded, ElementType.F64 if wide.type == "double" else ElementType.F32, target)
+
+
+def is_float(value: ElementValue) -> bool:
+    """A real floating register value."""
+    return isinstance(value, Value) and is_float_type(value.type)

@@ -1,0 +1,132 @@
+"""LLVM IR text to optimized IR, assembly or object code. Safe to call from several threads: LLVM runs one at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+from typing import Any
+
+from xla_core.codegen.llvm.target_abi import TargetAbi
+from xla_core.errors import InternalError
+
+__all__ = ["CompiledModule", "compile_ir", "emit_assembly", "emit_object", "optimize", "target_machine"]
+
+_LOCK = threading.RLock()  # llvmlite's parser, pass manager and emitters share one context
+
+
+@functools.cache
+def _initialize() -> None:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()
+
+
+def target_machine(abi: TargetAbi, *, opt_level: int = 3, jit: bool = False, reloc: str = "pic") -> Any:
+    """The TargetMachine of llvmlite for a target. Raises InternalError where this LLVM has no such target."""
+    import llvmlite.binding as llvm
+
+    with _LOCK:
+        _initialize()
+        try:
+            target = llvm.Target.from_triple(abi.triple or llvm.get_process_triple())
+            return target.create_target_machine(
+                cpu=abi.cpu,
+                features=abi.features,
+                opt=opt_level,
+                reloc=reloc,
+                codemodel="jitdefault" if jit else "default",
+                jit=jit,
+            )
+        except RuntimeError as error:
+            raise InternalError(f"LLVM has no target machine for {abi.triple!r}: {error}") from error
+
+
+@dataclasses.dataclass(slots=True)
+class CompiledModule:
+    """An optimized module (llvmlite's ModuleRef) and the machine that emits it."""
+
+    module: Any
+    machine: Any
+
+    def ir(self) -> str:
+        """The optimized LLVM IR."""
+        with _LOCK:
+            return str(self.module)
+
+    def assembly(self) -> str:
+        """The target's assembly."""
+        with _LOCK:
+            text: str = self.machine.emit_assembly(self.module)
+            return text
+
+    def object(self) -> bytes:
+        """A relocatable object file."""
+        with _LOCK:
+            data: bytes = self.machine.emit_object(self.module)
+            return data
+
+
+def compile_ir(
+    ir_text: str, abi: TargetAbi, opt_level: int = 3, *, jit: bool = False, what: str = ""
+) -> CompiledModule:
+    """Parses, verifies and optimizes LLVM IR text.
+
+    Args:
+        ir_text: the module (`IrModule.to_text()`).
+        abi: the target.
+        opt_level: 0 to 3.
+        jit: code for this process's memory, not for a linker.
+        what: names the kernels, and may show their HLO text, in the error.
+
+    Raises:
+        InternalError: LLVM refused the module: a defect of the emitter; the message has the offending lines.
+    """
+    import llvmlite.binding as llvm
+
+    with _LOCK:
+        machine = target_machine(abi, opt_level=opt_level, jit=jit)
+        try:
+            module = llvm.parse_assembly(ir_text)
+            module.verify()
+        except RuntimeError as error:
+            raise InternalError(
+                f"LLVM refuses the IR of {what or 'a module'}: {_with_lines(str(error), ir_text)}",
+                hint="this is a defect of the emitter, not of the program",
+            ) from error
+        if not abi.data_layout:
+            module.data_layout = str(machine.target_data)
+        module.triple = machine.triple
+        options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
+        options.loop_vectorization = options.slp_vectorization = opt_level >= 2
+        options.loop_interleaving = options.loop_unrolling = opt_level >= 2
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return CompiledModule(module, machine)
+
+
+def optimize(ir_text: str, abi: TargetAbi, opt_level: int = 3, *, what: str = "") -> str:
+    """The optimized LLVM IR text."""
+    return compile_ir(ir_text, abi, opt_level, what=what).ir()
+
+
+def emit_assembly(ir_text: str, abi: TargetAbi, opt_level: int = 3, *, what: str = "") -> str:
+    """Optimized assembly of LLVM IR text."""
+    return compile_ir(ir_text, abi, opt_level, what=what).assembly()
+
+
+def emit_object(ir_text: str, abi: TargetAbi, opt_level: int = 3, *, what: str = "") -> bytes:
+    """An optimized object file of LLVM IR text."""
+    return compile_ir(ir_text, abi, opt_level, what=what).object()
+
+
+def _with_lines(message: str, ir_text: str) -> str:
+    """LLVM's message, with the line of the text that it names."""
+    lines = ir_text.splitlines()
+    for part in message.replace("<string>:", " ").split():
+        number = part.split(":")[0]
+        if number.isdigit() and 0 < int(number) <= len(lines):
+            return f"{message.strip()}\n  {lines[int(number) - 1].strip()}"
+    return message.strip()

@@ -1,0 +1,129 @@
+"""Reductions: of rows (a loop with accumulators that LLVM makes vectors of), of columns (a tile of accumulators).
+
+A row reduction is an element generator: it may stand anywhere in a fusion, and is computed in the outermost loop that
+knows its row; softmax and layer normalization thus become one kernel. Bodies are inlined, whatever they compute.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.builder import Value
+from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.data_movement import parts, whole
+from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation, generator
+from xla_core.codegen.llvm.index import Digit, Index
+from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["Reducer", "operand_index"]
+
+_ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+
+
+class Reducer:
+    """A reduction's body on register values.
+
+    A body that is one addition, multiplication, maximum or minimum of small floats accumulates in f32 and is rounded
+    at the end; float additions and multiplications may be reordered.
+    """
+
+    def __init__(self, fused: FusedIrEmitter, computation: HloComputation, types: Sequence[ElementType]) -> None:
+        self.fused = fused
+        self.context = fused.context
+        self.computation = computation
+        self.types = list(types)
+        self.opcode = simple_opcode(computation)
+        small = types[0].is_floating and types[0] not in (ElementType.F32, ElementType.F64)
+        self.wide = small and self.opcode in ("add", "multiply", "maximum", "minimum")
+        self.flags = "reassoc" if self.opcode in ("add", "multiply") else ""
+
+    def enter(self, elements: Sequence[ElementValue]) -> list[Value]:
+        """Operand elements as the registers that are accumulated."""
+        if self.wide:
+            (element,) = elements
+            assert isinstance(element, Value)
+            return [self.fused.elemental.widen(element, self.types[0])]
+        return [register for element in elements for register in parts(element)]
+
+    def leave(self, registers: Sequence[Value]) -> list[ElementValue]:
+        """Accumulated registers as elements."""
+        if self.wide:
+            return [self.fused.elemental.narrow(registers[0], self.types[0])]
+        return unflatten(registers, self.types)
+
+    def combine(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        """One application of the body."""
+        if self.wide:
+            from xla_core.codegen.llvm.float_ops import FLOAT_OPS
+
+            b = self.context.builder
+            saved, b.fast_math = b.fast_math, f"{b.fast_math} {self.flags}".strip()
+            result = FLOAT_OPS[self.opcode](self.fused.elemental.math, left[0], right[0])
+            b.fast_math = saved
+            return [result]
+        arguments = [*unflatten(left, self.types), *unflatten(right, self.types)]
+        results = call_computation(self.context, self.computation, arguments, self.flags)
+        return [register for element in results for register in parts(element)]
+
+
+def simple_opcode(computation: HloComputation) -> str:
+    """The opcode of a body that is one associative op on its two parameters, else ''."""
+    root = computation.root
+    both = len(computation.parameters) == 2 and {*root.operands} == {*computation.parameters}
+    return root.opcode if both and root.opcode in _ASSOCIATIVE else ""
+
+
+def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[ElementValue]:
+    """Registers as elements: two for a complex one."""
+    remaining = iter(registers)
+    return [whole([next(remaining) for _ in range(2 if t.is_complex else 1)]) for t in types]
+
+
+def operand_index(
+    fused: FusedIrEmitter, dimensions: Sequence[int], reduced: Sequence[int], kept: Index, inner: Index
+) -> Index:
+    """The operand's index from those of the kept and of the reduced dimensions, cut only between runs of them."""
+    runs: list[list[int]] = []
+    for dimension in range(len(dimensions)):
+        if runs and (dimension in reduced) == (runs[-1][0] in reduced):
+            runs[-1].append(dimension)
+        else:
+            runs.append([dimension])
+    extents = {run[0]: math.prod(dimensions[d] for d in run) for run in runs}
+    outer_runs = [run[0] for run in runs if run[0] not in reduced]
+    inner_runs = [run[0] for run in runs if run[0] in reduced]
+    groups = dict(zip(outer_runs, kept.regroup(fused.b, [extents[r] for r in outer_runs]), strict=True))
+    groups.update(zip(inner_runs, inner.regroup(fused.b, [extents[r] for r in inner_runs]), strict=True))
+    return Index(dimensions, [digit for run in runs for digit in groups[run[0]]])
+
+
+@generator("reduce")
+def _reduce(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
+    count = len(instruction.operands) // 2
+    operands, inits = instruction.operands[:count], instruction.operands[count:]
+    reduced = sorted(instruction.attribute("dimensions"))
+    dims = operands[0].shape.dimensions
+    reducer = Reducer(f, instruction.attribute("to_apply"), [o.shape.element_type for o in operands])
+    start = reducer.enter([f.value(init, Index.scalar()) for init in inits])
+    extent = math.prod(dims[d] for d in reduced)
+
+    def step(digits: list[Digit], carried: list[Value]) -> Sequence[Value]:
+        inner = Index([dims[d] for d in reduced], digits)
+        place = operand_index(f, dims, reduced, index, inner)
+        return reducer.combine(carried, reducer.enter([f.value(o, place) for o in operands]))
+
+    if extent == 0:
+        return reducer.leave(start)
+    if extent == 1:
+        return reducer.leave(step([], start))
+    space = ("reduce", instruction)
+    return reducer.leave(f.context.nest(space, extent, step, start, name="reduce"))
+
+
+def scalar_results(context: EmissionContext, values: Sequence[ElementValue]) -> list[Value]:
+    """Registers of some elements."""
+    return [r for v in values for r in (v if isinstance(v, Complex) else (v,))]

@@ -1,0 +1,205 @@
+"""TargetAbi: what the shared emitter must know of a target, and the two usual kinds of target.
+
+A vendor with an LLVM target writes a subclass: `LoopAbi` for a processor that runs a kernel as a loop over its part of
+the work, `GridAbi` for one that runs it as a grid of threads. Everything else in this package is the same for both.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.builder import IrBuilder, IrFunction, IrModule, Value
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.shape import Shape
+
+__all__ = ["GridAbi", "KernelFrame", "KernelParameter", "LoopAbi", "TargetAbi"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class KernelParameter:
+    """A buffer that a kernel is given. `aliases` are the positions of the results that may be this very buffer."""
+
+    name: str
+    shape: Shape
+    is_result: bool = False
+    aliases: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(slots=True)
+class KernelFrame:
+    """A kernel's function after its prologue: `builder` writes its body.
+
+    `buffers` are the pointers, one a parameter. The kernel works on the units begin, begin + step, ... below end of
+    its partition space.
+    """
+
+    builder: IrBuilder
+    buffers: list[Value]
+    begin: Value
+    end: Value
+    step: Value
+
+
+class TargetAbi(abc.ABC):
+    """How kernels look on one target. Attributes are plain and may be set a target or an instance.
+
+    triple, cpu, features, data_layout: what LLVM's target machine is made with; an empty layout means the target's own.
+    vector_width: bits of a vector register that loops should be shaped for; 0 for none.
+    flatten: every element is its own unit of work (a thread a element), instead of loops over rows.
+    fast_math: LLVM flags on the program's own floating operations ("contract", "reassoc nsz", ...); none by default.
+    has_fma: fused multiply-add is one instruction for f32 and f64; math functions are then shorter and more exact.
+    native_floats: the types below 32 bits that `fpext` and `fptrunc` convert in hardware, exactly.
+    alignment: bytes, of every buffer.
+    address_space, constant_address_space, stack_address_space: of buffers, constant tables, stack memory.
+    invariant_loads: operands that no result aliases are loaded with `!invariant.load`. Only sound where a kernel is
+        never inlined into code that writes its operands.
+    threads_per_block: more than one where threads cooperate on a row of a reduction (`thread_index`, `barrier`,
+        `shared_array` are then needed).
+    """
+
+    triple: str = ""
+    cpu: str = ""
+    features: str = ""
+    data_layout: str = ""
+    vector_width: int = 128
+    flatten: bool = False
+    fast_math: str = ""
+    has_fma: bool = True
+    native_floats: frozenset[ElementType] = frozenset({ElementType.F16})
+    alignment: int = 64
+    address_space: int = 0
+    constant_address_space: int = 0
+    stack_address_space: int = 0
+    invariant_loads: bool = False
+    threads_per_block: int = 1
+
+    @abc.abstractmethod
+    def begin_kernel(
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+    ) -> KernelFrame:
+        """Adds the function of a kernel to the module, up to where its body starts.
+
+        `count` is the number of units of its partition space. `blocks`: a unit is worked on by all threads of a block.
+        """
+
+    def end_kernel(self, frame: KernelFrame) -> None:
+        """Ends the function."""
+        frame.builder.ret()
+
+    def math(self, builder: IrBuilder, name: str, arguments: Sequence[Value]) -> Value | None:
+        """A math function (an HLO opcode; arguments all f32 or all f64) as this target has it, or None for ours."""
+        return None
+
+    def thread_index(self, builder: IrBuilder) -> Value:
+        """The i64 index of this thread within its block; 0 where blocks are single threads."""
+        return builder.int_(0)
+
+    def barrier(self, builder: IrBuilder) -> None:
+        """Waits for all threads of the block; their writes to shared memory are visible afterwards."""
+        del builder
+
+    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+        """Memory that a block's threads share; by default stack memory, for blocks of one thread."""
+        return builder.alloca(type_, count, address_space=self.stack_address_space)
+
+    @property
+    def pointer_type(self) -> str:
+        """The LLVM type of a buffer."""
+        return f"ptr addrspace({self.address_space})" if self.address_space else "ptr"
+
+
+class LoopAbi(TargetAbi):
+    """`void @kernel(ptr %buffers, i64 %begin, i64 %end)`: an array of buffer pointers and a range of units.
+
+    The functions are `noinline`: their alias facts hold for one call at a time.
+    """
+
+    def __init__(
+        self,
+        triple: str = "",
+        cpu: str = "",
+        features: str = "",
+        *,
+        vector_width: int = 128,
+        has_fma: bool = True,
+        native_floats: frozenset[ElementType] = frozenset({ElementType.F16}),
+    ) -> None:
+        self.triple, self.cpu, self.features = triple, cpu, features
+        self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
+
+    def function_attributes(self) -> str:
+        """Attributes of every kernel function."""
+        width = f' "prefer-vector-width"="{self.vector_width}"' if self.vector_width else ""
+        return f"noinline nounwind{width}"
+
+    def begin_kernel(
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+    ) -> KernelFrame:
+        """See the class."""
+        function = IrFunction(
+            name,
+            "void",
+            [("ptr", "noalias nocapture readonly", "buffers"), ("i64", "", "begin"), ("i64", "", "end")],
+            attributes=self.function_attributes(),
+        )
+        module.add_function(function)
+        builder = IrBuilder(module, function)
+        table, begin, end = function.parameters
+        buffers = []
+        empty, align = module.metadata("!{}"), module.metadata(f"!{{i64 {self.alignment}}}")
+        for position, parameter in enumerate(parameters):
+            slot = builder.gep("ptr", table, builder.int_(position))
+            size = module.metadata(f"!{{i64 {parameter.shape.byte_size}}}")
+            facts = f", !invariant.load {empty}, !dereferenceable {size}, !align {align}"
+            buffers.append(builder.load("ptr", slot, align=8, metadata=facts))
+        return KernelFrame(builder, buffers, begin, end, builder.int_(1))
+
+
+class GridAbi(TargetAbi):
+    """A grid of threads: buffers are kernel parameters, a unit is a thread's or a block's, strided by the grid.
+
+    A subclass gives the calling convention and reads the thread's place.
+    """
+
+    flatten = True
+    invariant_loads = True
+    kernel_prefix: str = ""
+    kernel_attributes: str = "nounwind"
+
+    @abc.abstractmethod
+    def block_index(self, builder: IrBuilder) -> Value:
+        """i64: which block of the grid."""
+
+    @abc.abstractmethod
+    def block_count(self, builder: IrBuilder) -> Value:
+        """i64: blocks in the grid."""
+
+    @abc.abstractmethod
+    def block_size(self, builder: IrBuilder) -> Value:
+        """i64: threads in a block."""
+
+    def begin_kernel(
+        self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
+    ) -> KernelFrame:
+        """See the class."""
+        signature = []
+        for position, parameter in enumerate(parameters):
+            facts = f"align {self.alignment} dereferenceable({max(parameter.shape.byte_size, 1)})"
+            alone = not parameter.aliases and not any(position in p.aliases for p in parameters)
+            if alone:
+                facts = "noalias " + facts
+            if not parameter.is_result:
+                facts += " readonly" if alone else ""
+            signature.append((self.pointer_type, facts, f"buffer{position}"))
+        function = IrFunction(name, "void", signature, prefix=self.kernel_prefix, attributes=self.kernel_attributes)
+        module.add_function(function)
+        builder = IrBuilder(module, function)
+        block, grid = self.block_index(builder), self.block_count(builder)
+        begin, step = block, grid
+        if not blocks:
+            size = self.block_size(builder)
+            begin = builder.add(builder.mul(block, size), self.thread_index(builder))
+            step = builder.mul(grid, size)
+        return KernelFrame(builder, list(function.parameters), begin, builder.int_(count), step)

@@ -1,0 +1,80 @@
+"""How element types are held in LLVM: in registers, in memory, as constants."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
+
+__all__ = ["constant_text", "float_constant", "is_float_type", "register_type", "storage_type", "type_bits"]
+
+_FLOATS = {ElementType.F16: "half", ElementType.BF16: "bfloat", ElementType.F32: "float", ElementType.F64: "double"}
+_FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
+
+
+def register_type(element_type: ElementType) -> str:
+    """The type of an SSA value: i1 for pred, iN for integers of N bits, iN with the bits of small floats.
+
+    Complex values are pairs of their component's type; they have no type of their own.
+    """
+    if element_type in _FLOATS:
+        return _FLOATS[element_type]
+    if element_type.is_array and not element_type.is_complex:
+        return f"i{element_type.bit_width}"
+    raise UnimplementedError(f"element type {element_type} has no LLVM register type")
+
+
+def storage_type(element_type: ElementType) -> str:
+    """The type of one element in memory: a register type of whole bytes; for complex types, of one component."""
+    element_type = element_type.component
+    if element_type in _FLOATS:
+        return _FLOATS[element_type]
+    return f"i{8 * element_type.byte_width}"
+
+
+def is_float_type(type_: str) -> bool:
+    return type_ in _FLOAT_BITS
+
+
+def type_bits(type_: str) -> int:
+    """Bits of a scalar register type; 0 for a pointer."""
+    if type_.startswith("ptr"):
+        return 0
+    return _FLOAT_BITS.get(type_) or int(type_[1:])
+
+
+def float_constant(type_: str, value: float) -> str:
+    """The LLVM spelling of a floating constant, bit-exact, infinities and NaN included."""
+    if type_ == "double":
+        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    with np.errstate(over="ignore", invalid="ignore"):
+        if type_ == "float":
+            rounded = float(np.float32(value))
+            return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"
+        if type_ == "half":
+            return f"0xH{np.float16(value).view(np.uint16):04X}"
+        return f"0xR{np.asarray(value, ml_dtypes.bfloat16).view(np.uint16):04X}"
+
+
+def constant_text(element_type: ElementType, value: Any) -> str:
+    """One element (a numpy scalar of the type's dtype; not complex) as an LLVM constant of its register type."""
+    type_ = register_type(element_type)
+    if type_ in ("float", "double"):
+        if np.isnan(value):  # keep the payload and sign
+            bits = int(np.asarray(value).view(np.uint64 if type_ == "double" else np.uint32))
+            if type_ == "float":
+                bits = (bits & 0x80000000) << 32 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29
+            return f"0x{bits:016X}"
+        return float_constant(type_, float(value))
+    if type_ in ("half", "bfloat"):
+        return f"0x{'H' if type_ == 'half' else 'R'}{int(np.asarray(value).view(np.uint16)):04X}"
+    if element_type is ElementType.PRED:
+        return "true" if value else "false"
+    if element_type.is_integral:
+        return str(int(value))
+    return str(int(np.asarray(value).view(np.uint8)) & (1 << element_type.bit_width) - 1)  # the bits of a small float
