@@ -13,6 +13,7 @@ from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
 from xla_backend_cpu.executor import ALIGNMENT, worker_threads
 from xla_backend_cpu.host import host_cpu, host_features, host_triple
+from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers
 from xla_core.backend import (
     BackendOptions,
@@ -23,7 +24,7 @@ from xla_core.backend import (
     StreamExecutor,
 )
 from xla_core.codegen.llvm import LoopAbi, compile_ir
-from xla_core.hlo import HloModule, Shape
+from xla_core.hlo import ElementType, HloModule, Shape
 from xla_core.target import TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
@@ -35,12 +36,10 @@ class CpuOptions(BackendOptions):
     Attributes:
         threads: how many threads a program may use; None takes the process's affinity mask.
         llvm_optimization_level: 0 to 3.
-        keep_artifacts: keep LLVM IR and assembly for `Executable.artifacts`.
     """
 
     threads: int | None = Field(default=None, ge=1)
     llvm_optimization_level: int = Field(default=3, ge=0, le=3)
-    keep_artifacts: bool = False
 
 
 class CpuCompiler(Compiler):
@@ -58,3 +57,114 @@ class CpuCompiler(Compiler):
     def features(self) -> frozenset[str]:
         """LLVM's names of the processor's features."""
         return host_features()
+
+    def abi(self) -> LoopAbi:
+        """What the shared emitter must know."""
+        features = ",".join(f"+{name}" for name in sorted(self.features))
+        isa = self.isa
+        native = {ElementType.F16} if "f16c" in self.features or self.triple.startswith("aarch64") else set()
+        if "avx512bf16" in self.features:
+            native.add(ElementType.BF16)
+        return LoopAbi(
+            self.triple,
+            self.cpu,
+            features,
+            vector_width=8 * isa.register_bytes,
+            has_fma="fma" in self.features or self.triple.startswith("aarch64"),
+            native_floats=frozenset(native),
+        )
+
+    @property
+    def isa(self) -> VectorIsa:
+        return VectorIsa.of(self.features, self.triple)
+
+    def run_backend(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> Executable:
+        """Buffer assignment, LLVM IR of the whole module, machine code, linked into the process."""
+        own = CpuOptions.model_validate(options.backend) if isinstance(options.backend, dict) else options.backend
+        threads = own.threads or worker_threads()
+        assignment = assign_buffers(module, alignment=ALIGNMENT)
+        emitter = ModuleEmitter(module, assignment, self.abi(), self.isa, threads)
+        with profiler.span("emit LLVM IR", category="compile"):
+            text = emitter.emit().to_text()
+        with profiler.span("LLVM", category="compile"):
+            compiled = compile_ir(text, emitter.abi, own.llvm_optimization_level, what=module.name)
+            code = compiled.object()
+        program = _program(assignment, emitter, code)
+        report = CompilationReport(
+            kernels=emitter.kernels,
+            library_calls=dict(emitter.library_calls),
+            temp_bytes=assignment.temp_bytes,
+            temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
+        )
+        artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
+        if options.keep_artifacts:
+            artifacts |= {"llvm-unoptimized": text, "llvm": compiled.ir(), "asm": compiled.assembly()}
+        return CpuExecutable(module, program, report, artifacts)
+
+    def deserialize(
+        self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
+    ) -> Executable:
+        return CpuExecutable.deserialize(data)
+
+    def fingerprint(self) -> str:
+        return f"{self.cpu} {','.join(sorted(self.features))}"
+
+
+def _program(assignment: BufferAssignment, emitter: ModuleEmitter, code: bytes) -> NativeProgram:
+    """The table of addresses that the emitted code expects, as data."""
+    module = assignment.module
+    leaves = _leaf_numbers([p.shape for p in module.entry.parameters])
+    donors: dict[int, int] = {}
+    parameters: dict[int, int] = {}
+    constants = bytearray()
+    constant_slots: dict[int, int] = {}
+    temp_slot = temp_bytes = 0
+    for allocation in assignment.allocations:
+        slot = 1 + allocation.index
+        if allocation.parameter is not None:
+            number, index = allocation.parameter
+            if (number, index) in leaves:
+                parameters[leaves[number, index]] = slot
+                donors[slot] = leaves[number, index]
+        elif allocation.kind is AllocationKind.CONSTANT and allocation.constant is not None:
+            constants += bytes(-len(constants) % ALIGNMENT)
+            constant_slots[slot] = len(constants)
+            constants += np.ascontiguousarray(allocation.constant.literal.array).tobytes()
+        elif allocation.kind is AllocationKind.TEMP:
+            temp_slot, temp_bytes = slot, allocation.size
+    results = []
+    for place in assignment.leaf_slices(module.entry.root):
+        if not place.size and place.allocation.kind is AllocationKind.TEMP:
+            continue  # a token
+        slot = 1 + place.allocation.index
+        results.append(ResultPlace(slot, place.size, donors.get(slot)))
+    return NativeProgram(
+        code=code,
+        slots=1 + len(assignment.allocations),
+        parameters=tuple(parameters[i] for i in range(len(parameters))),
+        results=tuple(results),
+        temp_slot=temp_slot,
+        temp_bytes=temp_bytes,
+        constants=bytes(constants),
+        constant_slots=constant_slots,
+        routines=tuple(emitter.library_calls),
+        threads=emitter.threads,
+        microseconds=float("inf") if emitter.has_loops else emitter.nanoseconds / 1000,
+    )
+
+
+def _leaf_numbers(shapes: Sequence[Shape]) -> dict[tuple[int, tuple[int, ...]], int]:
+    """The number of each array leaf among the flat arguments, by (parameter, index)."""
+    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def visit(number: int, index: tuple[int, ...], shape: Shape) -> None:
+        if shape.is_array:
+            numbers[number, index] = len(numbers)
+        for i, part in enumerate(shape.tuple_shapes):
+            visit(number, (*index, i), part)
+
+    for number, shape in enumerate(shapes):
+        visit(number, (), shape)
+    return numbers

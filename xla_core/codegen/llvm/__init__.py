@@ -28,7 +28,7 @@ A new op is one function under a decorator: `elemental`, `generator`, or a hero.
 from xla_core.codegen.llvm import data_movement as _data_movement  # fills the registries
 from xla_core.codegen.llvm import loop_kernel as _loop_kernel
 from xla_core.codegen.llvm import reductions as _reductions
-from xla_core.codegen.llvm.builder import IrBuilder, IrFunction, IrModule, Value
+from xla_core.codegen.llvm.builder import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import Complex, IrArray
 from xla_core.codegen.llvm.kernel import Kernel, KernelEmitter
@@ -37,6 +37,7 @@ from xla_core.codegen.llvm.sharing import may_share_buffer
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
 
 __all__ = [
+    "Block",
     "CompiledModule",
     "Complex",
     "FusedIrEmitter",

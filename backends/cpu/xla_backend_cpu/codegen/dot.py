@@ -1,9 +1,9 @@
-"""Products: OpenBLAS where it wins, the generic loops of the shared emitter where it doesn't.
+"""Dots: as blocked products of our own, or by OpenBLAS, whichever is faster.
 
 The pipeline has made every dot canonical: batch dimensions first, in order, on both sides; then one contracting
-dimension and at most one other on each side, in either order (a transposed operand is an argument of the routine).
-A large product is cut into tiles of rows or columns, each a piece of the kernel, so that the process's one pool does
-what BLAS's own would.
+dimension and at most one other on each side. Real products are blocked products (`passes/dot_packer.py` has put the
+right side of large ones into panels); complex ones, and those with a transposed right side that was not worth packing,
+go to OpenBLAS, cut into tiles that the process's own pool shares out.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from xla_backend_cpu.codegen.kernel import NativeKernel, begin_kernel
-from xla_core.codegen.llvm import IrModule, LoopAbi, Value
+import numpy as np
+
+from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
+from xla_core.codegen.llvm import IrBuilder, IrModule, KernelFrame, Value
 from xla_core.hlo import ElementType, HloInstruction
 
-__all__ = ["DotShape", "emit_dot", "is_library_dot", "library_symbol"]
+__all__ = ["DotShape", "LibraryDot", "dot_product", "is_library_dot"]
 
 _PREFIX = {ElementType.F32: "s", ElementType.F64: "d", ElementType.C64: "c", ElementType.C128: "z"}
 _SCALAR = {ElementType.F32: "float", ElementType.F64: "double"}
@@ -25,7 +27,11 @@ _SMALL_FLOPS = 2 * 8 * 8 * 8  # below this a call costs more than the product
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DotShape:
-    """batch x (m, k) x (k, n); `left_transposed` says that the left operand lies as (k, m), `right_` as (n, k)."""
+    """batch x (m, k) x (k, n).
+
+    `left_transposed` says that the left side lies as (k, m), `right_transposed` the right side as (n, k); `panel` is the
+    width of the right side's panels, which lies as (n / panel, k, panel) then; 0 for a plain matrix.
+    """
 
     batch: int
     m: int
@@ -33,6 +39,7 @@ class DotShape:
     k: int
     left_transposed: bool
     right_transposed: bool
+    panel: int = 0
 
     @staticmethod
     def of(dot: HloInstruction) -> DotShape | None:
@@ -46,107 +53,121 @@ class DotShape:
             or dot.attribute("rhs_batch_dims") != first
             or any(len(c) != 1 for c in contracting)
             or left.rank > batch + 2
-            or right.rank > batch + 2
+            or 0 in (*left.dimensions, *right.dimensions)
             or any(s.layout is not None and not s.layout.is_row_major for s in (left, right, dot.shape))
         ):
             return None
         (lhs,), (rhs,) = contracting
         k = left.dimensions[lhs]
-        if k == 0:
+        packed = right.rank == batch + 3 and rhs == batch + 1
+        if right.rank > batch + 2 and not packed:
             return None
-        size = math.prod(left.dimensions[:batch])
-        m = math.prod(left.dimensions[batch:]) // k
-        n = math.prod(right.dimensions[batch:]) // k
-        return DotShape(size, m, n, k, lhs == batch and left.rank == batch + 2, rhs == batch + 1)
+        return DotShape(
+            math.prod(left.dimensions[:batch]),
+            math.prod(left.dimensions[batch:]) // k,
+            math.prod(right.dimensions[batch:]) // k,
+            k,
+            lhs == batch and left.rank == batch + 2,
+            rhs == batch + 1 and right.rank == batch + 2,
+            right.dimensions[-1] if packed else 0,
+        )
 
     @property
-    def flops(self) -> int:
-        return 2 * self.batch * self.m * self.n * self.k
+    def flops(self) -> float:
+        return 2.0 * self.batch * self.m * self.n * self.k
+
+
+def _element_type(dot: HloInstruction) -> ElementType | None:
+    types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
+    return types.pop() if len(types) == 1 else None
+
+
+def dot_product(dot: HloInstruction) -> BlockedProduct | None:
+    """The numbers of a dot that is a blocked product; None for one that should be made otherwise."""
+    shape = DotShape.of(dot)
+    if shape is None or _element_type(dot) not in _SCALAR or shape.right_transposed or shape.n < 4:
+        return None
+    row, tap = (1, shape.m) if shape.left_transposed else (shape.k, 1)
+    return BlockedProduct(
+        groups=(Group(shape.batch, shape.m * shape.k, shape.k * shape.n, shape.m * shape.n),),
+        rows=(shape.m, row, shape.n),
+        columns=(1, 0, 0),
+        taps=((shape.k, tap),),
+        features=shape.n,
+        right_row=shape.panel or shape.n,
+        panel=shape.panel,
+    )
 
 
 def is_library_dot(dot: HloInstruction) -> bool:
-    """Whether `emit_dot` takes it."""
-    types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
-    if len(types) != 1 or dot.shape.element_type not in _PREFIX:
+    """Whether `LibraryDot` takes it, and a call is worth it."""
+    shape = DotShape.of(dot)
+    if shape is None or shape.panel or _element_type(dot) not in _PREFIX:
         return False
-    shape = DotShape.of(dot)
-    return shape is not None and shape.m * shape.n > 0 and shape.flops // shape.batch >= _SMALL_FLOPS
+    return shape.flops / shape.batch >= _SMALL_FLOPS
 
 
-def library_symbol(dot: HloInstruction) -> str:
-    """The routine that the kernel calls."""
-    return f"cblas_{_PREFIX[dot.shape.element_type]}gemm"
+class LibraryDot:
+    """A kernel that calls OpenBLAS; its pieces are (batch, tile of rows, tile of columns)."""
 
+    def __init__(self, dot: HloInstruction, threads: int) -> None:
+        shape = DotShape.of(dot)
+        assert shape is not None
+        self.shape = shape
+        self.element_type = dot.shape.element_type
+        self.symbol = f"cblas_{_PREFIX[self.element_type]}gemm"
+        self.rows, self.columns = _tiles(shape, threads)
+        self.down, self.across = -(-shape.m // self.rows), -(-shape.n // self.columns)
+        self.pieces = shape.batch * self.down * self.across
 
-def emit_dot(module: IrModule, abi: LoopAbi, name: str, dot: HloInstruction, threads: int) -> NativeKernel:
-    """Emits the kernel; its pieces are (batch, tile of rows, tile of columns). Arguments: left, right, result."""
-    shape = DotShape.of(dot)
-    assert shape is not None
-    rows, columns = _tiles(shape, threads)
-    frame = begin_kernel(module, abi, name, dot)
-    b = frame.builder
-    left, right, result = frame.buffers
-    element = f"[{dot.shape.element_type.byte_width} x i8]"
-    down, across = -(-shape.m // rows), -(-shape.n // columns)
+    def emit(self, frame: KernelFrame) -> None:
+        """Writes the kernel's body; buffers are left, right, result."""
+        b, s = frame.builder, self.shape
+        left, right, result = frame.buffers
+        element = f"[{self.element_type.byte_width} x i8]"
+        loop, _ = b.open_loop(frame.begin, frame.end, name="tile")
+        tile_column = b.urem(loop.index, b.int_(self.across))
+        rest = b.udiv(loop.index, b.int_(self.across))
+        tile_row, batch = b.urem(rest, b.int_(self.down)), b.udiv(rest, b.int_(self.down))
+        row, column = b.mul(tile_row, b.int_(self.rows)), b.mul(tile_column, b.int_(self.columns))
 
-    loop, _ = b.open_loop(frame.begin, frame.end, name="tile")
-    tile_column = b.urem(loop.index, b.int_(across))
-    rest = b.udiv(loop.index, b.int_(across))
-    tile_row, batch = b.urem(rest, b.int_(down)), b.udiv(rest, b.int_(down))
-    row, column = b.mul(tile_row, b.int_(rows)), b.mul(tile_column, b.int_(columns))
+        def extent(start: Value, tile: int, whole: int) -> Value:
+            if whole % tile == 0:
+                return b.int_(tile, "i32")
+            return b.resize(b.intrinsic("umin", b.int_(tile), b.sub(b.int_(whole), start)), "i32", signed=False)
 
-    def extent(start: Value, tile: int, whole: int) -> Value:
-        if whole % tile == 0:
-            return b.int_(tile, "i32")
-        return b.resize(b.intrinsic("umin", b.int_(tile), b.sub(b.int_(whole), start)), "i32", signed=False)
+        def at(base: Value, batch_size: int, index: Value, stride: int) -> Value:
+            return b.gep(element, base, b.add(b.mul(batch, b.int_(batch_size)), b.mul(index, b.int_(stride))))
 
-    def at(base: Value, batch_size: int, index: Value, stride: int) -> Value:
-        return b.gep(element, base, b.add(b.mul(batch, b.int_(batch_size)), b.mul(index, b.int_(stride))))
+        one, zero = (self._scalar(b.module, value) for value in (1.0, 0.0))
+        b.call(
+            self.symbol,
+            "void",
+            [
+                b.int_(_ROW_MAJOR, "i32"),
+                b.int_(_TRANSPOSE if s.left_transposed else _NO_TRANSPOSE, "i32"),
+                b.int_(_TRANSPOSE if s.right_transposed else _NO_TRANSPOSE, "i32"),
+                extent(row, self.rows, s.m),
+                extent(column, self.columns, s.n),
+                b.int_(s.k, "i32"),
+                one,
+                at(left, s.m * s.k, row, 1 if s.left_transposed else s.k),
+                b.int_(s.m if s.left_transposed else s.k, "i32"),
+                at(right, s.k * s.n, column, s.k if s.right_transposed else 1),
+                b.int_(s.k if s.right_transposed else s.n, "i32"),
+                zero,
+                b.gep(element, at(result, s.m * s.n, row, s.n), column),
+                b.int_(s.n, "i32"),
+            ],
+        )
+        b.close_loop(loop)
 
-    left_stride = shape.m if shape.left_transposed else shape.k
-    right_stride = shape.k if shape.right_transposed else shape.n
-    left_at = at(left, shape.m * shape.k, row, 1 if shape.left_transposed else shape.k)
-    right_at = at(right, shape.k * shape.n, column, shape.k if shape.right_transposed else 1)
-    result_at = b.gep(element, at(result, shape.m * shape.n, row, shape.n), column)
-
-    def integer(value: int) -> Value:
-        return b.int_(value, "i32")
-
-    scalar = _SCALAR.get(dot.shape.element_type)
-    if scalar is not None:
-        one, zero = b.float_(1.0, scalar), b.float_(0.0, scalar)
-    else:  # complex scalars are passed by address
-        one, zero = (_complex_constant(module, dot.shape.element_type, value) for value in (1.0, 0.0))
-    b.call(
-        library_symbol(dot),
-        "void",
-        [
-            integer(_ROW_MAJOR),
-            integer(_TRANSPOSE if shape.left_transposed else _NO_TRANSPOSE),
-            integer(_TRANSPOSE if shape.right_transposed else _NO_TRANSPOSE),
-            extent(row, rows, shape.m),
-            extent(column, columns, shape.n),
-            integer(shape.k),
-            one,
-            left_at,
-            integer(left_stride),
-            right_at,
-            integer(right_stride),
-            zero,
-            result_at,
-            integer(shape.n),
-        ],
-    )
-    b.close_loop(loop)
-    abi.end_kernel(frame)
-    moved = (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) * shape.batch * dot.shape.element_type.byte_width
-    return NativeKernel(name, shape.batch * down * across, max(shape.flops / 100, moved / 10))
-
-
-def _complex_constant(module: IrModule, element_type: ElementType, value: float) -> Value:
-    import numpy as np
-
-    return module.constant_bytes(np.array(value, element_type.dtype).tobytes(), 16)
+    def _scalar(self, module: IrModule, value: float) -> Value:
+        """alpha or beta; complex ones are passed by address."""
+        type_ = _SCALAR.get(self.element_type)
+        if type_ is None:
+            return module.constant_bytes(np.array(value, self.element_type.dtype).tobytes(), 16)
+        return IrBuilder.float_(value, type_)
 
 
 def _tiles(shape: DotShape, threads: int) -> tuple[int, int]:

@@ -12,13 +12,22 @@ import enum
 from collections import Counter
 from collections.abc import Sequence
 
-from xla_backend_cpu.codegen.convolution import emit_convolution, is_canonical
-from xla_backend_cpu.codegen.dot import emit_dot, is_library_dot, library_symbol
-from xla_backend_cpu.codegen.kernel import NativeKernel
-from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
+from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
+from xla_backend_cpu.codegen.dot import LibraryDot, dot_product, is_library_dot
+from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.analysis import BufferAssignment, BufferSlice
-from xla_core.codegen.llvm import Block, IrBuilder, IrFunction, IrModule, KernelEmitter, LoopAbi, Value
-from xla_core.errors import UnimplementedError
+from xla_core.codegen.llvm import (
+    Block,
+    IrBuilder,
+    IrFunction,
+    IrModule,
+    KernelEmitter,
+    KernelFrame,
+    KernelParameter,
+    LoopAbi,
+    Value,
+)
 from xla_core.hlo import HloComputation, HloInstruction, HloModule
 
 __all__ = ["ENTRY", "ModuleEmitter", "Status"]
@@ -46,6 +55,20 @@ class ContextField(enum.IntEnum):
 _NOTHING_TO_DO = frozenset(
     {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "add-dependency"}
 )
+
+
+_FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
+_BYTES_PER_NANOSECOND = 15.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _NativeKernel:
+    """A kernel's name, its units of work, how few of them are worth a split, and its time on one core."""
+
+    name: str
+    size: int
+    grain: int
+    nanoseconds: float
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -217,46 +240,63 @@ class ModuleEmitter:
             b.store(self._address(sequence, place), b.gep("ptr", sequence.table, b.int_(position)), align=8)
         self.nanoseconds += kernel.nanoseconds
         function = Value("ptr", f"@{kernel.name}")
-        if kernel.size > 1 and self.threads > 1 and kernel.nanoseconds > _PARALLEL_NANOSECONDS:
+        if kernel.size > kernel.grain and self.threads > 1 and kernel.nanoseconds > _PARALLEL_NANOSECONDS:
             parts = max(self.threads, min(4 * self.threads, int(kernel.nanoseconds / _CHUNK_NANOSECONDS)))
-            chunk = -(-kernel.size // min(parts, kernel.size))
+            chunk = max(-(-kernel.size // parts), kernel.grain)
             arguments = [function, sequence.table, b.int_(kernel.size), b.int_(chunk)]
             b.call("xla_cpu_parallel_for", "void", arguments)
         else:
             b.line(f"call void {function.name}({sequence.table}, i64 0, i64 {kernel.size})")
 
-    def _kernel(self, instruction: HloInstruction) -> NativeKernel | None:
+    def _kernel(self, instruction: HloInstruction) -> _NativeKernel | None:
         """Emits the kernel of one instruction; None where its result is empty."""
         if not any(s.num_elements for s in instruction.shape.leaves()):
             return None
         name = f"kernel.{self.kernels}.{instruction.opcode}"
         self.kernels += 1
+        product = self._product(instruction)
+        if product is not None:
+            return self._blocked(name, instruction, product)
         if instruction.opcode == "dot" and is_library_dot(instruction):
-            self.library_calls[library_symbol(instruction)] += 1
-            return emit_dot(self.module, self.abi, name, instruction, self.threads)
-        if instruction.opcode == "convolution" and is_canonical(instruction):
-            return emit_convolution(self.module, self.abi, name, instruction, self.isa)
-        return self._shared_kernel(name, instruction)
-
-    def _shared_kernel(self, name: str, instruction: HloInstruction) -> NativeKernel:
-        if not self._emitter.supports(instruction):
-            raise UnimplementedError(
-                f"the CPU backend has no code for {instruction.opcode} of {instruction.shape}",
-                op=instruction.opcode,
-                location=instruction.location,
-            )
+            return self._library_dot(name, instruction)
         emitted = self._emitter.emit(instruction, name, aliasing=self._aliasing(instruction))
-        return NativeKernel(emitted.name, emitted.count, emitted.nanoseconds)
+        nanoseconds = max(emitted.flops / _FLOPS_PER_NANOSECOND, emitted.bytes / _BYTES_PER_NANOSECOND)
+        return _NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
+
+    def _product(self, instruction: HloInstruction) -> BlockedProduct | None:
+        if instruction.opcode == "dot":
+            return dot_product(instruction)
+        if instruction.opcode == "convolution" and is_canonical(instruction):
+            return convolution_product(instruction)
+        return None
+
+    def _frame(self, name: str, instruction: HloInstruction, count: int) -> KernelFrame:
+        parameters = [KernelParameter(o.name, o.shape) for o in instruction.operands]
+        parameters.append(KernelParameter(instruction.name, instruction.shape, is_result=True))
+        return self.abi.begin_kernel(self.module, name, parameters, count)
+
+    def _blocked(self, name: str, instruction: HloInstruction, product: BlockedProduct) -> _NativeKernel:
+        element_type = instruction.shape.element_type
+        emitter = ProductEmitter(product, element_type.byte_width, self.isa, self.threads)
+        frame = self._frame(name, instruction, emitter.pieces)
+        emitter.emit(frame, VectorOps(frame.builder, element_type, self.isa))
+        self.abi.end_kernel(frame)
+        flops_per_nanosecond = 8.0 * self.isa.register_bytes / element_type.byte_width
+        return _NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond)
+
+    def _library_dot(self, name: str, instruction: HloInstruction) -> _NativeKernel:
+        dot = LibraryDot(instruction, self.threads)
+        self.library_calls[dot.symbol] += 1
+        frame = self._frame(name, instruction, dot.pieces)
+        dot.emit(frame)
+        self.abi.end_kernel(frame)
+        return _NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
-        """(result leaf, operand) pairs that lie in one place."""
+        """(leaf of the result, leaf of the operands) pairs that lie in one place."""
         results = self.assignment.leaf_slices(instruction)
-        pairs = set()
-        for number, operand in enumerate(instruction.operands):
-            if operand.shape.is_array:
-                place = self.assignment.slice(operand)
-                pairs |= {(leaf, number) for leaf, result in enumerate(results) if result.overlaps(place)}
-        return pairs
+        operands = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
+        return {(i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)}
 
     # -- addresses ---------------------------------------------------------------------------------------------------
 
