@@ -1,0 +1,67 @@
+"""Dots of every form, through the whole pipeline, against the evaluator (which accumulates in float64)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+def dot_text(left, right, result, dims, element="f32"):
+    def shape(d):
+        return f"{element}[{','.join(map(str, d))}]"
+
+    return f"""HloModule dot
+ENTRY main {{
+  a = {shape(left)} parameter(0)
+  b = {shape(right)} parameter(1)
+  ROOT c = {shape(result)} dot(a, b), {dims}
+}}"""
+
+
+def inputs(left, right, dtype=np.float32):
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal(s) for s in (left, right)]
+    if np.dtype(dtype).kind == "c":
+        values = [v + 1j * rng.standard_normal(v.shape) for v in values]
+    return [v.astype(dtype) for v in values]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "result", "dims"),
+    [
+        ((5, 7), (7, 3), (5, 3), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ((33, 65), (65, 47), (33, 47), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ((65, 33), (65, 47), (33, 47), "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+        ((33, 65), (47, 65), (33, 47), "lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
+        ((64, 512), (512, 512), (64, 512), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ((64, 512), (512, 512), (64, 512), "lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
+        ((1, 300), (300, 200), (1, 200), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ((200, 300), (300, 1), (200, 1), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ((200, 300), (300,), (200,), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ((300,), (300,), (), "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+        ((3, 8, 9), (3, 9, 10), (3, 8, 10), "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"),
+        ((8, 3, 9), (10, 9, 3), (3, 8, 10), "lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={2}, rhs_contracting_dims={1}"),
+        ((2, 3, 4, 5), (4, 5, 6), (2, 3, 6), "lhs_contracting_dims={2,3}, rhs_contracting_dims={0,1}"),
+        ((0, 4), (4, 5), (0, 5), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        ((3, 0), (0, 5), (3, 5), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("element", "dtype"), [("f32", np.float32), ("f64", np.float64), ("c64", np.complex64)])
+def test_forms(agree, left, right, result, dims, element, dtype):
+    agree(dot_text(left, right, result, dims, element), *inputs(left, right, dtype), rtol=1e-4, atol=1e-4)
+
+
+def test_integers_wrap(agree):
+    a = np.array([[2**31 - 1, 2], [3, -4]], np.int32)
+    text = dot_text((2, 2), (2, 2), (2, 2), "lhs_contracting_dims={1}, rhs_contracting_dims={0}", "s32")
+    agree(text, a, a, rtol=0, atol=0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(m=st.integers(1, 70), n=st.integers(1, 70), k=st.integers(1, 40), left_t=st.booleans(), right_t=st.booleans())
+def test_any_size(agree, m, n, k, left_t, right_t):
+    left, right = ((k, m) if left_t else (m, k)), ((n, k) if right_t else (k, n))
+    dims = f"lhs_contracting_dims={{{0 if left_t else 1}}}, rhs_contracting_dims={{{1 if right_t else 0}}}"
+    agree(dot_text(left, right, (m, n), dims), *inputs(left, right), rtol=1e-4, atol=1e-4)

@@ -1,0 +1,70 @@
+"""The native pool: every piece runs once, from any number of callers, and a forked child isn't stuck."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+
+import numpy as np
+import pytest
+from xla_backend_cpu import host
+
+from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, compile_ir
+
+
+@pytest.fixture(scope="module")
+def increment():
+    """A kernel that adds 1 to buffers[begin..end) (the table itself is the array)."""
+    module = IrModule("increment")
+    function = module.add_function(IrFunction("k", "void", [("ptr", "", "a"), ("i64", "", "b"), ("i64", "", "e")]))
+    b = IrBuilder(module, function)
+    array, begin, end = function.parameters
+    loop, _ = b.open_loop(begin, end)
+    place = b.gep("i64", array, loop.index)
+    b.store(b.add(b.load("i64", place, align=8), b.int_(1)), place, align=8)
+    b.close_loop(loop)
+    b.ret()
+    library = host.load_object(compile_ir(module.to_text(), LoopAbi(host.host_triple())).object(), ["k"], {})
+    run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
+        host.runtime_symbols()["xla_cpu_parallel_for"]
+    )
+    host.start_workers(4)
+
+    def call(array: np.ndarray, size: int, chunk: int) -> None:
+        run(library.address("k"), array.ctypes.data, size, chunk)
+
+    return call
+
+
+@pytest.mark.parametrize(("size", "chunk"), [(1, 1), (7, 3), (1000, 64), (1000, 1000), (5000, 1)])
+def test_every_piece_runs_once(increment, size, chunk):
+    array = np.zeros(size + 10, np.int64)
+    for _ in range(20):
+        increment(array, size, chunk)
+    assert (array[:size] == 20).all()
+    assert (array[size:] == 0).all()
+
+
+def test_callers_on_several_threads_share_the_pool(increment):
+    arrays = [np.zeros(5000, np.int64) for _ in range(4)]
+
+    def work(array):
+        for _ in range(500):
+            increment(array, 5000, 70)
+
+    threads = [threading.Thread(target=work, args=(array,)) for array in arrays]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((array == 500).all() for array in arrays)
+
+
+def test_a_forked_child_runs_alone(increment):
+    array = np.zeros(1000, np.int64)
+    pid = os.fork()
+    if pid == 0:
+        increment(array, 1000, 64)
+        os._exit(0 if (array == 1).all() else 1)
+    assert os.waitpid(pid, 0)[1] == 0
