@@ -30,6 +30,7 @@ class CompileOptions(BaseModel):
         optimization_level: 0 only what is needed to run, 1 cheap passes, 2 everything.
         use_entry_layouts: the layouts of the program's entry are binding; otherwise the compiler chooses.
         dump_to: a directory for dumps; None leaves it to the flags.
+        keep_artifacts: keep what the compiler makes on the way (LLVM IR, assembly, ...) for `Executable.artifacts`.
         backend: the backend's own options, an instance of its `BackendSpec.options` or a mapping for it.
         name: the program's name in dumps and profiles; "" takes the module's.
     """
@@ -46,6 +47,7 @@ class CompileOptions(BaseModel):
     optimization_level: int = Field(default=2, ge=0, le=2)
     use_entry_layouts: bool = False
     dump_to: str | None = None
+    keep_artifacts: bool = False
     backend: Any = Field(default_factory=dict)
     name: str = ""
 

@@ -81,9 +81,9 @@ class Compiler(abc.ABC):
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
         """The executable that `Executable.serialize` was called on. Header and target were checked by the core."""
-        from xla_core.hlo.parser import parse_module  # deferred: only those who read HLO text pay for it
+        from xla_core.hlo.parser import parse_hlo  # deferred: only those who read HLO text pay for it
 
-        return self.run_backend(parse_module(data.decode()), options or CompileOptions(), executor)
+        return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)
 
     def shape_size_bytes(self, shape: Shape) -> int:
         """Bytes of an array of `shape` on the device: padding, tiles and packing included."""

@@ -17,7 +17,7 @@ def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
     Tiles pad with zeros. Elements of `element_size_in_bits` below 8 are packed, the first in the lowest bits.
     """
     layout = shape.layout
-    if layout is None:
+    if layout is None or (layout.is_row_major and not layout.tiles and not layout.element_size_in_bits):
         return _bytes(array)
     physical = array.transpose(layout.minor_to_major[::-1])
     for tile in layout.tiles:

@@ -93,7 +93,7 @@ class TransferManager:
         `immutable` promises that nobody changes `array` any more; otherwise it may be changed once this returns.
         """
         data = self.to_device(array, shape)
-        if immutable or not np.may_share_memory(data, array):
+        if immutable or (data.base is not array and not np.may_share_memory(data, array)):
             stream.memcpy_h2d(memory, data)
         else:
             stream.upload(memory, data)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from xla_core import profiler
+from xla_core import config, profiler
 from xla_core.backend import registry
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.hooks import BackendSpec
@@ -20,7 +19,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
-from xla_core.runtime.buffer import Buffer, intern_shape
+from xla_core.runtime.buffer import Buffer, default_shape, intern_shape
 from xla_core.runtime.device import Device
 from xla_core.runtime.entry import flatten_entry, set_donation
 from xla_core.runtime.host_array import as_host_array
@@ -30,8 +29,6 @@ from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import parse
 
 __all__ = ["Client"]
-
-PLATFORM_VARIABLE = "XLA_PLATFORM"
 
 
 class Client:
@@ -46,7 +43,7 @@ class Client:
     """
 
     def __init__(self, platform: str | None = None) -> None:
-        name, spec = _choose(platform or os.environ.get(PLATFORM_VARIABLE) or None)
+        name, spec = _choose(platform or config.environment().XLA_PLATFORM or None)
         self._spec = spec
         self.platform: Platform = _open(name, spec)
         count = self.platform.visible_device_count()
@@ -65,23 +62,23 @@ class Client:
     # -- programs ----------------------------------------------------------------------------------------------------
 
     def compile(
-        self, program: str | bytes | HloModule, options: CompileOptions | None = None, *, filename: str = ""
+        self, program: str | bytes | HloModule, options: CompileOptions | None = None, *, file: str = ""
     ) -> LoadedExecutable:
         """Compiles for this client's devices. Ctrl-C ends it, and leaves the client usable.
 
         Args:
             program: StableHLO or HLO text, or an HloModule (which is left as it is).
-            filename: for locations in errors.
+            file: its name, for locations in errors.
 
         Raises InvalidArgumentError for a wrong program or wrong options, UnimplementedError for what the target can't
         do: every such op with its location.
         """
         self._alive()
         options = self._checked_options(options)
-        return run_interruptible(lambda: self._compile(program, options, filename), "xla compile")
+        return run_interruptible(lambda: self._compile(program, options, file), "xla compile")
 
-    def _compile(self, program: str | bytes | HloModule, options: CompileOptions, filename: str) -> LoadedExecutable:
-        module = parse(program, filename=filename)
+    def _compile(self, program: str | bytes | HloModule, options: CompileOptions, file: str) -> LoadedExecutable:
+        module = parse(program, file=file)
         if options.name:
             module.name = options.name
         module.num_replicas = options.num_replicas or module.num_replicas
@@ -162,19 +159,22 @@ class Client:
             array._require()
             array = array.to_numpy()
         host = as_host_array(array)
-        return self._to_device(host, device, Shape.of(host).with_default_layout())
-
-    def _host_array(self, value: Any, dtype: np.dtype) -> np.ndarray:
-        return as_host_array(value, dtype)
+        return self._to_device(host, device, default_shape(host.dtype, host.shape))
 
     def _to_device(self, array: np.ndarray, device: Device, shape: Shape) -> Buffer:
         """Puts `array` (native, of `shape`'s dtype and dimensions) on the device in `shape`'s layout."""
         if device.dead is not None:
             raise device.dead.with_traceback(None)
+        if profiler._active is not None:
+            with profiler.span("host to device", "transfer", bytes=array.nbytes):
+                return self._upload(array, device, shape)
+        return self._upload(array, device, shape)
+
+    def _upload(self, array: np.ndarray, device: Device, shape: Shape) -> Buffer:
         shape = intern_shape(shape)
         manager = self.platform.transfer_manager
         stream = device.h2d_stream
-        with profiler.span("host to device", "transfer", bytes=array.nbytes), device.lock:
+        with device.lock:
             memory = device.allocator.allocate(manager.byte_size(shape))
             # Pooled memory comes in the compute stream's order: its last reader there may still be at work.
             free = device.compute_stream.finish()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from xla_core.hlo.element_type import ElementType
 
 __all__ = ["as_host_array"]
 
+_NATIVE = frozenset(t.dtype for t in ElementType if t.is_array)
 _HOST_DEVICES = (1, 3, 11)  # DLPack's CPU, CUDA host, ROCm host
 
 
@@ -22,6 +23,8 @@ def as_host_array(value: Any, dtype: np.dtype | None = None) -> np.ndarray:
 
     Raises InvalidArgumentError for what is not an array of an element type (objects, strings, dates, ragged lists).
     """
+    if value.__class__ is np.ndarray and value.dtype in _NATIVE:
+        return cast(np.ndarray, value)
     array = _convert(value, dtype)
     ElementType.from_numpy(array.dtype)  # raises for a dtype that has none
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))

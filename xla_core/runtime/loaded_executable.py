@@ -15,6 +15,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.entry import donated_parameters
+from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class _DeviceProgram:
         alone.
         """
         if len({id(memory) for memory in memories}) != len(memories):
-            raise self._donated_twice(memories)
+            self._check_donated_once(memories)
         device = self.device
         stream = run_options.stream
         copies = []
@@ -182,16 +183,15 @@ class _DeviceProgram:
         shapes = ", ".join(str(s.without_layout()) for s in self.shapes)
         return InvalidArgumentError(f"{self.name} takes {self.count} arguments ({shapes}), not {count}")
 
-    def _donated_twice(self, memories: list[Any]) -> InvalidArgumentError:
+    def _check_donated_once(self, memories: list[DeviceMemory]) -> None:
         first: dict[int, int] = {}
         for index, memory in enumerate(memories):
             other = first.setdefault(id(memory), index)
             if other != index and (index in self.donated or other in self.donated):
-                return InvalidArgumentError(
+                raise InvalidArgumentError(
                     f"arguments {other} and {index} of {self.name} are the same buffer, and it is donated",
                     hint="pass a copy, or compile with CompileOptions(donate=())",
                 )
-        raise AssertionError  # never: called where two are the same
 
 
 class LoadedExecutable:
@@ -300,10 +300,9 @@ class LoadedExecutable:
         if index >= program.count:
             raise program._wrong_count(index + 1)
         shape = self._shapes[index]
-        array = self._client._host_array(argument, shape.dtype)
-        have = Shape.of(array)
-        if not have.compatible(shape.without_layout()):
-            raise program._mismatch(index, shape, have)
+        array = as_host_array(argument, shape.dtype)
+        if array.shape != shape.dimensions or array.dtype != shape.dtype:
+            raise program._mismatch(index, shape, Shape.of(array))
         return self._client._to_device(array, program.device, shape)
 
     def _not_single(self) -> InvalidArgumentError:

@@ -15,12 +15,12 @@ _BYTECODE_MAGIC = b"ML\xefR"
 _HLO_TEXT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
 
 
-def parse(program: str | bytes | HloModule, *, filename: str = "") -> HloModule:
+def parse(program: str | bytes | HloModule, *, file: str = "") -> HloModule:
     """Reads StableHLO text or HLO text (told apart by HLO text's first word, `HloModule`) into a new HloModule.
 
     Args:
         program: text; text as UTF-8 bytes; or a module, which is copied.
-        filename: for locations in errors.
+        file: its name, for locations in errors.
 
     Raises:
         InvalidArgumentError: for malformed text: where, and what was expected.
@@ -44,19 +44,19 @@ def parse(program: str | bytes | HloModule, *, filename: str = "") -> HloModule:
         )
     with profiler.span("parse", "compile", characters=len(program)):
         if _HLO_TEXT.match(program):
-            return _parse_hlo(program, filename)
-        return _parse_stablehlo(program, filename)
+            return _parse_hlo(program, file)
+        return _parse_stablehlo(program, file)
 
 
-def _parse_hlo(text: str, filename: str) -> HloModule:
-    from xla_core.hlo.parser import parse_module  # each reader only for its own texts
+def _parse_hlo(text: str, file: str) -> HloModule:
+    from xla_core.hlo.parser import parse_hlo  # each reader only for its own texts
 
-    return parse_module(text, file=filename)
+    return parse_hlo(text, file=file)
 
 
-def _parse_stablehlo(text: str, filename: str) -> HloModule:
+def _parse_stablehlo(text: str, file: str) -> HloModule:
     from xla_core.stablehlo import to_hlo
 
-    module: Any = to_hlo(text, filename=filename)
+    module: Any = to_hlo(text, file=file)
     checked: HloModule = module
     return checked

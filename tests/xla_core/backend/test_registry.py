@@ -1,0 +1,211 @@
+"""Finding, loading and checking backends: each by itself, each blamed by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import xla_core
+from xla_core.backend import BackendSpec, registry
+from xla_core.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    UnavailableError,
+)
+
+GOOD = "from toy_backend import xla_backend\n"
+
+
+def test_names_come_from_entry_points_and_nothing_is_imported(install, toy) -> None:
+    install("acme-backend", "acme", "raise SystemExit('imported')")
+    assert "acme" in xla_core.backends()
+    assert "plugin_acme_backend" not in sys.modules
+
+
+def test_a_good_backend_loads_once(install, toy) -> None:
+    install("good", "good", GOOD)
+    spec = registry.load_backend("good")
+    assert isinstance(spec, BackendSpec)
+    assert registry.load_backend("good") is spec
+
+
+def test_a_broken_backend_breaks_alone_and_its_cause_is_kept(install, toy) -> None:
+    install("good", "good", GOOD)
+    install("broken", "broken", "def inner():\n    raise RuntimeError('driver 12 is too old')\n\ninner()\n")
+    install("exits", "exits", "from toy_backend import *\n\n@hookimpl\ndef xla_backend():\n    return 1 / 0\n")
+    infos = {info.name: info for info in registry.inspect_backends()}
+    assert infos["good"].usable
+    broken = infos["broken"]
+    assert not broken.usable
+    assert broken.distributions == ("broken 1.0",)
+    assert "driver 12 is too old" in str(broken.error)
+    assert "in inner" in broken.details
+    assert "ZeroDivisionError" in str(infos["exits"].error)
+    with pytest.raises(FailedPreconditionError, match="driver 12 is too old") as caught:
+        registry.load_backend("broken")
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+def test_two_distributions_with_one_name(install, toy) -> None:
+    install("first", "same", GOOD)
+    install("second", "same", GOOD, version="2.5")
+    with pytest.raises(AlreadyExistsError, match=r"first 1.0 and second 2.5 both .*'same'"):
+        registry.load_backend("same")
+    info = next(i for i in registry.inspect_backends() if i.name == "same")
+    assert set(info.distributions) == {"first 1.0", "second 2.5"}
+    assert info.error is not None
+
+
+def test_all_missing_methods_of_all_classes_are_named(install, toy) -> None:
+    source = """
+from toy_backend import *
+from xla_core.backend import *
+
+class LazyExecutor(StreamExecutor):
+    def create_event(self):
+        return None
+
+class LazyCompiler(Compiler):
+    pass
+
+class LazyExecutable(Executable):
+    pass
+
+class LazyPlatform(ToyPlatform):
+    create_compiler = Platform.create_compiler
+
+@hookimpl
+def xla_backend():
+    return spec(platform=LazyPlatform, compiler=LazyCompiler, executable=LazyExecutable,
+                stream_executor=LazyExecutor, transfer_manager=int)
+"""
+    install("lazy", "lazy", source)
+    with pytest.raises(FailedPreconditionError) as caught:
+        registry.load_backend("lazy")
+    message = str(caught.value)
+    for part in (
+        "LazyExecutor (StreamExecutor) lacks allocate, create_stream, deallocate, description",
+        "LazyCompiler (Compiler) lacks run_backend, target_config",
+        "LazyExecutable (Executable) lacks execute_async_on_stream",
+        "LazyPlatform (Platform) lacks create_compiler",
+        "transfer_manager: <class 'int'> is not a subclass of TransferManager",
+    ):
+        assert part in message
+
+
+@pytest.mark.parametrize("versions", ["((2, 0),)", "((1, 99), (0, 9))", "()"])
+def test_another_version_of_the_contract_is_one_sentence(install, toy, versions: str) -> None:
+    install(
+        "other",
+        "other",
+        f"from toy_backend import *\n@hookimpl\ndef xla_backend():\n    return spec(contract_versions={versions})\n",
+    )
+    with pytest.raises(
+        FailedPreconditionError, match=r"'other' of other 1.0 speaks contract version .*, this xla-core speaks 1\.0"
+    ):
+        registry.load_backend("other")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1\n", "implements no `xla_backend` hook"),
+        ("from toy_backend import *\n@hookimpl\ndef xla_backend():\n    return 5\n", "gave 5, not a BackendSpec"),
+        ("from toy_backend import *\n@hookimpl\ndef xla_backnd():\n    return 5\n", "unknown hook 'xla_backnd'"),
+    ],
+)
+def test_a_module_that_is_no_backend(install, toy, source: str, message: str) -> None:
+    install("wrong", "wrong", source)
+    with pytest.raises((InvalidArgumentError, FailedPreconditionError), match=message):
+        registry.load_backend("wrong")
+
+
+def test_an_unknown_name_lists_those_there_are(install, toy) -> None:
+    install("good", "good", GOOD)
+    with pytest.raises(NotFoundError, match=r"no backend named 'goood'; installed: .*good"):
+        xla_core.Client("goood")
+
+
+def test_no_backend_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_entry_points", list)
+    monkeypatch.delenv("XLA_PLATFORM", raising=False)
+    with pytest.raises(NotFoundError, match="no backend is installed"):
+        xla_core.Client()
+    with pytest.raises(NotFoundError, match="pip install"):
+        xla_core.Client("cpu")
+
+
+UNAVAILABLE = """
+from toy_backend import *
+from xla_core.backend import *
+@hookimpl
+def xla_backend():
+    need = Requirement("libacme.so", False, "not on the loader's path", "install the acme driver")
+    return spec(probe=lambda: Availability.of(need), priority=1000)
+"""
+
+
+def test_a_backend_that_cannot_be_used_says_why_and_the_next_is_taken(install, toy, monkeypatch) -> None:
+    monkeypatch.delenv("XLA_PLATFORM", raising=False)
+    install("chip", "chip", UNAVAILABLE)
+    only = registry._entry_points()
+    monkeypatch.setattr(registry, "_entry_points", lambda: [p for p in only if p.name == "chip"])
+    with pytest.raises(UnavailableError, match=r"chip: libacme.so: not on the loader's path"):
+        xla_core.Client()
+    with pytest.raises(UnavailableError, match=r"(?s)libacme.so.*install the acme driver"):
+        xla_core.Client("chip")
+    monkeypatch.undo()
+    monkeypatch.delenv("XLA_PLATFORM", raising=False)
+
+
+def test_the_default_is_the_highest_priority_that_works(install, toy, monkeypatch) -> None:
+    install("chip", "chip", UNAVAILABLE)
+    install("low", "low", "from toy_backend import *\n@hookimpl\ndef xla_backend():\n    return spec(priority=1)\n")
+    install("high", "high", "from toy_backend import *\n@hookimpl\ndef xla_backend():\n    return spec(priority=2)\n")
+    source = (
+        "from toy_backend import *\nclass None_(ToyPlatform):\n    def visible_device_count(self):\n        return 0\n"
+    )
+    source += "@hookimpl\ndef xla_backend():\n    return spec(priority=3, platform=None_)\n"
+    install("empty", "empty", source)
+    points = registry._entry_points()
+    ours = {"chip", "low", "high", "empty"}
+    monkeypatch.setattr(registry, "_entry_points", lambda: [p for p in points if p.name in ours])
+    monkeypatch.delenv("XLA_PLATFORM", raising=False)
+    with xla_core.Client() as client:
+        assert client.platform_name == "high"
+    monkeypatch.setenv("XLA_PLATFORM", "low")
+    with xla_core.Client() as client:
+        assert client.platform_name == "low"
+    with pytest.raises(UnavailableError, match="finds no device"):
+        xla_core.Client("empty")
+
+
+def test_a_probe_that_raises_is_a_cause(install, toy) -> None:
+    install(
+        "bad", "bad", "from toy_backend import *\n@hookimpl\ndef xla_backend():\n    return spec(probe=lambda: 1 / 0)\n"
+    )
+    info = next(i for i in registry.inspect_backends() if i.name == "bad")
+    assert info.availability is not None
+    assert "ZeroDivisionError" in info.availability.cause
+
+
+def test_importing_xla_core_is_quick_and_lazy() -> None:
+    source = (
+        "import sys, time; t = time.perf_counter(); import xla_core; t = time.perf_counter() - t\n"
+        "slow = {'llvmlite', 'rich', 'typer', 'pydantic', 'jax'} & set(sys.modules)\n"
+        "print(t < 0.2 or t, sorted(slow)); xla_core.Client; xla_core.CompileOptions; print(xla_core.parse.__name__)"
+    )
+    best = [
+        subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout
+        for _ in range(3)
+    ]
+    assert "True []\nparse\n" in best
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(getattr(xla_core, name) is not None for name in xla_core.__all__)
+    assert set(xla_core.__all__) <= set(dir(xla_core))

@@ -1,0 +1,300 @@
+"""Streams and events of the host: in order, concurrent, poisoned, recovered, forked, interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xla_core.backend import DeviceMemory
+from xla_core.errors import InternalError, InvalidArgumentError, XlaError
+from xla_core.runtime import HostEvent, HostStream
+
+
+class Memory:
+    """A device whose memory is one numpy array a handle."""
+
+    ordinal = 0
+
+    def __init__(self) -> None:
+        self.blocks: dict[int, np.ndarray] = {}
+
+    def allocate(self, size: int) -> DeviceMemory:
+        handle = len(self.blocks)
+        self.blocks[handle] = np.zeros(size, np.uint8)
+        return DeviceMemory(handle, size)
+
+    def host_view(self, memory: DeviceMemory) -> memoryview:
+        return memoryview(self.blocks[memory.handle])[memory.offset : memory.offset + memory.size]
+
+
+@pytest.fixture
+def device() -> Memory:
+    return Memory()
+
+
+def test_work_runs_in_order(device: Memory) -> None:
+    stream = HostStream(device)
+    seen: list[int] = []
+    for i in range(200):
+        stream.enqueue(lambda i=i: seen.append(i), 1.0 if i % 3 else float("inf"))
+    stream.synchronize()
+    assert seen == list(range(200))
+
+
+def test_short_work_runs_in_the_caller_when_idle(device: Memory) -> None:
+    stream = HostStream(device)
+    where: list[int] = []
+    stream.enqueue(lambda: where.append(threading.get_ident()), 1.0)
+    assert where == [threading.get_ident()]
+    assert stream.finish().ready
+    stream.enqueue(lambda: where.append(threading.get_ident()), 1000.0)
+    stream.synchronize()
+    assert where[1] != threading.get_ident()
+
+
+def test_enqueueing_never_blocks_and_streams_overlap(device: Memory) -> None:
+    a, b = HostStream(device, "a"), HostStream(device, "b")
+    meet = threading.Barrier(3)
+    for stream in (a, b):
+        stream.host_callback(lambda: meet.wait(10))  # returns only when both streams and the host are here at once
+    meet.wait(10)
+    a.synchronize()
+    b.synchronize()
+    assert a.error is None
+    assert b.error is None
+
+
+def test_events_order_streams(device: Memory) -> None:
+    a, b = HostStream(device), HostStream(device)
+    gate = threading.Event()
+    seen: list[str] = []
+    a.host_callback(lambda: (gate.wait(10), seen.append("a"))[0])
+    event = a.create_event()
+    a.record(event)
+    b.wait(event)
+    b.host_callback(lambda: seen.append("b"))
+    assert not event.ready
+    assert not event.synchronize(timeout=0.01)
+    assert seen == []
+    gate.set()
+    b.synchronize()
+    assert seen == ["a", "b"]
+    assert event.ready
+
+
+def test_an_event_never_recorded_is_ready_and_may_be_recorded_again(device: Memory) -> None:
+    stream, event, gate = HostStream(device), HostEvent(), threading.Event()
+    assert event.ready
+    assert event.synchronize()
+    stream.host_callback(lambda: gate.wait(10))
+    stream.record(event)
+    assert not event.ready
+    gate.set()
+    stream.synchronize()
+    assert event.ready
+    gate.clear()
+    stream.host_callback(lambda: gate.wait(10))
+    stream.record(event)
+    assert not event.ready
+    gate.set()
+    assert event.synchronize(10)
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def test_poison_skips_later_work_keeps_the_first_cause_and_ends_at_finish(device: Memory) -> None:
+    stream = HostStream(device)
+    first = InvalidArgumentError("first")
+    seen: list[int] = []
+    stream.enqueue(lambda: fail(first))
+    stream.enqueue(lambda: fail(ValueError("second")))
+    stream.enqueue(lambda: seen.append(1), 1.0)
+    event = stream.create_event()
+    stream.record(event)
+    done = stream.finish()
+    stream.enqueue(lambda: seen.append(2), 1.0)
+    after = stream.finish()
+    after.synchronize()
+    assert event.error is first
+    assert done.error is first
+    assert after.error is None
+    assert seen == [2]
+
+
+def test_poison_crosses_streams_through_events(device: Memory) -> None:
+    streams = [HostStream(device) for _ in range(4)]
+    cause = KeyError("gone")
+    gate = threading.Event()
+    streams[0].host_callback(lambda: (gate.wait(10), fail(cause))[0])
+    event = streams[0].finish()
+    for stream in streams[1:]:
+        stream.wait(event)
+        event = stream.finish()
+    gate.set()
+    event.synchronize()
+    assert isinstance(event.error, InternalError)
+    assert event.error.__cause__ is cause
+    streams[3].enqueue(lambda: None)
+    last = streams[3].finish()
+    last.synchronize()
+    assert last.error is None
+
+
+def test_an_inline_failure_poisons_too(device: Memory) -> None:
+    stream = HostStream(device)
+    stream.enqueue(lambda: fail(ValueError("no")), 1.0)
+    assert isinstance(stream.error, XlaError)
+    assert stream.finish().error is not None
+    assert stream.error is None
+
+
+def test_copies(device: Memory) -> None:
+    stream = HostStream(device)
+    rng = np.random.default_rng(0)
+    for size in (0, 1, 1000, 1 << 20):
+        source = rng.integers(0, 256, size).astype(np.uint8)
+        a, b = device.allocate(size + 3), device.allocate(size + 3)
+        out = np.empty(size, np.uint8)
+        stream.memset(b, 7)
+        stream.memcpy_h2d(a, source)
+        stream.memcpy_d2d(b, a)
+        stream.memcpy_d2h(out, b)
+        stream.synchronize()
+        assert np.array_equal(out, source)
+    assert stream.error is None
+
+
+def test_upload_takes_a_snapshot(device: Memory) -> None:
+    stream, gate = HostStream(device), threading.Event()
+    memory = device.allocate(4)
+    source = np.array([1, 2, 3, 4], np.uint8)
+    stream.host_callback(lambda: gate.wait(10))
+    stream.upload(memory, source)
+    source[:] = 0
+    gate.set()
+    stream.synchronize()
+    assert device.blocks[memory.handle].tolist() == [1, 2, 3, 4]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.booleans()), max_size=30))
+def test_any_graph_of_streams_and_events_runs_in_an_order_that_the_events_allow(steps: list) -> None:
+    streams = [HostStream(SimpleNamespace(ordinal=0)) for _ in range(3)]
+    order: list[int] = []
+    happens_before: list[set[int]] = []
+    last: list[set[int]] = [set(), set(), set()]  # what each stream's later work comes after
+    for number, (where, other, slow) in enumerate(steps):
+        event = streams[other].create_event()
+        streams[other].record(event)
+        streams[where].wait(event)
+        last[where] = last[where] | last[other]
+        happens_before.append(set(last[where]))
+        streams[where].enqueue(lambda n=number: order.append(n), float("inf") if slow else 1.0)
+        last[where].add(number)
+    for stream in streams:
+        stream.synchronize()
+    place = {number: i for i, number in enumerate(order)}
+    assert len(order) == len(steps)
+    assert all(place[before] < place[n] for n, befores in enumerate(happens_before) for before in befores)
+
+
+def test_many_threads_may_use_one_stream(device: Memory) -> None:
+    stream = HostStream(device)
+    counts = [0]
+
+    def bump() -> None:
+        counts[0] += 1  # a lost update would show that two threads were in the stream at once
+
+    def use() -> None:
+        for i in range(500):
+            stream.enqueue(bump, 1.0 if i % 2 else float("inf"))
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    stream.synchronize()
+    assert counts == [2000]
+
+
+def test_a_closed_stream_has_done_its_work(device: Memory) -> None:
+    stream = HostStream(device)
+    seen: list[int] = []
+    for i in range(20):
+        stream.enqueue(lambda i=i: (time.sleep(0.001), seen.append(i))[0])
+    stream.close()
+    assert len(seen) == 20
+
+
+def run_python(source: str, timeout: float = 30) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def test_the_process_ends_with_work_done_and_no_hang() -> None:
+    result = run_python("""
+        import time
+        from types import SimpleNamespace
+        from xla_core.runtime import HostStream
+        stream = HostStream(SimpleNamespace(ordinal=0))
+        stream.enqueue(lambda: time.sleep(0.2))
+        stream.enqueue(lambda: print("done", flush=True))
+    """)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "done\n", "")
+
+
+def test_after_fork_the_child_gets_an_error_and_no_hang() -> None:
+    result = run_python("""
+        import os, threading, warnings
+        warnings.simplefilter("ignore")
+        from types import SimpleNamespace
+        from xla_core.runtime import HostStream
+        stream, gate = HostStream(SimpleNamespace(ordinal=0)), threading.Event()
+        stream.host_callback(gate.wait)
+        event = stream.finish()
+        pid = os.fork()
+        if pid == 0:
+            event.synchronize()
+            stream.enqueue(print)
+            stream.synchronize()
+            ok = "before a fork" in str(event.error) and "before a fork" in str(stream.finish().error)
+            os._exit(0 if ok else 1)
+        _, status = os.waitpid(pid, 0)
+        gate.set()
+        event.synchronize()
+        print(os.waitstatus_to_exitcode(status), event.error)
+    """)
+    assert result.stdout == "0 None\n", result.stderr
+
+
+def test_control_c_ends_a_wait_and_the_stream_goes_on(device: Memory) -> None:
+    stream, gate = HostStream(device), threading.Event()
+    stream.host_callback(lambda: gate.wait(20))
+    event = stream.finish()
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        event.synchronize()
+    gate.set()
+    assert event.synchronize(10)
+    assert event.error is None
