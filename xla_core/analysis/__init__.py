@@ -1,0 +1,32 @@
+"""What can be known about a module: dependence, dataflow, aliasing, lifetimes, memory, cost."""
+
+from xla_core.analysis.buffer_assignment import (
+    AllocationKind,
+    BufferAllocation,
+    BufferAssignment,
+    BufferSlice,
+    assign_buffers,
+)
+from xla_core.analysis.buffer_checker import check_buffer_assignment
+from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer, in_place_operands
+from xla_core.analysis.control_flow import control_flow_callees, sequential_computations
+from xla_core.analysis.dataflow import HloDataflowAnalysis, HloValue, ValueKind
+from xla_core.analysis.reachability import HloReachability
+
+__all__ = [
+    "AllocationKind",
+    "BufferAllocation",
+    "BufferAssignment",
+    "BufferSlice",
+    "CanShare",
+    "HloDataflowAnalysis",
+    "HloReachability",
+    "HloValue",
+    "ValueKind",
+    "assign_buffers",
+    "can_share_buffer",
+    "check_buffer_assignment",
+    "control_flow_callees",
+    "in_place_operands",
+    "sequential_computations",
+]

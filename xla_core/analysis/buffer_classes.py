@@ -1,0 +1,137 @@
+"""Joining values that lie in one buffer (XLA: HloAliasAnalysis and the colocated sets of BufferAssigner).
+
+A class is a set of values that are never alive together, but for the moment in which an instruction writes its result
+over the operand that it reads last.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+
+from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
+from xla_core.analysis.dataflow import AliasEdge, HloDataflowAnalysis, HloValue, ValueKind
+from xla_core.hlo.shape import Shape
+
+__all__ = ["BufferClass", "BufferClasses", "SizeFunction"]
+
+SizeFunction = Callable[[Shape], int]
+
+
+class BufferClass:
+    """Values in one buffer, and when each is alive, in order of time."""
+
+    __slots__ = ("read_only", "segments", "size", "values")
+
+    def __init__(self, value: HloValue, size: int, read_only: bool) -> None:
+        self.size = size
+        self.read_only = read_only
+        self.values = [value]
+        self.segments: list[tuple[int, int, int, HloValue]] = [
+            (start, end, value.id, value) for start, end in value.segments()
+        ]
+
+
+class BufferClasses:
+    """A partition of the values of an analysis into buffers.
+
+    `failures` are the alias edges whose two ends are alive together: copies must be put there. None are left after
+    copy insertion.
+    """
+
+    def __init__(
+        self, analysis: HloDataflowAnalysis, size: SizeFunction, can_share: CanShare = can_share_buffer
+    ) -> None:
+        self.analysis = analysis
+        self._size = size
+        self._can_share = can_share
+        aliased = {(a.parameter_number, a.parameter_index) for a in analysis.module.input_output_aliases}
+        self._class: dict[HloValue, BufferClass] = {}
+        for value in analysis.values:
+            read_only = value.kind is ValueKind.CONSTANT or (
+                value.kind is ValueKind.PARAMETER and (value.instruction.parameter_number, value.index) not in aliased
+            )
+            self._class[value] = BufferClass(value, self._value_size(value), read_only)
+        self.failures: list[AliasEdge] = [
+            edge
+            for edge in sorted(analysis.edges, key=lambda e: (e.kind.value, -e.depth))
+            if not self.join(edge.source, edge.target)
+        ]
+
+    def of(self, value: HloValue) -> BufferClass:
+        return self._class[value]
+
+    def classes(self) -> list[BufferClass]:
+        """In the order of their first values."""
+        return list({id(c): c for c in self._class.values()}.values())
+
+    def share_operands(self) -> None:
+        """Lets each instruction write over an operand that dies there, where it may."""
+        for value in self.analysis.values:
+            if value.kind is not ValueKind.INSTRUCTION or not self._class[value].size:
+                continue
+            instruction = value.instruction
+            for operand in instruction.operands:
+                if operand.shape.is_tuple:
+                    continue
+                source = self.analysis.leaves(operand)[0]
+                mine, other = self._class[value], self._class[source]
+                if mine is other or mine.size != other.size or source.segments()[-1][1] > value.start:
+                    continue
+                if self._overwrites(value, source):
+                    self.join(source, value)
+
+    def join(self, a: HloValue, b: HloValue) -> bool:
+        """Puts two values, and all that is with them, in one buffer; False when that is not possible."""
+        large, small = self._class[a], self._class[b]
+        if large is small:
+            return True
+        if not large.size and not small.size:
+            return True
+        if large.read_only or small.read_only or large.size != small.size:
+            return False
+        if len(large.segments) < len(small.segments):
+            large, small = small, large
+        if not all(self._fits(segment, large.segments) for segment in small.segments):
+            return False
+        large.segments = sorted(large.segments + small.segments)
+        large.values += small.values
+        for value in small.values:
+            self._class[value] = large
+        return True
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _value_size(self, value: HloValue) -> int:
+        return self._size(value.shape) if value.shape.is_array else 0
+
+    def _fits(self, segment: tuple[int, int, int, HloValue], others: list[tuple[int, int, int, HloValue]]) -> bool:
+        start, end, _, value = segment
+        first = bisect_left(others, (start,))
+        # What begins before: one may end where this one begins, if this one is written over it.
+        if first:
+            before = others[first - 1]
+            if before[1] > start or (before[1] == start and not self._overwrites(value, before[3])):
+                return False
+        last = bisect_right(others, (end, float("inf")))
+        for after_start, _, _, after in others[first:last]:
+            if after_start == start or after_start < end or not self._overwrites(after, value):
+                return False
+        return True
+
+    def _overwrites(self, value: HloValue, operand: HloValue) -> bool:
+        """Whether the instruction that defines `value` may write it over `operand`, a value that it reads."""
+        if value.kind is not ValueKind.INSTRUCTION:
+            return False
+        instruction = value.instruction
+        if len(value.index) > 1:
+            return False
+        leaf = value.index[0] if value.index else 0
+        places = []
+        for number, source in enumerate(instruction.operands):
+            leaves = self.analysis.leaves(source)
+            if operand in leaves:
+                if source.shape.is_tuple:
+                    return False
+                places.append(number)
+        return bool(places) and all(self._can_share(instruction, number, leaf) for number in places)

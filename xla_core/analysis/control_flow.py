@@ -1,0 +1,55 @@
+"""Which computations run as sequences of instructions of their own (XLA: xla/service/call_graph.h, CallContext)."""
+
+from __future__ import annotations
+
+from xla_core.errors import FailedPreconditionError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.ops.control_flow import branch_computations
+
+__all__ = ["control_flow_callees", "sequential_computations"]
+
+
+def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
+    """Computations that `instruction` runs as a whole, in the order of their first run.
+
+    Empty for an op that applies its computation per element (reduce, map, sort, scatter) or as one kernel (fusion).
+    """
+    match instruction.opcode:
+        case "while":
+            return [instruction.attributes["condition"], instruction.attributes["body"]]
+        case "conditional":
+            return list(branch_computations(instruction.attributes))
+        case "call":
+            return [instruction.attributes["to_apply"]]
+    return []
+
+
+def sequential_computations(module: HloModule) -> list[HloComputation]:
+    """The entry and all that control flow reaches from it, callees first, the entry last.
+
+    Raises FailedPreconditionError when one is called from two places: memory is planned per call site, so the call
+    graph must be flat.
+    """
+    order: list[HloComputation] = []
+    seen: set[HloComputation] = {module.entry}
+    stack: list[tuple[HloComputation, list[HloComputation]]] = [(module.entry, _callees(module.entry))]
+    while stack:
+        computation, todo = stack[-1]
+        if not todo:
+            order.append(computation)
+            stack.pop()
+            continue
+        callee = todo.pop(0)
+        if callee in seen:
+            raise FailedPreconditionError(
+                f"computation {callee.name} is called from more than one place", hint="run flatten_call_graph before"
+            )
+        seen.add(callee)
+        stack.append((callee, _callees(callee)))
+    return order
+
+
+def _callees(computation: HloComputation) -> list[HloComputation]:
+    return [callee for i in computation.instructions for callee in control_flow_callees(i)]

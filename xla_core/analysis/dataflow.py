@@ -1,0 +1,406 @@
+"""Which value is where, and when it is alive (XLA: xla/hlo/analysis/hlo_dataflow_analysis.h, hlo_live_range.h).
+
+The module is laid out on one line of time: a computation that control flow calls is inlined at its call site. Every
+array, token or opaque leaf that an instruction defines is an `HloValue`; tuple, get-tuple-element, bitcast,
+optimization-barrier, call and the parameters of branches define nothing and pass values on. A loop-carried leaf gets a
+phi value at the loop's start; a leaf that the body hands through unchanged doesn't: it is the initial value throughout.
+
+Where two values must be in one place (initial value, phi, what the body returns, and the loop's result, for one), an
+`AliasEdge` says so; `buffer_classes` joins them, and `copy_insertion` puts copies where they can't be joined.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import re
+from collections.abc import Mapping, Sequence
+
+from xla_core.analysis.control_flow import control_flow_callees
+from xla_core.errors import FailedPreconditionError, ResourceExhaustedError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+
+__all__ = [
+    "AliasEdge",
+    "EdgeKind",
+    "HloDataflowAnalysis",
+    "HloValue",
+    "Segment",
+    "ShapeIndex",
+    "ValueKind",
+    "leaf_index",
+]
+
+ShapeIndex = tuple[int, ...]
+Segment = tuple[int, int]  # first and last time, both included
+_Path = tuple[
+    tuple[int, int], ...
+]  # for each conditional around a computation: (time before it, time its branch starts)
+
+_MAX_DEPTH = 150
+
+
+class ValueKind(enum.Enum):
+    INSTRUCTION = "instruction"  # computed by an instruction
+    PARAMETER = "parameter"  # of the entry
+    CONSTANT = "constant"
+    PHI = "phi"  # a loop-carried leaf at the start of an iteration
+    RESULT = "result"  # of a while or a conditional: whatever its computation left there
+    OUTPUT = "output"  # a leaf of the entry's result, as memory that the caller supplies
+
+
+class HloValue:
+    """One leaf that `instruction` defines at `index`; alive in `segments()`."""
+
+    __slots__ = ("_branch_segments", "end", "forward", "id", "index", "instruction", "kind", "shape", "start")
+
+    def __init__(
+        self, number: int, kind: ValueKind, instruction: HloInstruction, index: ShapeIndex, shape: Shape, start: int
+    ) -> None:
+        self.id = number
+        self.kind = kind
+        self.instruction = instruction
+        self.index = index
+        self.shape = shape
+        self.start = start
+        self.end = start
+        self.forward: HloValue | None = None
+        self._branch_segments: list[Segment] = []
+
+    def use(self, time: int, path: _Path) -> None:
+        """Keeps the value alive until `time`, in a computation that is reached by `path`.
+
+        A use in one branch of a conditional keeps it alive before the conditional and in that branch, not in others.
+        """
+        start = self.start
+        inside = [step for step in path if step[0] >= start]
+        if not inside:
+            if time > self.end:
+                self.end = time
+            return
+        self.end = max(self.end, inside[0][0])
+        for (_, begins), (until, _) in zip(inside, [*inside[1:], (time, 0)], strict=True):
+            self._branch_segments.append((begins, until))
+
+    def segments(self) -> list[Segment]:
+        """When it is alive: disjoint, in order."""
+        if not self._branch_segments:
+            return [(self.start, self.end)]
+        merged: list[Segment] = [(self.start, self.end)]
+        for begins, until in sorted(self._branch_segments):
+            if begins <= merged[-1][1] + 1:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], until))
+            else:
+                merged.append((begins, until))
+        return merged
+
+    @property
+    def name(self) -> str:
+        """`instruction{1,0}`, as XLA prints a position."""
+        suffix = "{" + ",".join(map(str, self.index)) + "}" if self.index else ""
+        return f"{self.instruction.name}{suffix}"
+
+    def __repr__(self) -> str:
+        return f"<value {self.id} {self.name} {self.kind.value} {self.shape} {self.segments()}>"
+
+
+class EdgeKind(enum.Enum):
+    """Why two values must share a buffer, in the order in which they are joined: a copy inside a loop costs most."""
+
+    LOOP_RESULT = 0  # the phi and the while's result
+    OUTPUT_ALIAS = 1  # a donated parameter and the output that takes its buffer
+    LOOP_ROOT = 2  # what a body returns, and the phi
+    BRANCH_ROOT = 3  # what a branch returns, and the conditional's result
+    LOOP_INIT = 4  # the operand of a while, and the phi
+    OUTPUT = 5  # what the entry returns, and the output's memory
+    IN_PLACE = 6  # an operand that a custom call says it overwrites
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AliasEdge:
+    """`source` must be where `target` is. A copy that undoes it belongs to leaf `leaf` of `place`:
+
+    the operand of a while (LOOP_INIT) or custom call (IN_PLACE: `operand`), the root of `computation` otherwise.
+    """
+
+    kind: EdgeKind
+    source: HloValue
+    target: HloValue
+    place: HloInstruction
+    leaf: int
+    computation: HloComputation
+    depth: int
+    operand: int = 0
+
+
+class HloDataflowAnalysis:
+    """Values, their positions and lifetimes, and what must alias, for the entry and all that control flow reaches.
+
+    `schedule` gives each computation's order; without it (and without `module.schedule`), the computations' own.
+    """
+
+    def __init__(
+        self, module: HloModule, schedule: Mapping[HloComputation, Sequence[HloInstruction]] | None = None
+    ) -> None:
+        self.module = module
+        self.values: list[HloValue] = []
+        self.edges: list[AliasEdge] = []
+        self.times: dict[HloInstruction, int] = {}
+        self._schedule = schedule if schedule is not None else module.schedule
+        self._positions: dict[HloInstruction, list[HloValue]] = {}
+        self._walked: set[HloComputation] = set()
+        self._clock = 0
+        self._run()
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
+    def leaves(self, instruction: HloInstruction) -> list[HloValue]:
+        """The value of each leaf of an instruction's shape, left to right."""
+        found = self._positions[instruction]
+        if any(v.forward is not None for v in found):
+            found = self._positions[instruction] = [_resolve(v) for v in found]
+        return found
+
+    def value(self, instruction: HloInstruction, index: ShapeIndex = ()) -> HloValue:
+        """The value at a leaf position."""
+        return self.leaves(instruction)[leaf_index(instruction.shape, index)]
+
+    def __contains__(self, instruction: HloInstruction) -> bool:
+        return instruction in self._positions
+
+    @property
+    def end_time(self) -> int:
+        return self._clock
+
+    # -- the walk ------------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        entry = self.module.entry
+        parameters = [self._define_all(p, ValueKind.PARAMETER) for p in entry.parameters]
+        root = self._walk(entry, parameters, (), 0)
+        end = self._tick()
+        for value in root:
+            _resolve(value).use(end, ())
+        self._tick()
+        outputs = self._define_all(entry.root, ValueKind.OUTPUT)
+        aliased: dict[int, HloValue] = {}
+        for alias in self.module.input_output_aliases:
+            leaf = leaf_index(entry.root.shape, alias.output_index)
+            shape = entry.parameters[alias.parameter_number].shape
+            aliased[leaf] = parameters[alias.parameter_number][leaf_index(shape, alias.parameter_index)]
+        for leaf, (value, output) in enumerate(zip(root, outputs, strict=True)):
+            if leaf in aliased:
+                self.edges.append(AliasEdge(EdgeKind.OUTPUT_ALIAS, aliased[leaf], output, entry.root, leaf, entry, 0))
+            self.edges.append(AliasEdge(EdgeKind.OUTPUT, value, output, entry.root, leaf, entry, 0))
+        self.edges = [dataclasses.replace(e, source=_resolve(e.source), target=_resolve(e.target)) for e in self.edges]
+        self.values = [v for v in self.values if v.forward is None]
+
+    def _walk(
+        self, computation: HloComputation, arguments: Sequence[list[HloValue]], path: _Path, depth: int
+    ) -> list[HloValue]:
+        if computation in self._walked:
+            raise FailedPreconditionError(
+                f"computation {computation.name} is called from more than one place",
+                hint="run flatten_call_graph before",
+            )
+        self._walked.add(computation)
+        if depth > _MAX_DEPTH:
+            raise ResourceExhaustedError(f"control flow is nested more than {_MAX_DEPTH} deep at {computation.name}")
+        schedule = self._schedule
+        order = schedule[computation] if schedule is not None and computation in schedule else computation.post_order()
+        positions = self._positions
+        for parameter, argument in zip(computation.parameters, arguments, strict=True):
+            positions[parameter] = argument
+        for instruction in order:
+            opcode = instruction.opcode
+            if opcode == "parameter":
+                continue
+            operands = [self.leaves(o) for o in instruction.operands]
+            passed = _pass_through(instruction, operands)
+            if passed is not None:
+                self.times[instruction] = self._tick()
+                positions[instruction] = passed
+            elif opcode == "while":
+                positions[instruction] = self._while(instruction, operands[0], path, depth)
+            elif opcode == "conditional":
+                positions[instruction] = self._conditional(instruction, operands, path, depth)
+            elif opcode == "call":
+                callee = instruction.attributes["to_apply"]
+                positions[instruction] = self._walk(callee, operands, path, depth + 1)
+                self.times[instruction] = self._tick()
+            elif opcode in _DONE_RESULT:
+                self._use_all(operands[0], path)
+                self.times[instruction] = self._clock
+                place = leaf_index(instruction.operand(0).shape, _DONE_RESULT[opcode])
+                positions[instruction] = operands[0][place : place + _leaf_count(instruction.shape)]
+            else:
+                time = self.times[instruction] = self._tick()
+                for operand in operands:
+                    for value in operand:
+                        value.use(time, path)
+                kind = ValueKind.CONSTANT if opcode == "constant" else ValueKind.INSTRUCTION
+                positions[instruction] = self._define_all(instruction, kind)
+                if opcode.endswith("-start") or opcode == "send":
+                    self._keep_operands(instruction, operands)
+                elif opcode == "custom-call":
+                    self._in_place_custom_call(instruction, operands, depth)
+        return self.leaves(computation.root)
+
+    def _while(self, loop: HloInstruction, init: list[HloValue], path: _Path, depth: int) -> list[HloValue]:
+        condition, body = loop.attributes["condition"], loop.attributes["body"]
+        self._use_all(init, path)
+        self._tick()
+        phis = self._define_all(loop, ValueKind.PHI)
+        self._use_all(self._walk(condition, [phis], path, depth + 1), path)
+        for phi in phis:  # the loop may end here: what it carries is its result
+            phi.use(self._clock, path)
+        root = self._walk(body, [phis], path, depth + 1)
+        self._use_all(root, path)
+        body_end = self._clock
+        self.times[loop] = self._tick()
+        root = [_resolve(value) for value in root]
+        results = self._define_all(loop, ValueKind.RESULT)
+        for leaf, (before, phi, value, result) in enumerate(zip(init, phis, root, results, strict=True)):
+            if value is phi:
+                phi.forward = result.forward = before
+                before.use(body_end, path)
+                continue
+            self.edges.append(AliasEdge(EdgeKind.LOOP_RESULT, phi, result, loop, leaf, body, depth + 1))
+            self.edges.append(AliasEdge(EdgeKind.LOOP_ROOT, value, phi, loop, leaf, body, depth + 1))
+            assert loop.parent is not None
+            self.edges.append(AliasEdge(EdgeKind.LOOP_INIT, before, phi, loop, leaf, loop.parent, depth))
+        return [_resolve(value) for value in results]
+
+    def _conditional(
+        self, conditional: HloInstruction, operands: list[list[HloValue]], path: _Path, depth: int
+    ) -> list[HloValue]:
+        for operand in operands:
+            self._use_all(operand, path, tick=False)
+        before = self._tick()
+        roots = []
+        for branch, argument in zip(control_flow_callees(conditional), operands[1:], strict=True):
+            inside = (*path, (before, self._tick()))
+            root = self._walk(branch, [argument], inside, depth + 1)
+            self._use_all(root, inside)
+            roots.append((branch, root))
+        self.times[conditional] = self._tick()
+        results = self._define_all(conditional, ValueKind.RESULT)
+        for branch, root in roots:
+            for leaf, (value, result) in enumerate(zip(root, results, strict=True)):
+                self.edges.append(AliasEdge(EdgeKind.BRANCH_ROOT, value, result, conditional, leaf, branch, depth + 1))
+        return results
+
+    def _in_place_custom_call(self, call: HloInstruction, operands: list[list[HloValue]], depth: int) -> None:
+        assert call.parent is not None
+        for output_index, operand, operand_index in _output_aliasing(call):
+            target = self._positions[call][leaf_index(call.shape, output_index)]
+            leaf = leaf_index(call.operand(operand).shape, operand_index)
+            source = operands[operand][leaf]
+            self.edges.append(AliasEdge(EdgeKind.IN_PLACE, source, target, call, leaf, call.parent, depth, operand))
+
+    def _keep_operands(self, start: HloInstruction, operands: list[list[HloValue]]) -> None:
+        """A start op's result has its operands among its leaves, which keeps them alive until the done op."""
+        place = _START_OPERAND.get(start.opcode)
+        if place is not None:
+            passed = [value for operand in operands for value in operand]
+            first = leaf_index(start.shape, place)
+            self._positions[start][first : first + len(passed)] = passed
+
+    # -- small parts ---------------------------------------------------------------------------------------------------
+
+    def _tick(self) -> int:
+        self._clock += 1
+        return self._clock
+
+    def _use_all(self, values: Sequence[HloValue], path: _Path, *, tick: bool = True) -> None:
+        time = self._tick() if tick else self._clock + 1
+        for value in values:
+            _resolve(value).use(time, path)
+
+    def _define_all(self, instruction: HloInstruction, kind: ValueKind) -> list[HloValue]:
+        shape = instruction.shape
+        if not shape.is_tuple:
+            value = HloValue(len(self.values), kind, instruction, (), shape, self._clock)
+            self.values.append(value)
+            return [value]
+        made = []
+        for index, leaf in _indexed_leaves(shape):
+            made.append(HloValue(len(self.values), kind, instruction, index, leaf, self._clock))
+            self.values.append(made[-1])
+        return made
+
+
+def _resolve(value: HloValue) -> HloValue:
+    while value.forward is not None:
+        value = value.forward
+    return value
+
+
+def _pass_through(instruction: HloInstruction, operands: list[list[HloValue]]) -> list[HloValue] | None:
+    """The values of an instruction that defines none."""
+    match instruction.opcode:
+        case "tuple":
+            return [value for operand in operands for value in operand]
+        case "get-tuple-element":
+            shapes = instruction.operand(0).shape.tuple_shapes
+            if not any(s.is_tuple for s in shapes):
+                return [operands[0][instruction.tuple_index]]
+            first = sum(_leaf_count(s) for s in shapes[: instruction.tuple_index])
+            return operands[0][first : first + _leaf_count(shapes[instruction.tuple_index])]
+        case "bitcast" | "add-dependency" | "domain" | "opt-barrier":
+            return operands[0]
+    return None
+
+
+_START_OPERAND: dict[str, ShapeIndex] = {
+    "async-start": (0,),
+    "copy-start": (1,),
+    "all-gather-start": (0,),
+    "collective-permute-start": (0,),
+    "send": (0,),
+}
+"""Where in its result a start op has its operands."""
+
+_DONE_RESULT: dict[str, ShapeIndex] = {
+    "async-done": (1,),
+    "copy-done": (0,),
+    "all-gather-done": (1,),
+    "collective-permute-done": (1,),
+    "all-reduce-done": (),
+    "async-update": (),
+}
+"""Where in its operand a done op finds its result."""
+
+_ALIASING = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
+
+
+def _output_aliasing(call: HloInstruction) -> list[tuple[ShapeIndex, int, ShapeIndex]]:
+    """(output index, operand, index in the operand) for each pair in `{{0}: (1, {}), ...}`."""
+    text = call.attributes.get("output_to_operand_aliasing") or ""
+    return [(_ints(output), int(operand), _ints(index)) for output, operand, index in _ALIASING.findall(text)]
+
+
+def _ints(text: str) -> ShapeIndex:
+    return tuple(int(part) for part in text.split(",") if part.strip())
+
+
+def _leaf_count(shape: Shape) -> int:
+    return sum(_leaf_count(s) for s in shape.tuple_shapes) if shape.is_tuple else 1
+
+
+def _indexed_leaves(shape: Shape, prefix: ShapeIndex = ()) -> list[tuple[ShapeIndex, Shape]]:
+    if not shape.is_tuple:
+        return [(prefix, shape)]
+    return [leaf for i, s in enumerate(shape.tuple_shapes) for leaf in _indexed_leaves(s, (*prefix, i))]
+
+
+def leaf_index(shape: Shape, index: ShapeIndex) -> int:
+    """The number, left to right, of the leaf at `index`."""
+    number = 0
+    for i in index:
+        number += sum(_leaf_count(s) for s in shape.tuple_shapes[:i])
+        shape = shape.tuple_shapes[i]
+    return number

@@ -1,0 +1,92 @@
+"""Packing blocks with known lifetimes into one arena (XLA: GlobalDecreasingSizeBestFitHeap)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_core.analysis.dataflow import Segment
+
+__all__ = ["HeapBlock", "pack", "peak_bytes"]
+
+_TRY_BOTH_BELOW = 2000
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HeapBlock:
+    """`size` bytes, needed during `segments` (both ends included)."""
+
+    size: int
+    segments: tuple[Segment, ...]
+
+
+def pack(blocks: Sequence[HeapBlock], alignment: int = 1) -> tuple[list[int], int]:
+    """An offset for each block, a multiple of `alignment`, and the size of the arena.
+
+    Blocks that are needed at the same time don't overlap. The largest goes first, each into the tightest gap that
+    holds it; for programs of moderate size, the longest-lived first is tried too and the smaller arena wins.
+    """
+
+    def by_size(i: int) -> tuple[int, int, int]:
+        return (-blocks[i].size, blocks[i].segments[0][0], i)
+
+    def by_lifetime(i: int) -> tuple[int, int, int]:
+        return (blocks[i].segments[0][0] - blocks[i].segments[-1][1], -blocks[i].size, i)
+
+    orders: list[Callable[[int], tuple[int, int, int]]] = [by_size]
+    if len(blocks) < _TRY_BOTH_BELOW:
+        orders.append(by_lifetime)
+    placements = [_place(blocks, sorted(range(len(blocks)), key=order), alignment) for order in orders]
+    return min(placements, key=lambda placement: placement[1])
+
+
+def peak_bytes(blocks: Sequence[HeapBlock], alignment: int = 1) -> int:
+    """The most bytes, each block rounded up to `alignment`, that are needed at one time: no arena is smaller."""
+    events: dict[int, int] = {}
+    for block in blocks:
+        size = -(-block.size // alignment) * alignment
+        for start, end in block.segments:
+            events[start] = events.get(start, 0) + size
+            events[end + 1] = events.get(end + 1, 0) - size
+    peak = now = 0
+    for time in sorted(events):
+        now += events[time]
+        peak = max(peak, now)
+    return peak
+
+
+def _place(blocks: Sequence[HeapBlock], order: Sequence[int], alignment: int) -> tuple[list[int], int]:
+    offsets = [0] * len(blocks)
+    capacity = sum(len(b.segments) for b in blocks)
+    starts, ends = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+    lows, highs = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+    used = total = 0
+    for i in order:
+        block = blocks[i]
+        size = -(-block.size // alignment) * alignment
+        busy = np.zeros(used, np.bool_)
+        for start, end in block.segments:
+            busy |= (starts[:used] <= end) & (ends[:used] >= start)
+        offset = _best_fit(lows[:used][busy], highs[:used][busy], size)
+        offsets[i] = offset
+        total = max(total, offset + size)
+        for start, end in block.segments:
+            starts[used], ends[used], lows[used], highs[used] = start, end, offset, offset + size
+            used += 1
+    return offsets, total
+
+
+def _best_fit(lows: np.ndarray, highs: np.ndarray, size: int) -> int:
+    """The start of the smallest gap of at least `size` between taken ranges; else the end of the last."""
+    if not len(lows):
+        return 0
+    by_offset = np.argsort(lows, kind="stable")
+    reached = np.maximum.accumulate(highs[by_offset])
+    gap_starts = np.concatenate(([0], reached[:-1]))
+    gaps = lows[by_offset] - gap_starts
+    fits = np.flatnonzero(gaps >= size)
+    if not len(fits):
+        return int(reached[-1])
+    return int(gap_starts[fits[np.argmin(gaps[fits])]])

@@ -1,0 +1,296 @@
+"""memory_scheduler: an order of instructions that keeps little memory alive (XLA: hlo_memory_scheduler.h).
+
+Every computation that runs as a sequence gets an order; `HloModule.schedule` holds them. Three orders are tried, and
+that with the smallest peak is taken: post-order, depth first with the heaviest operand first, and list scheduling,
+which picks from what is ready the instruction that frees most.
+
+Where an instruction updates an operand in place (dynamic-update-slice, scatter, a loop and its state, what a loop body
+returns and its parameter, a donated parameter and the output), other readers of that operand are placed before it
+where that is possible: copy insertion then has nothing to do.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+
+from xla_core.analysis.buffer_sharing import in_place_operands
+from xla_core.analysis.control_flow import control_flow_callees, sequential_computations
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.passes.pass_manager import HloPass
+
+__all__ = ["HloMemoryScheduler", "schedule_module"]
+
+_Order = list[HloInstruction]
+_SizeFunction = Callable[[Shape], int]
+
+
+class HloMemoryScheduler(HloPass):
+    """Sets `module.schedule`."""
+
+    name = "memory-scheduler"
+
+    def __init__(self, size: _SizeFunction | None = None) -> None:
+        self._size = size
+
+    def run(self, module: HloModule) -> bool:
+        schedule_module(module, self._size)
+        return True
+
+
+def schedule_module(module: HloModule, size: _SizeFunction | None = None) -> dict[HloComputation, _Order]:
+    """Orders every computation that control flow reaches, sets `module.schedule` and returns it.
+
+    `size` gives the bytes of an array. Raises FailedPreconditionError when the call graph isn't flat.
+    """
+    measure = size or (lambda shape: shape.byte_size)
+    order = sequential_computations(module)
+    bodies = {i.attributes["body"] for c in order for i in c.instructions if i.opcode == "while"}
+    peaks: dict[HloComputation, int] = {}
+    schedule: dict[HloComputation, _Order] = {}
+    for computation in order:
+        graph = _Memory(computation, measure, peaks)
+        graph.find_hazards(is_body=computation in bodies)
+        candidates = [graph.depth_first(by_weight=False), graph.depth_first(by_weight=True), graph.list_schedule()]
+        measured = [graph.peak(candidate) for candidate in candidates]
+        peaks[computation] = min(measured)
+        schedule[computation] = candidates[measured.index(min(measured))]
+    module.schedule = schedule
+    return schedule
+
+
+class _Version:
+    """One state of a buffer: in-place updates make a new version of the same buffer."""
+
+    __slots__ = ("buffer", "users")
+
+    def __init__(self, buffer: int) -> None:
+        self.buffer = buffer
+        self.users: list[HloInstruction] = []
+
+
+class _Memory:
+    """What one computation's instructions define, read and free."""
+
+    def __init__(
+        self, computation: HloComputation, size: _SizeFunction, callee_peaks: dict[HloComputation, int]
+    ) -> None:
+        self.computation = computation
+        self.instructions = computation.post_order()
+        self.sizes: list[int] = []  # of buffers; 0 for those of others: parameters, constants
+        self.readers: list[dict[HloInstruction, None]] = []  # of buffers
+        self.defines: dict[HloInstruction, int] = {}
+        self.reads: dict[HloInstruction, list[int]] = {}
+        self.inner: dict[HloInstruction, int] = {}  # peak of what it calls
+        self.soft: dict[HloInstruction, list[HloInstruction]] = {}  # preferably before it
+        self.versions: dict[HloInstruction, list[_Version]] = {}
+        for instruction in self.instructions:
+            self._visit(instruction, size, callee_peaks)
+        self.live_out = {v.buffer for v in self.versions[computation.root]}
+
+    def _visit(self, instruction: HloInstruction, size: _SizeFunction, callee_peaks: dict[HloComputation, int]) -> None:
+        opcode = instruction.opcode
+        operands = [self.versions[o] for o in instruction.operands]
+        self.defines[instruction] = 0
+        self.reads[instruction] = []
+        leaves = list(instruction.shape.leaves())
+        if opcode == "tuple":
+            self.versions[instruction] = [v for o in operands for v in o]
+            return
+        if opcode == "get-tuple-element":
+            shapes = instruction.operand(0).shape.tuple_shapes
+            before = sum(sum(1 for _ in s.leaves()) for s in shapes[: instruction.tuple_index])
+            self.versions[instruction] = operands[0][before : before + len(leaves)]
+            return
+        if opcode in ("bitcast", "opt-barrier", "add-dependency", "domain"):
+            self.versions[instruction] = operands[0]
+            return
+        read: dict[int, None] = {}
+        for operand in operands:
+            for version in operand:
+                version.users.append(instruction)
+                read[version.buffer] = None
+        for buffer in read:
+            self.readers[buffer][instruction] = None
+        self.reads[instruction] = list(read)
+        self.inner[instruction] = max((callee_peaks.get(c, 0) for c in control_flow_callees(instruction)), default=0)
+        if opcode == "while":
+            self.versions[instruction] = [_Version(v.buffer) for v in operands[0]]
+            return
+        updated = in_place_operands(instruction)
+        made: list[_Version] = []
+        for leaf, shape in enumerate(leaves):
+            if leaf < len(updated) and len(operands[updated[leaf]]) == 1:
+                made.append(_Version(operands[updated[leaf]][0].buffer))
+                continue
+            owned = shape.is_array and opcode not in ("parameter", "constant")
+            self.sizes.append(size(shape) if owned else 0)
+            self.readers.append({})
+            made.append(_Version(len(self.sizes) - 1))
+            self.defines[instruction] += self.sizes[-1]
+        self.versions[instruction] = made
+
+    def find_hazards(self, *, is_body: bool) -> None:
+        """Fills `soft`: for what overwrites a version, the other readers of that version."""
+        for instruction in self.instructions:
+            if instruction.opcode == "while":
+                for version in self.versions[instruction.operand(0)]:
+                    self._before(version, instruction)
+            for operand in in_place_operands(instruction):
+                for version in self.versions[instruction.operand(operand)]:
+                    self._before(version, instruction)
+        module = self.computation.module
+        definer = {v: i for i in self.instructions if i.opcode not in _PASSES_ON for v in self.versions[i]}
+        root = self.versions[self.computation.root]
+        if is_body:
+            carried = self.versions[self.computation.parameters[0]]
+            pairs = list(zip(carried, root, strict=True))
+        elif module is not None and module.entry is self.computation:
+            pairs = [
+                (
+                    self._leaf(self.computation.parameters[a.parameter_number], a.parameter_index),
+                    self._leaf(self.computation.root, a.output_index),
+                )
+                for a in module.input_output_aliases
+            ]
+        else:
+            return
+        for before, after in pairs:
+            writer = definer[after]
+            if before is not after and writer.opcode != "parameter":
+                self._before(before, writer)
+
+    def _leaf(self, instruction: HloInstruction, index: tuple[int, ...]) -> _Version:
+        shape, number = instruction.shape, 0
+        for i in index:
+            number += sum(sum(1 for _ in s.leaves()) for s in shape.tuple_shapes[:i])
+            shape = shape.tuple_shapes[i]
+        return self.versions[instruction][number]
+
+    def _before(self, version: _Version, writer: HloInstruction) -> None:
+        others = [user for user in dict.fromkeys(version.users) if user is not writer]
+        if others:
+            self.soft.setdefault(writer, []).extend(others)
+
+    # -- orders ------------------------------------------------------------------------------------------------------
+
+    def depth_first(self, *, by_weight: bool) -> _Order:
+        """Post-order from the root, soft predecessors before their instruction where no cycle forbids it."""
+        weight: dict[HloInstruction, tuple[int, int]] = {}
+        if by_weight:
+            for i in self.instructions:
+                extra = sum(weight[o][0] for o in i.operands) + max(0, i.user_count - 1)
+                total = sum(weight[o][1] for o in i.operands) + self.defines[i]
+                weight[i] = (min(extra, 1 << 60), min(total, 1 << 60))
+        order: _Order = [i for i in self.instructions if i.opcode in ("parameter", "constant")]
+        left = dict.fromkeys(order, True)  # False while its operands are being visited
+        for seed in (*self.instructions, self.computation.root):
+            stack = [seed] if seed in (self.computation.root,) or seed.user_count == 0 else []
+            while stack:
+                node = stack[-1]
+                state = left.get(node)
+                if state is not None:
+                    stack.pop()
+                    if not state:
+                        left[node] = True
+                        order.append(node)
+                    continue
+                left[node] = False
+                operands = list(dict.fromkeys(node.operands))
+                if by_weight:
+                    operands.sort(key=lambda o: weight[o], reverse=True)
+                before = [*operands, *node.control_predecessors, *self.soft.get(node, ())]
+                stack.extend(b for b in reversed(before) if b not in left)
+        return self._topological(order)
+
+    def _topological(self, order: _Order) -> _Order:
+        """Soft predecessors may have pushed an instruction before its operands; puts that right, stably."""
+        done: dict[HloInstruction, None] = {}
+        for wanted in order:
+            stack = [wanted]
+            while stack:
+                node = stack[-1]
+                missing = [b for b in (*node.operands, *node.control_predecessors) if b not in done]
+                if missing and node not in done:
+                    stack.extend(reversed(missing))
+                else:
+                    stack.pop()
+                    done.setdefault(node)
+        return list(done)
+
+    def list_schedule(self) -> _Order:
+        """Of what is ready, always that which frees most and defines least."""
+        waiting: dict[HloInstruction, int] = {}
+        successors: dict[HloInstruction, list[HloInstruction]] = {}
+        soft_waiting: dict[HloInstruction, int] = {}
+        soft_successors: dict[HloInstruction, list[HloInstruction]] = {}
+        for i in self.instructions:
+            before = set(i.operands) | set(i.control_predecessors)
+            waiting[i] = len(before)
+            for b in before:
+                successors.setdefault(b, []).append(i)
+        for writer, readers in self.soft.items():
+            distinct = set(readers)
+            soft_waiting[writer] = len(distinct)
+            for reader in distinct:
+                soft_successors.setdefault(reader, []).append(writer)
+        remaining = [len(r) for r in self.readers]
+        place = {i: n for n, i in enumerate(self.instructions)}
+
+        def priority(i: HloInstruction) -> tuple[bool, int, int]:
+            freed = sum(self.sizes[b] for b in self.reads[i] if remaining[b] == 1 and b not in self.live_out)
+            return (soft_waiting.get(i, 0) > 0, self.defines[i] - freed, place[i])
+
+        ready: list[tuple[tuple[bool, int, int], int]] = []
+        current: dict[HloInstruction, tuple[bool, int, int]] = {}
+
+        def push(i: HloInstruction) -> None:
+            current[i] = priority(i)
+            heapq.heappush(ready, (current[i], place[i]))
+
+        order: _Order = []
+        for i in self.instructions:
+            if not waiting[i]:
+                push(i)
+        while ready:
+            key, number = heapq.heappop(ready)
+            node = self.instructions[number]
+            if current.get(node) != key:
+                continue  # its priority changed since
+            del current[node]
+            order.append(node)
+            changed: dict[HloInstruction, None] = {}
+            for buffer in self.reads[node]:
+                remaining[buffer] -= 1
+                if remaining[buffer] == 1:
+                    changed.update(self.readers[buffer])
+            for writer in soft_successors.get(node, ()):
+                soft_waiting[writer] -= 1
+                changed[writer] = None
+            for other in changed:
+                if other in current and current[other] != priority(other):
+                    push(other)
+            for successor in successors.get(node, ()):
+                waiting[successor] -= 1
+                if not waiting[successor]:
+                    push(successor)
+        return order
+
+    def peak(self, order: Sequence[HloInstruction]) -> int:
+        """The most bytes alive at once, what is called included."""
+        remaining = [len(r) for r in self.readers]
+        now = most = 0
+        for i in order:
+            now += self.defines[i]
+            most = max(most, now + self.inner.get(i, 0))
+            for buffer in self.reads[i]:
+                remaining[buffer] -= 1
+                if not remaining[buffer] and buffer not in self.live_out:
+                    now -= self.sizes[buffer]
+        return most
+
+
+_PASSES_ON = frozenset(("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "domain"))
