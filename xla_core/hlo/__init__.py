@@ -11,20 +11,36 @@ from xla_core.hlo.attributes import (
     Window,
     WindowDimension,
 )
+from xla_core.hlo.builder import comparator, scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import TOKEN, Environment, Token, Value
+from xla_core.hlo.evaluator import (
+    EvaluationContext,
+    evaluate,
+    evaluate_computation,
+    evaluate_instruction,
+    evaluate_parallel,
+    evaluate_replicas,
+)
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
+from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.hlo.ops.custom_calls import register_custom_call
 from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.verifier import verify
 
 __all__ = [
     "OPS",
+    "TOKEN",
     "Attribute",
     "AttributeKind",
     "ConvolutionDimensionNumbers",
     "ElementType",
+    "Environment",
+    "EvaluationContext",
     "HloComputation",
     "HloInstruction",
     "HloModule",
@@ -36,10 +52,22 @@ __all__ = [
     "PaddingDimension",
     "Shape",
     "SliceDimension",
+    "Token",
     "Trait",
+    "Value",
     "Window",
     "WindowDimension",
+    "branch_computations",
+    "comparator",
+    "evaluate",
+    "evaluate_computation",
+    "evaluate_instruction",
+    "evaluate_parallel",
+    "evaluate_replicas",
     "lookup",
+    "register_custom_call",
+    "scalar_computation",
+    "verify",
 ]
 
 assert _ops is not None

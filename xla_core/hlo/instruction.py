@@ -185,7 +185,7 @@ class HloInstruction:
 
     @property
     def is_elementwise(self) -> bool:
-        """Element i of the result depends on element i of each operand only (a bitcast-convert may change the width)."""
+        """Result element i depends on element i of each operand only (no width-changing bitcast-convert)."""
         if self.opcode == "bitcast-convert":
             return self.shape.dimensions == self._operands[0].shape.dimensions
         return Trait.ELEMENTWISE in self.op.traits

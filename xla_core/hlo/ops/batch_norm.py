@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import array, attr, dims, entry, normalize
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
@@ -24,21 +32,73 @@ def _check(operand: Shape, features: Sequence[Shape], attributes: Attributes) ->
     return normalize(features[0])
 
 
-def _training(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _training_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     vector = _check(operands[0], operands[1:], attributes)
     return Shape.tuple([normalize(operands[0]), vector, vector])
 
 
-def _inference(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _training(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """The variance is the biased one."""
+    operand, scale, offset = values
+    wide, axes = widen(operand), _others(instruction)
+    mean, variance = wide.mean(axes), wide.var(axes)
+    result = _normalized(instruction, wide, scale, offset, mean, variance)
+    return round_to(result, operand.dtype), round_to(mean, scale.dtype), round_to(variance, scale.dtype)
+
+
+def _inference_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check(operands[0], operands[1:], attributes)
     return normalize(operands[0])
 
 
-def _grad(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _inference(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return round_to(_normalized(instruction, widen(values[0]), *values[1:]), values[0].dtype)
+
+
+def _grad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     vector = _check(operands[0], operands[1:4], attributes)
     if operands[4].dimensions != operands[0].dimensions:
         raise InvalidArgumentError(f"grad_output is {operands[4]}; expected {operands[0]}")
     return Shape.tuple([normalize(operands[0]), vector, vector])
+
+
+def _grad(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Of batch-norm-training, whose mean and variance depend on the operand."""
+    operand, scale, mean, variance, gradient = values
+    axes = _others(instruction)
+    wide = widen(gradient)
+    centered = widen(operand) - _along(instruction, mean)
+    deviation = np.sqrt(_along(instruction, variance) + instruction.attributes["epsilon"])
+    normal = centered / deviation
+    to_scale, to_offset = (wide * normal).sum(axes), wide.sum(axes)
+    count = max(1, operand.size // max(1, scale.size))
+    inner = wide - (_along(instruction, to_offset) + normal * _along(instruction, to_scale)) / count
+    to_operand = _along(instruction, scale) / deviation * inner
+    return round_to(to_operand, operand.dtype), round_to(to_scale, scale.dtype), round_to(to_offset, scale.dtype)
+
+
+def _along(instruction: HloInstruction, vector: np.ndarray) -> np.ndarray:
+    """A vector over the feature dimension, in the form in which it broadcasts to the operand."""
+    shape = [1] * instruction.operand(0).shape.rank
+    shape[instruction.attributes["feature_index"]] = -1
+    return widen(vector).reshape(shape)
+
+
+def _others(instruction: HloInstruction) -> tuple[int, ...]:
+    return tuple(d for d in range(instruction.operand(0).shape.rank) if d != instruction.attributes["feature_index"])
+
+
+def _normalized(
+    instruction: HloInstruction,
+    wide: np.ndarray,
+    scale: np.ndarray,
+    offset: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+) -> np.ndarray:
+    deviation = np.sqrt(_along(instruction, variance) + instruction.attributes["epsilon"])
+    normal = (wide - _along(instruction, mean)) / deviation
+    return np.asarray(normal * _along(instruction, scale) + _along(instruction, offset))
 
 
 _ATTRIBUTES = {"epsilon": attr("float"), "feature_index": attr("int")}
@@ -46,24 +106,24 @@ _ATTRIBUTES = {"epsilon": attr("float"), "feature_index": attr("int")}
 entry(
     "batch-norm-training",
     3,
+    _training_shape,
     _training,
-    None,
     doc="(operand, scale, offset) -> (normalized, batch mean, batch variance).",
     **_ATTRIBUTES,
 )
 entry(
     "batch-norm-inference",
     5,
+    _inference_shape,
     _inference,
-    None,
     doc="(operand, scale, offset, mean, variance) -> normalized.",
     **_ATTRIBUTES,
 )
 entry(
     "batch-norm-grad",
     5,
+    _grad_shape,
     _grad,
-    None,
     doc="(operand, scale, mean, variance, grad_output) -> (grad_operand, grad_scale, grad_offset).",
     **_ATTRIBUTES,
 )

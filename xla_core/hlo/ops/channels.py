@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from xla_core.errors import InvalidArgumentError
+import numpy as np
+
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.rules import attr, check, entry, normalize
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
@@ -18,14 +26,20 @@ def _check_token(shape: Shape) -> None:
         raise InvalidArgumentError(f"the last operand is {shape}; expected a token")
 
 
-def _infeed(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _infeed_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check_token(operands[0])
     parts = declared.tuple_shapes if declared is not None else ()
     check(len(parts) == 2 and parts[1].is_token, "the result (data, token) must be given")
     return Shape.tuple([normalize(parts[0]), Shape.token()])
 
 
-def _outfeed(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _infeed(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    value, shape = context.environment.take_infeed(), instruction.shape.tuple_shapes[0]
+    _check_value(value, shape, "the infeed")
+    return value, TOKEN
+
+
+def _outfeed_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check_token(operands[1])
     given = attributes.get("outfeed_shape")
     check(
@@ -34,18 +48,37 @@ def _outfeed(operands: Sequence[Shape], attributes: Attributes, declared: Shape 
     return Shape.token()
 
 
-def _send(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _outfeed(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    context.environment.outfeed.append(values[0])
+    return TOKEN
+
+
+def _send_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """(data, context, token)."""
     _check_token(operands[1])
     return Shape.tuple([normalize(operands[0]), Shape(ElementType.U32), Shape.token()])
 
 
-def _recv(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _send(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    environment, channel = context.environment, instruction.attribute("channel_id") or 0
+    if instruction.attribute("is_host_transfer"):
+        environment.sent.setdefault(channel, []).append(values[0])
+    else:
+        environment.rendezvous.send(channel, values[0])
+    return values[0], np.zeros((), np.uint32), TOKEN
+
+
+def _recv_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """(data, context, token)."""
     _check_token(operands[0])
     parts = declared.tuple_shapes if declared is not None else ()
     check(len(parts) == 3, "the result (data, u32[], token) must be given")
     return Shape.tuple([normalize(parts[0]), Shape(ElementType.U32), Shape.token()])
+
+
+def _recv(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Nothing yet: the data comes with recv-done."""
+    return None, np.zeros((), np.uint32), TOKEN
 
 
 def _check_started(operand: Shape, what: str) -> Shape:
@@ -55,13 +88,47 @@ def _check_started(operand: Shape, what: str) -> Shape:
     return normalize(parts[0])
 
 
-def _send_done(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _send_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check_started(operands[0], "send")
     return Shape.token()
 
 
-def _recv_done(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _send_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return TOKEN
+
+
+def _recv_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return Shape.tuple([_check_started(operands[0], "recv"), Shape.token()])
+
+
+def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    environment = context.environment
+    start = instruction.operand(0)
+    start = start if start.opcode == "recv" else instruction
+    channel = start.attribute("channel_id") or 0
+    if start.attribute("is_host_transfer"):
+        waiting = environment.to_receive.get(channel)
+        if not waiting:
+            raise FailedPreconditionError(f"the host has put nothing into channel {channel}")
+        value = waiting.popleft()
+    else:
+        devices = [(r, p) for r in range(environment.num_replicas) for p in range(environment.num_partitions)]
+        value = environment.rendezvous.receive(channel, [d for d in devices if d != environment.device])
+    _check_value(value, instruction.shape.tuple_shapes[0], f"channel {channel}")
+    return value, TOKEN
+
+
+def _check_value(value: Value, shape: Shape, what: str) -> None:
+    """Hosts may give wrong values: what they give is checked where it comes in."""
+    if shape.is_tuple:
+        fits = isinstance(value, tuple) and len(value) == len(shape.tuple_shapes)
+        for element, part in zip(value, shape.tuple_shapes, strict=False) if fits else ():
+            _check_value(element, part, what)
+    else:
+        fits = isinstance(value, np.ndarray) and value.dtype == shape.dtype and value.shape == shape.dimensions
+    if not fits:
+        given = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else repr(value)
+        raise InvalidArgumentError(f"{what} has {given}; expected {shape.without_layout()}")
 
 
 _CHANNEL = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}
@@ -69,8 +136,8 @@ _CHANNEL = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", Fa
 entry(
     "infeed",
     1,
+    _infeed_shape,
     _infeed,
-    None,
     Trait.SIDE_EFFECT,
     doc="(token) -> (data, token): the next value of the device's infeed.",
     infeed_config=attr("string", ""),
@@ -78,14 +145,16 @@ entry(
 entry(
     "outfeed",
     2,
+    _outfeed_shape,
     _outfeed,
-    None,
     Trait.SIDE_EFFECT,
     doc="(data, token) -> token: puts a value into the device's outfeed.",
     outfeed_shape=attr("shape", None),
     outfeed_config=attr("string", ""),
 )
-entry("send", 2, _send, None, Trait.SIDE_EFFECT, doc="(data, token) -> (data, context, token).", **_CHANNEL)
-entry("send-done", 1, _send_done, None, Trait.SIDE_EFFECT, doc="The token after a send has ended.", **_CHANNEL)
-entry("recv", 1, _recv, None, Trait.SIDE_EFFECT, doc="(token) -> (data, context, token).", **_CHANNEL)
-entry("recv-done", 1, _recv_done, None, Trait.SIDE_EFFECT, doc="(data, token), once the data is there.", **_CHANNEL)
+entry("send", 2, _send_shape, _send, Trait.SIDE_EFFECT, doc="(data, token) -> (data, context, token).", **_CHANNEL)
+entry(
+    "send-done", 1, _send_done_shape, _send_done, Trait.SIDE_EFFECT, doc="The token after a send has ended.", **_CHANNEL
+)
+entry("recv", 1, _recv_shape, _recv, Trait.SIDE_EFFECT, doc="(token) -> (data, context, token).", **_CHANNEL)
+entry("recv-done", 1, _recv_done_shape, _recv_done, Trait.SIDE_EFFECT, doc="(data, token), once there.", **_CHANNEL)

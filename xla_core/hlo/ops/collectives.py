@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from xla_core.errors import InvalidArgumentError
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     array,
     attr,
@@ -21,19 +25,30 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
+Device = tuple[int, int]
+
 __all__: list[str] = []
 
 
-def _same(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     for operand in operands:
         array(operand)
     parts = [normalize(o) for o in operands]
     return Shape.tuple(parts) if len(parts) > 1 or (declared is not None and declared.is_tuple) else parts[0]
 
 
-def _all_reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _all_reduce_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     scalar_signature(attributes["to_apply"], operands[:1], "to_apply")
-    return _same(operands, attributes, declared)
+    return _same_shape(operands, attributes, declared)
+
+
+def _all_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    brought = _meet(context, instruction, _own_group(context, instruction), values)
+    return _of_results(instruction, _combined(context, instruction, brought))
 
 
 def _group_size(attributes: Attributes) -> int | None:
@@ -58,7 +73,7 @@ def _result_parts(declared: Shape | None, count: int) -> Sequence[Shape]:
     return parts
 
 
-def _all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _all_gather_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The gathered dimension grows by a whole factor, the group's size."""
     if declared is None:
         size = _group_size(attributes)
@@ -78,13 +93,17 @@ def _all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     return normalize(declared)
 
 
+def _all_gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _of_results(instruction, _gathered(context, instruction, values))
+
+
 def _scaled(shape: Shape, axis: int, factor: int) -> Shape:
     sizes = list(shape.dimensions)
     sizes[axis] *= factor
     return dims(shape.element_type, sizes, shape.dynamic_dimensions)
 
 
-def _reduce_scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _reduce_scatter_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The scattered dimension shrinks by a whole factor, the group's size."""
     scalar_signature(attributes["to_apply"], operands[:1], "to_apply")
     size = _group_size(attributes)
@@ -106,7 +125,14 @@ def _reduce_scatter(operands: Sequence[Shape], attributes: Attributes, declared:
     return Shape.tuple(parts) if declared is not None and declared.is_tuple else shape_of_parts(parts)
 
 
-def _all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _reduce_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    group = _own_group(context, instruction)
+    axis, place = instruction.attributes["dimensions"][0], group.index(context.environment.device)
+    results = _combined(context, instruction, _meet(context, instruction, group, values))
+    return _of_results(instruction, [np.split(r, len(group), axis)[place] for r in results])
+
+
+def _all_to_all_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     axes = attributes.get("dimensions")
     if not axes:  # the tuple form: operand i goes to device i of the group
         for operand in operands:
@@ -118,10 +144,29 @@ def _all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Sha
         raise InvalidArgumentError(
             f"dimension {axis} of {operands[0].without_layout()} does not split among {size} devices"
         )
-    return _same(operands, attributes, declared)
+    return _same_shape(operands, attributes, declared)
 
 
-def _ragged_all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    group = _own_group(context, instruction, pairs_partitions=True)
+    place = group.index(context.environment.device)
+    axes = instruction.attribute("dimensions")
+    brought = _meet(context, instruction, group, values)
+    if not axes:
+        if len(values) != len(group):
+            raise InvalidArgumentError(f"{len(values)} operands for a group of {len(group)} devices")
+        return tuple(parts[place] for parts in brought)
+    axis = axes[0]
+    return _of_results(
+        instruction,
+        [
+            np.concatenate([np.split(x, len(group), axis)[place] for x in column], axis)
+            for column in zip(*brought, strict=True)
+        ],
+    )
+
+
+def _ragged_all_to_all_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """(operand, output, input_offsets, send_sizes, output_offsets, recv_sizes)."""
     operand, output = array(operands[0]), array(operands[1])
     check(
@@ -136,24 +181,37 @@ def _ragged_all_to_all(operands: Sequence[Shape], attributes: Attributes, declar
     return normalize(output)
 
 
-def _collective_permute(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _ragged_all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Rows input_offsets[j] ... of send_sizes[j] go to device j, from its output's row output_offsets[j] on."""
+    group = _own_group(context, instruction, pairs_partitions=True)
+    place = group.index(context.environment.device)
+    result = np.array(values[1])
+    for operand, _, starts, sizes, targets, _ in _meet(context, instruction, group, values):
+        share = len(sizes) // len(group)
+        for i in range(place * share, (place + 1) * share):
+            start, size, target = int(starts[i]), int(sizes[i]), int(targets[i])
+            result[target : target + size] = operand[start : start + size]
+    return result
+
+
+def _collective_permute_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     for pair in attributes["source_target_pairs"]:
         check(len(pair) == 2, "source_target_pairs must be pairs")
     sources, targets = ([pair[i] for pair in attributes["source_target_pairs"]] for i in (0, 1))
     check(len(set(sources)) == len(sources), "a source occurs twice in source_target_pairs")
     check(len(set(targets)) == len(targets), "a target occurs twice in source_target_pairs")
-    return _same(operands[1:2] if attributes.get("slice_sizes") else operands, attributes, declared)
+    return _same_shape(operands[1:2] if attributes.get("slice_sizes") else operands, attributes, declared)
 
 
-def _device_id(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _collective_permute(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _of_results(instruction, _permuted(context, instruction, values))
+
+
+def _device_id_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return Shape(ElementType.U32) if declared is None else declared_array(declared)
 
 
-def _start_in_place(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return _all_reduce(operands, attributes, declared)
-
-
-def _start_pair(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _start_pair_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """(operand, result, context...), each a tuple where there are several operands."""
     if declared is None or len(declared.tuple_shapes) < 2:
         raise InvalidArgumentError("the shape (operand, result, ...) must be given")
@@ -166,13 +224,146 @@ def _start_pair(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     return declared
 
 
-def _done_same(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _done_same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return normalize(operands[0])
 
 
-def _done_pair(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _done_pair_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected a start op's result")
     return normalize(operands[0].tuple_shapes[1])
+
+
+def _participants(context: EvaluationContext, instruction: HloInstruction, *, pairs_partitions: bool) -> list[Device]:
+    """The devices of this one's group, in the group's order; empty where no group has it.
+
+    Without a channel, groups are of replicas (of this partition). With one, they are of partitions (of this replica)
+    where `pairs_partitions`, else of replicas with all their partitions; with use_global_device_ids, of devices, by
+    replica * num_partitions + partition. (XLA: xla/service/collective_ops_utils.h, CollectiveOpGroupMode.)
+    """
+    environment = context.environment
+    replica, partition = environment.device
+    replicas, partitions = range(environment.num_replicas), range(environment.num_partitions)
+    groups = instruction.attribute("replica_groups")
+    channel = instruction.attributes.get("channel_id") or 0
+    if channel > 0 and instruction.attributes.get("use_global_device_ids"):
+        count = len(partitions)
+        groups = groups or (tuple(range(len(replicas) * count)),)
+        named = [[divmod(i, count) for i in group] for group in groups]
+    elif channel > 0 and pairs_partitions:
+        named = [[(replica, p) for p in group] for group in groups or (tuple(partitions),)]
+    elif channel > 0:
+        named = [[(r, p) for p in partitions for r in group] for group in groups or (tuple(replicas),)]
+    else:
+        named = [[(r, partition) for r in group] for group in groups or (tuple(replicas),)]
+    return next((group for group in named if (replica, partition) in group), [])
+
+
+def _own_group(
+    context: EvaluationContext, instruction: HloInstruction, *, pairs_partitions: bool = False
+) -> list[Device]:
+    group = _participants(context, instruction, pairs_partitions=pairs_partitions)
+    if not group:
+        raise InvalidArgumentError(f"no replica group has device {context.environment.device}")
+    return group
+
+
+def _meet(
+    context: EvaluationContext, instruction: HloInstruction, group: Sequence[Device], value: Value
+) -> list[Value]:
+    return context.environment.exchange(instruction.name, group, value)
+
+
+def _of_results(instruction: HloInstruction, results: Sequence[Value]) -> Value:
+    return tuple(results) if instruction.shape.is_tuple else results[0]
+
+
+def _combined(context: EvaluationContext, instruction: HloInstruction, brought: Sequence[list[Value]]) -> list[Value]:
+    """Operand by operand, what the devices brought, combined in the group's order."""
+    computation = instruction.attributes["to_apply"]
+    dtype = computation.parameters[0].shape.dtype
+    results = []
+    for column in zip(*brought, strict=True):
+        total = convert(column[0], dtype)
+        for other in column[1:]:
+            total = context.map(computation, [total, convert(other, dtype)])[0]
+        results.append(convert(total, column[0].dtype))
+    return results
+
+
+def _gathered(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
+    axis = instruction.attributes["dimensions"][0]
+    brought = _meet(context, instruction, _own_group(context, instruction), values)
+    return [np.concatenate(column, axis) for column in zip(*brought, strict=True)]
+
+
+def _all_gather_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _started(instruction, values, _gathered(context, instruction, values))
+
+
+def _started(instruction: HloInstruction, values: list[Value], results: list[Value]) -> Value:
+    """(operands, results, context...), as nested as the shape says."""
+    source, target, *rest = instruction.shape.tuple_shapes
+    return (
+        tuple(values) if source.is_tuple else values[0],
+        tuple(results) if target.is_tuple else results[0],
+        *(np.zeros(s.dimensions, s.dtype) for s in rest),
+    )
+
+
+def _collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Zeros on a device that is in no group."""
+    group = _participants(context, instruction, pairs_partitions=True)
+    if not group:
+        return _of_results(instruction, [np.zeros_like(v) for v in values])
+    return _of_results(instruction, _meet(context, instruction, group, values)[0])
+
+
+def _collective_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Zeros on a device that is in no group."""
+    group = _participants(context, instruction, pairs_partitions=False)
+    if not group:
+        return _of_results(instruction, [np.zeros_like(v) for v in values])
+    results = _combined(context, instruction, _meet(context, instruction, group, values))
+    return _of_results(instruction, results if group[0] == context.environment.device else values)
+
+
+def _permuted(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
+    if instruction.attribute("slice_sizes") is not None:
+        raise UnimplementedError("the evaluator has no collective-permute into slices", op=instruction.opcode)
+    environment = context.environment
+    partitions = (instruction.attribute("channel_id") or 0) > 0
+    if partitions:
+        me, line = environment.partition, [(environment.replica, p) for p in range(environment.num_partitions)]
+    else:
+        me, line = environment.replica, [(r, environment.partition) for r in range(environment.num_replicas)]
+    brought = _meet(context, instruction, line, values)
+    for source, target in instruction.attributes["source_target_pairs"]:
+        if target == me:
+            if not 0 <= source < len(line):
+                raise InvalidArgumentError(f"source {source} is none of {len(line)} devices")
+            result: list[Value] = brought[source]
+            return result
+    return [np.zeros_like(v) for v in values]
+
+
+def _collective_permute_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _started(instruction, values, _permuted(context, instruction, values))
+
+
+def _first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0]
+
+
+def _second(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0][1]
+
+
+def _partition_id(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return np.asarray(context.environment.partition, instruction.shape.dtype)
+
+
+def _replica_id(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return np.asarray(context.environment.replica, instruction.shape.dtype)
 
 
 _COLLECTIVE = (Trait.COLLECTIVE,)
@@ -188,12 +379,12 @@ _PERMUTE = {
     "slice_sizes": attr("raw", None),
 }
 
-for _suffix, _rule in (("", _all_reduce), ("-start", _start_in_place)):
+for _suffix in ("", "-start"):
     entry(
         "all-reduce" + _suffix,
         (1, None),
-        _rule,
-        None,
+        _all_reduce_shape,
+        _all_reduce,
         *_COLLECTIVE,
         doc="The operands of all devices of a group, combined by to_apply.",
         **_GROUPS,
@@ -202,13 +393,16 @@ for _suffix, _rule in (("", _all_reduce), ("-start", _start_in_place)):
         mode=attr("enum", None),
         to_apply=attr("computation"),
     )
-entry("all-reduce-done", 1, _done_same, None, *_COLLECTIVE, doc="The result of all-reduce-start.")
-for _suffix, _rule in (("", _all_gather), ("-start", _start_pair)):
+entry("all-reduce-done", 1, _done_same_shape, _first, *_COLLECTIVE, doc="The result of all-reduce-start.")
+for _suffix, _rule, _evaluate in (
+    ("", _all_gather_shape, _all_gather),
+    ("-start", _start_pair_shape, _all_gather_start),
+):
     entry(
         "all-gather" + _suffix,
         (1, None),
         _rule,
-        None,
+        _evaluate,
         *_COLLECTIVE,
         doc="The operands of all devices of a group, concatenated along a dimension.",
         **_GROUPS,
@@ -216,12 +410,12 @@ for _suffix, _rule in (("", _all_gather), ("-start", _start_pair)):
         **_LAYOUT,
         **_GLOBAL,
     )
-entry("all-gather-done", 1, _done_pair, None, *_COLLECTIVE, doc="The result of all-gather-start.")
+entry("all-gather-done", 1, _done_pair_shape, _second, *_COLLECTIVE, doc="The result of all-gather-start.")
 entry(
     "reduce-scatter",
     (1, None),
+    _reduce_scatter_shape,
     _reduce_scatter,
-    None,
     *_COLLECTIVE,
     doc="all-reduce, then each device of a group keeps its part along a dimension.",
     **_GROUPS,
@@ -234,8 +428,8 @@ entry(
 entry(
     "all-to-all",
     (1, None),
+    _all_to_all_shape,
     _all_to_all,
-    None,
     *_COLLECTIVE,
     doc="Part j of device i's operand becomes part i of device j's result.",
     **_GROUPS,
@@ -245,8 +439,8 @@ entry(
 entry(
     "ragged-all-to-all",
     6,
+    _ragged_all_to_all_shape,
     _ragged_all_to_all,
-    None,
     *_COLLECTIVE,
     doc="all-to-all of row ranges given by offsets and sizes.",
     **_GROUPS,
@@ -255,8 +449,8 @@ entry(
 entry(
     "collective-broadcast",
     (1, None),
-    _same,
-    None,
+    _same_shape,
+    _collective_broadcast,
     *_COLLECTIVE,
     doc="The operand of the first device of a group.",
     **_GROUPS,
@@ -264,8 +458,8 @@ entry(
 entry(
     "collective-reduce",
     (1, None),
-    _all_reduce,
-    None,
+    _all_reduce_shape,
+    _collective_reduce,
     *_COLLECTIVE,
     doc="The first device of a group gets the combined operands, the others their own operands.",
     **_GROUPS,
@@ -273,16 +467,21 @@ entry(
     **_GLOBAL,
     to_apply=attr("computation"),
 )
-for _suffix, _rule in (("", _collective_permute), ("-start", _start_pair)):
+for _suffix, _rule, _evaluate in (
+    ("", _collective_permute_shape, _collective_permute),
+    ("-start", _start_pair_shape, _collective_permute_start),
+):
     entry(
         "collective-permute" + _suffix,
         (1, None),
         _rule,
-        None,
+        _evaluate,
         *_COLLECTIVE,
         doc="Sends operands from sources to targets; a device that is no target gets zeros.",
         **_PERMUTE,
     )
-entry("collective-permute-done", 1, _done_pair, None, *_COLLECTIVE, doc="The result of collective-permute-start.")
-entry("partition-id", 0, _device_id, None, doc="The partition that runs this.")
-entry("replica-id", 0, _device_id, None, doc="The replica that runs this.")
+entry(
+    "collective-permute-done", 1, _done_pair_shape, _second, *_COLLECTIVE, doc="The result of collective-permute-start."
+)
+entry("partition-id", 0, _device_id_shape, _partition_id, doc="The partition that runs this.")
+entry("replica-id", 0, _device_id_shape, _replica_id, doc="The replica that runs this.")

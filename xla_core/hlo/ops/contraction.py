@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.conversion import convert, reduce_precision
+from xla_core.hlo.ops.numerics import CLASS, integer_bounds, round_to, widen, wrap
 from xla_core.hlo.ops.rules import array, attr, category, check, check_axes, dims, dynamic, entry
 from xla_core.hlo.shape import Shape
 
-__all__ = ["contraction_result_type"]
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["contraction_result_type", "dot", "products"]
 
 
 def contraction_result_type(lhs: Shape, rhs: Shape, declared: Shape | None) -> ElementType:
@@ -23,7 +33,7 @@ def contraction_result_type(lhs: Shape, rhs: Shape, declared: Shape | None) -> E
     return a if a.bit_width >= b.bit_width else b
 
 
-def _dot(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs = array(operands[0]), array(operands[1])
     lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = (
         attributes.get(name, ())
@@ -43,7 +53,13 @@ def _dot(operands: Sequence[Shape], attributes: Attributes, declared: Shape | No
     return dims(contraction_result_type(lhs, rhs, declared), sizes, flags)
 
 
-def _ragged_dot(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    algorithm = instruction.attributes.get("algorithm")
+    lhs, rhs = (_in_algorithm(v, algorithm) for v in values)
+    return dot(lhs, rhs, *_dimensions(instruction), instruction.shape.dtype)
+
+
+def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs, group_sizes = (array(o) for o in operands)
     lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, ragged, group = (
         attributes.get(name, ())
@@ -81,22 +97,139 @@ def _ragged_dot(operands: Sequence[Shape], attributes: Attributes, declared: Sha
         rhs = rhs.with_dimensions([rhs.dimensions[d] for d in kept])
         plain["rhs_contracting_dims"] = tuple(kept.index(d) for d in rhs_contracting)
         plain["rhs_batch_dims"] = tuple(kept.index(d) for d in rhs_batch)
-        return _dot((lhs, rhs), plain, declared)
-    result = _dot((lhs, rhs), plain, declared)
+        return _dot_shape((lhs, rhs), plain, declared)
+    result = _dot_shape((lhs, rhs), plain, declared)
     if axis in lhs_contracting:  # each group gives a result
         return dims(result.element_type, (groups, *result.dimensions))
     check(axis in lhs_batch, "without rhs_group_dims, the ragged dimension must be contracting or batch")
     return result
 
 
-def _scaled_dot(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _ragged_dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Group by group: each a dot of masked operands, the results added (or stacked, where each group gives one)."""
+    lhs, rhs, sizes = values
+    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(instruction)
+    (ragged,) = instruction.attribute("lhs_ragged_dims")
+    group_dims = instruction.attribute("rhs_group_dims")
+    ends = np.cumsum(sizes.astype(np.int64), axis=-1)
+    positions = np.arange(lhs.shape[ragged])
+    ordered = [*lhs_batch, *(d for d in range(lhs.ndim) if d not in lhs_batch)]
+    axes = [d for d in ordered if d != ragged][: sizes.ndim - 1]
+    stacked = ragged in lhs_contracting
+    total = np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
+    for group in range(sizes.shape[-1]):
+        end = ends[..., group]
+        start = end - sizes[..., group]
+        member = (positions >= start[..., None]) & (positions < end[..., None])
+        shape = [1] * lhs.ndim
+        shape[ragged] = positions.size
+        for axis, size in zip(axes, sizes.shape[:-1], strict=True):
+            shape[axis] = size
+        order = np.argsort([*axes, ragged])
+        mask = member.transpose(order).reshape(shape)
+        part = np.where(mask, lhs, lhs.dtype.type(0))
+        if group_dims:
+            own = rhs.take(group, axis=group_dims[0])
+            kept = [d for d in range(rhs.ndim) if d != group_dims[0]]
+            contracting, batch = [kept.index(d) for d in rhs_contracting], [kept.index(d) for d in rhs_batch]
+            result = dot(part, own, lhs_contracting, contracting, lhs_batch, batch, total.dtype)
+        else:
+            result = dot(part, rhs, lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, total.dtype)
+        if stacked:
+            total[group] = result
+        else:
+            total = total + result
+    return total
+
+
+def _scaled_dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs, lhs_scale, rhs_scale = (array(o) for o in operands)
     for operand, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
         if scale.dimensions and (
             scale.rank != operand.rank or any(d % s for d, s in zip(operand.dimensions, scale.dimensions, strict=True))
         ):
             raise InvalidArgumentError(f"scale {scale.without_layout()} does not divide {operand.without_layout()}")
-    return _dot((lhs, rhs), attributes, declared)
+    return _dot_shape((lhs, rhs), attributes, declared)
+
+
+def _scaled_dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    lhs, rhs = (_scaled(x, scale) for x, scale in zip(values[:2], values[2:], strict=True))
+    return dot(lhs, rhs, *_dimensions(instruction), instruction.shape.dtype)
+
+
+def products(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Matrix products a @ b in `dtype`: floats are summed in float64 (complex128) and rounded once, integers wrap,
+    pred is the or of ands.
+    """
+    kind = CLASS[dtype]
+    if kind in "fec":
+        return round_to(np.matmul(widen(a), widen(b)), dtype)
+    if kind == "b":
+        return np.asarray(np.matmul(a.astype(np.float64), b.astype(np.float64)) != 0)
+    a, b = widen(convert(a, dtype)), widen(convert(b, dtype))
+    if a.size and b.size and a.shape[-1] * _magnitude(a) * _magnitude(b) < 1 << 53:  # exact in float64, and fast
+        return wrap(np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64), dtype)
+    wide = np.int64 if integer_bounds(dtype)[0] else np.uint64
+    return wrap(np.matmul(a.astype(wide), b.astype(wide)), dtype)
+
+
+def _magnitude(x: np.ndarray) -> int:
+    return max(abs(int(x.max())), abs(int(x.min())))
+
+
+def _in_algorithm(x: np.ndarray, algorithm: str | None) -> np.ndarray:
+    """An operand as the algorithm sees it: dot_bf16_bf16_f32 rounds it to bf16; the _x3, ... forms keep it all."""
+    if (
+        algorithm is None
+        or algorithm == "unset"
+        or CLASS[x.dtype] not in "fe"
+        or algorithm.rpartition("_")[2][:1] == "x"
+    ):
+        return x
+    name = algorithm.split("_")[1]
+    if name == "tf32":
+        return reduce_precision(x, 8, 10) if x.dtype == np.float32 else x
+    if name in ("bf16", "f16", "f32", "f64") and ElementType(name).byte_width < x.dtype.itemsize:
+        return convert(x, ElementType(name).dtype)
+    return x
+
+
+def dot(
+    lhs: np.ndarray,
+    rhs: np.ndarray,
+    lhs_contracting: Sequence[int],
+    rhs_contracting: Sequence[int],
+    lhs_batch: Sequence[int],
+    rhs_batch: Sequence[int],
+    dtype: np.dtype,
+) -> np.ndarray:
+    """The dot as one batched matrix product."""
+    left = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
+    right = [d for d in range(rhs.ndim) if d not in rhs_contracting and d not in rhs_batch]
+    batch = [lhs.shape[d] for d in lhs_batch]
+    rows, columns = [lhs.shape[d] for d in left], [rhs.shape[d] for d in right]
+    depth = math.prod(lhs.shape[d] for d in lhs_contracting)
+    a = lhs.transpose([*lhs_batch, *left, *lhs_contracting]).reshape(math.prod(batch), math.prod(rows), depth)
+    b = rhs.transpose([*rhs_batch, *rhs_contracting, *right]).reshape(math.prod(batch), depth, math.prod(columns))
+    return products(a, b, dtype).reshape([*batch, *rows, *columns])
+
+
+def _dimensions(instruction: HloInstruction) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int]]:
+    get = instruction.attributes.get
+    return (
+        get("lhs_contracting_dims", ()),
+        get("rhs_contracting_dims", ()),
+        get("lhs_batch_dims", ()),
+        get("rhs_batch_dims", ()),
+    )
+
+
+def _scaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Each block of the operand multiplied by its scale."""
+    wide = widen(scale)
+    for axis in range(scale.ndim):
+        wide = np.repeat(wide, x.shape[axis] // scale.shape[axis], axis)
+    return np.asarray(widen(x) * wide)
 
 
 _DIMENSIONS = {
@@ -109,8 +242,8 @@ _DIMENSIONS = {
 entry(
     "dot",
     2,
+    _dot_shape,
     _dot,
-    None,
     Trait.PRIMITIVE,
     doc="Sums of products over the contracting dimensions; the result has batch, lhs, then rhs dimensions.",
     **_DIMENSIONS,
@@ -120,8 +253,8 @@ entry(
 entry(
     "ragged-dot",
     3,
+    _ragged_dot_shape,
     _ragged_dot,
-    None,
     doc="A dot whose lhs has groups, of sizes known at run time, along its ragged dimension.",
     **_DIMENSIONS,
     lhs_ragged_dims=attr("ints", ()),
@@ -131,8 +264,8 @@ entry(
 entry(
     "scaled-dot",
     4,
+    _scaled_dot_shape,
     _scaled_dot,
-    None,
     doc="A dot of operands that are multiplied by block scales first.",
     **_DIMENSIONS,
     operand_precision=attr("enums", ()),

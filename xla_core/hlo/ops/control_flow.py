@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.custom_calls import custom_call
 from xla_core.hlo.ops.rules import attr, check, entry, normalize, parameter_shapes
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["branch_computations"]
 
@@ -28,15 +34,23 @@ def _check_call(computation: HloComputation, operands: Sequence[Shape]) -> Shape
     return normalize(computation.root.shape)
 
 
-def _call(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _call_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return _check_call(attributes["to_apply"], operands)
 
 
-def _fusion(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return context.call(instruction.attributes["to_apply"], values)
+
+
+def _fusion_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return _check_call(attributes["calls"], operands)
 
 
-def _while(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _fusion(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return context.call(instruction.attributes["calls"], values)
+
+
+def _while_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     state = normalize(operands[0])
     predicate = _check_call(attributes["condition"], operands)
     if not (predicate.is_scalar and predicate.element_type is ElementType.PRED):
@@ -49,6 +63,13 @@ def _while(operands: Sequence[Shape], attributes: Attributes, declared: Shape | 
     return state
 
 
+def _while(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    condition, body = instruction.attributes["condition"], instruction.attributes["body"]
+    while context.call(condition, values):
+        values = [context.call(body, values)]
+    return values[0]
+
+
 def branch_computations(attributes: Attributes) -> tuple[HloComputation, ...]:
     """The branches of a conditional in either form; of the pred form, the true branch is the first."""
     branches: tuple[HloComputation, ...] = attributes.get("branch_computations") or ()
@@ -57,7 +78,7 @@ def branch_computations(attributes: Attributes) -> tuple[HloComputation, ...]:
     return tuple(branches)
 
 
-def _conditional(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _conditional_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     selector, branches = operands[0], branch_computations(attributes)
     check(bool(branches), "a conditional needs true_computation and false_computation, or branch_computations")
     check(
@@ -74,7 +95,17 @@ def _conditional(operands: Sequence[Shape], attributes: Attributes, declared: Sh
     return results[0]
 
 
-def _async_start(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _conditional(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    branches = branch_computations(instruction.attributes)
+    if values[0].dtype == np.bool_:
+        index = 0 if values[0] else 1
+    else:
+        index = int(values[0])
+        index = index if 0 <= index < len(branches) else len(branches) - 1
+    return context.call(branches[index], [values[1 + index]])
+
+
+def _async_start_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """((operands), result, context...)."""
     result = _check_call(attributes["calls"], operands)
     head = (Shape.tuple([normalize(o) for o in operands]), result)
@@ -86,37 +117,66 @@ def _async_start(operands: Sequence[Shape], attributes: Attributes, declared: Sh
     return declared
 
 
-def _async_update(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _async_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Runs at once: (operands, result, context...)."""
+    rest = instruction.shape.tuple_shapes[2:]
+    return (tuple(values), context.call(instruction.attributes["calls"], values), *(_zeros(s) for s in rest))
+
+
+def _async_update_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected an async-start's result")
     return normalize(operands[0])
 
 
-def _async_done(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _async_update(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0]
+
+
+def _async_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected an async-start's result")
     return normalize(operands[0].tuple_shapes[1])
 
 
-def _copy_start(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _async_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0][1]
+
+
+def _copy_start_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """(destination, source, context)."""
     return Shape.tuple([normalize(operands[0]), normalize(operands[0]), Shape(ElementType.U32)])
 
 
-def _copy_done(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _copy_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return (values[0], values[0], np.zeros((), np.uint32))
+
+
+def _copy_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     check(len(operands[0].tuple_shapes) == 3, lambda: f"the operand is {operands[0]}; expected a copy-start's result")
     return normalize(operands[0].tuple_shapes[0])
 
 
-def _custom_call(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _copy_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0][0]
+
+
+def _custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     if declared is None:
         raise InvalidArgumentError("the shape must be given")
     return declared
 
 
+def _zeros(shape: Shape) -> Value:
+    """What stands for a context, which has no meaning of its own."""
+    if shape.is_tuple:
+        return tuple(_zeros(s) for s in shape.tuple_shapes)
+    return np.zeros(shape.dimensions, shape.dtype) if shape.is_array else TOKEN
+
+
 entry(
     "call",
     (0, None),
+    _call_shape,
     _call,
-    None,
     Trait.CONTROL_FLOW,
     Trait.NO_OPERAND_REQUIRED,
     doc="The result of to_apply on the operands.",
@@ -126,8 +186,8 @@ entry(
 entry(
     "while",
     1,
+    _while_shape,
     _while,
-    None,
     Trait.CONTROL_FLOW,
     Trait.PRIMITIVE,
     doc="Replaces the state by body(state) as long as condition(state) holds.",
@@ -137,8 +197,8 @@ entry(
 entry(
     "conditional",
     (2, None),
+    _conditional_shape,
     _conditional,
-    None,
     Trait.CONTROL_FLOW,
     Trait.PRIMITIVE,
     doc="The result of one branch on its own operand: the first for true; an index out of range takes the last.",
@@ -149,8 +209,8 @@ entry(
 entry(
     "fusion",
     (0, None),
+    _fusion_shape,
     _fusion,
-    None,
     Trait.NO_OPERAND_REQUIRED,
     doc="The result of a computation that is emitted as one kernel.",
     kind=attr("enum"),
@@ -160,8 +220,8 @@ entry(
 entry(
     "async-start",
     (0, None),
+    _async_start_shape,
     _async_start,
-    None,
     Trait.NO_OPERAND_REQUIRED,
     doc="Starts a computation: ((operands), result, context).",
     calls=attr("computation"),
@@ -171,8 +231,8 @@ entry(
 entry(
     "async-update",
     1,
+    _async_update_shape,
     _async_update,
-    None,
     doc="The operand; a point where an asynchronous computation may go on.",
     calls=attr("computation", None),
     async_execution_thread=attr("string", None),
@@ -180,8 +240,8 @@ entry(
 entry(
     "async-done",
     1,
+    _async_done_shape,
     _async_done,
-    None,
     doc="The result of an asynchronous computation, once it is there.",
     calls=attr("computation", None),
     async_execution_thread=attr("string", None),
@@ -189,18 +249,25 @@ entry(
 entry(
     "copy-start",
     1,
+    _copy_start_shape,
     _copy_start,
-    None,
     Trait.DATA_MOVEMENT,
     doc="Starts a copy: (destination, source, context).",
     cross_program_prefetch_index=attr("int", None),
 )
-entry("copy-done", 1, _copy_done, None, Trait.DATA_MOVEMENT, doc="The destination of a copy, once it is there.")
+entry(
+    "copy-done",
+    1,
+    _copy_done_shape,
+    _copy_done,
+    Trait.DATA_MOVEMENT,
+    doc="A copy, once it is there.",
+)
 entry(
     "custom-call",
     (0, None),
-    _custom_call,
-    None,
+    _custom_call_shape,
+    custom_call,
     Trait.NO_OPERAND_REQUIRED,
     doc="A function that is registered by name. Its own attributes are in backend_config.",
     custom_call_target=attr("string"),

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers
+from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.op_table import Attributes
-from xla_core.hlo.ops.contraction import contraction_result_type
+from xla_core.hlo.ops.contraction import contraction_result_type, products
+from xla_core.hlo.ops.numerics import CLASS, round_to, widen
 from xla_core.hlo.ops.rules import array, attr, check, check_permutation, dims, entry
-from xla_core.hlo.ops.window import check_window
+from xla_core.hlo.ops.window import check_window, padded, windowed
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
 
-def _convolution(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _convolution_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs = array(operands[0]), array(operands[1])
     labels: ConvolutionDimensionNumbers = attributes["dim_labels"]
     window = attributes.get("window", ())
@@ -54,11 +63,71 @@ def _convolution(operands: Sequence[Shape], attributes: Attributes, declared: Sh
     return dims(contraction_result_type(lhs, rhs, declared), result)
 
 
+def _convolution(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Every group is a matrix product of input patches and kernel columns."""
+    attributes, dtype = instruction.attributes, instruction.shape.dtype
+    labels: ConvolutionDimensionNumbers = attributes["dim_labels"]
+    window = attributes.get("window", ())
+    feature_groups, batch_groups = attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
+    lhs = values[0].transpose([labels.input_batch, labels.input_feature, *labels.input_spatial])
+    rhs = values[1].transpose([labels.kernel_output_feature, labels.kernel_input_feature, *labels.kernel_spatial])
+    rhs = np.flip(rhs, tuple(2 + i for i, w in enumerate(window) if w.window_reversal))
+    groups = feature_groups * batch_groups
+    sizes = windowed(lhs.shape[2:], window)
+    lhs = padded(lhs, lhs.dtype.type(0), (WindowDimension(), WindowDimension(), *window))
+    batch, features = lhs.shape[0] // batch_groups, rhs.shape[1]
+    spatial = lhs.shape[2:]
+    if batch_groups > 1:
+        grouped = lhs.reshape(groups, batch, features, *spatial)
+    else:
+        grouped = np.moveaxis(lhs.reshape(batch, groups, features, *spatial), 1, 0)
+    kernel = rhs.reshape(groups, rhs.shape[0] // groups, features, *rhs.shape[2:])
+    result = _grouped(grouped, kernel, window, sizes, dtype)  # group, batch, spatial, features of the group
+    result = np.moveaxis(result, 0, -2).reshape(batch, *sizes, rhs.shape[0])
+    order = [labels.output_batch, *labels.output_spatial, labels.output_feature]
+    return result.transpose(np.argsort(order))
+
+
+_LARGEST_PATCHES = 1 << 25
+
+
+def _grouped(lhs: np.ndarray, kernel: np.ndarray, window: Window, sizes: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """lhs: group, batch, feature, space; kernel: group, output, feature, space. All patches at once where they are
+    few, else one kernel position after another.
+    """
+    groups, batch, features = lhs.shape[:3]
+    outputs, offsets = kernel.shape[1], [w.size for w in window]
+    rows, taps = batch * math.prod(sizes), math.prod(offsets)
+
+    def patch(offset: Sequence[int]) -> np.ndarray:
+        cut = tuple(
+            slice(o * w.window_dilation, o * w.window_dilation + (n - 1) * w.stride + 1 if n else 0, w.stride)
+            for o, w, n in zip(offset, window, sizes, strict=True)
+        )
+        return np.moveaxis(lhs[(slice(None),) * 3 + cut], 2, -1).reshape(groups, rows, features)
+
+    if groups * rows * features * taps <= _LARGEST_PATCHES or CLASS[dtype] not in "fec":
+        patches = np.empty((groups, rows, taps, features), lhs.dtype)
+        for number, offset in enumerate(np.ndindex(*offsets)):
+            patches[:, :, number] = patch(offset)
+        columns = np.moveaxis(kernel.reshape(groups, outputs, features, taps), 1, -1).swapaxes(1, 2)
+        total = products(
+            patches.reshape(groups, rows, taps * features), columns.reshape(groups, taps * features, outputs), dtype
+        )
+    else:
+        wide, lhs = widen(kernel), widen(lhs)
+        sums = np.zeros((groups, rows, outputs), wide.dtype)
+        for offset in np.ndindex(*offsets):
+            sums += patch(offset) @ wide[(slice(None),) * 3 + offset].swapaxes(1, 2)
+        total = round_to(sums, dtype)
+    return total.reshape(groups, batch, *sizes, outputs)
+
+
 entry(
     "convolution",
     2,
+    _convolution_shape,
     _convolution,
-    None,
     doc="Sums of products of input windows and kernels, in groups. (XLA: operation semantics, ConvGeneralDilated.)",
     window=attr("window", ()),
     dim_labels=attr("dim_labels"),

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.combining import combine_at
 from xla_core.hlo.ops.rules import array, attr, check, check_axes, dims, entry, scalar_signature, shape_of_parts
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
@@ -24,7 +32,7 @@ def _index_shape(indices: Shape, vector_dim: int, what: str) -> tuple[list[int],
     return sizes[:vector_dim] + sizes[vector_dim + 1 :], sizes[vector_dim] if vector_dim < indices.rank else 1
 
 
-def _gather(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _gather_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, indices = array(operands[0]), operands[1]
     offset_dims, collapsed = attributes.get("offset_dims", ()), attributes.get("collapsed_slice_dims", ())
     batching, index_batching = (
@@ -63,6 +71,25 @@ def _gather(operands: Sequence[Shape], attributes: Attributes, declared: Shape |
     return dims(operand.element_type, [next(offset) if d in offset_dims else next(rest) for d in range(rank)])
 
 
+def _gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    operand, indices = values
+    attributes, attribute = instruction.attributes, instruction.attribute
+    sizes, offset_dims = attributes["slice_sizes"], attribute("offset_dims")
+    batching, removed = attribute("operand_batching_dims"), {*attribute("collapsed_slice_dims")}
+    starts = _starts(
+        indices,
+        attributes["index_vector_dim"],
+        operand.ndim,
+        attribute("start_index_map"),
+        batching,
+        attribute("start_indices_batching_dims"),
+    )
+    starts = [np.clip(s, 0, operand.shape[d] - sizes[d]) for d, s in enumerate(starts)]
+    kept = [d for d in range(operand.ndim) if d not in removed and d not in batching]
+    rank = instruction.shape.rank
+    return _take(operand, _positions(starts, kept, [sizes[d] for d in kept], offset_dims, rank))
+
+
 def _check_batching(
     operand: Shape, indices: Shape, batching: Sequence[int], index_batching: Sequence[int], vector_dim: int
 ) -> None:
@@ -75,7 +102,7 @@ def _check_batching(
             )
 
 
-def _scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _scatter_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     n, odd = divmod(len(operands), 2)
     check(odd == 1 and n > 0, lambda: f"{len(operands)} operands; expected n operands, the indices, n updates")
     inputs, indices, updates = operands[:n], operands[n], operands[n + 1 :]
@@ -126,11 +153,110 @@ def _scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape 
     return shape_of_parts([dims(t, first.dimensions, s.dynamic_dimensions) for t, s in zip(types, inputs, strict=True)])
 
 
+def _scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """A window is dropped as a whole where any of it lies outside."""
+    n = len(values) // 2
+    operands, indices, updates = values[:n], values[n], values[n + 1 :]
+    attribute = instruction.attribute
+    first, update = operands[0], updates[0]
+    batching, window_dims = attribute("input_batching_dims"), attribute("update_window_dims")
+    removed = {*attribute("inserted_window_dims"), *batching}
+    starts = _starts(
+        indices,
+        instruction.attributes["index_vector_dim"],
+        first.ndim,
+        attribute("scatter_dims_to_operand_dims"),
+        batching,
+        attribute("scatter_indices_batching_dims"),
+    )
+    kept = [d for d in range(first.ndim) if d not in removed]
+    sizes = [update.shape[d] for d in window_dims]
+    if first.ndim == 0:
+        numbers, inside = np.zeros(update.shape, np.int64), np.ones(update.shape, np.bool_)
+    else:
+        positions = _positions(starts, kept, sizes, window_dims, update.ndim)
+        inside = np.ones(update.shape, np.bool_)
+        for d, start in enumerate(starts):
+            window = sizes[kept.index(d)] if d in kept else 1
+            fits = (start >= 0) & (start <= first.shape[d] - window)
+            inside &= _positions([fits], [], [], window_dims, update.ndim)[0]
+        numbers = _row_major(positions, first.shape)
+    return combine_at(context, instruction.attributes["to_apply"], operands, numbers, inside, updates)
+
+
+def _take(operand: np.ndarray, positions: Sequence[np.ndarray]) -> Value:
+    """The elements at positions (an array of indices per dimension), by row-major numbers."""
+    if not positions:
+        return operand
+    return operand.reshape(-1)[_row_major(positions, operand.shape)]
+
+
+def _row_major(positions: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
+    number = positions[0]
+    for position, size in zip(positions[1:], sizes[1:], strict=True):
+        number = number * size + position
+    return number
+
+
+def _starts(
+    indices: np.ndarray,
+    vector_dim: int,
+    rank: int,
+    index_map: Sequence[int],
+    batching: Sequence[int],
+    index_batching: Sequence[int],
+) -> list[np.ndarray]:
+    """Per operand dimension, the start index for every element of the indices' batch."""
+    wide = indices.astype(np.int64) if indices.dtype != np.uint64 else np.minimum(indices, _LARGE).astype(np.int64)
+    vectors = np.moveaxis(wide, vector_dim, -1) if vector_dim < indices.ndim else wide[..., None]
+    batch = vectors.shape[:-1]
+    starts = [np.zeros(batch, np.int64) for _ in range(rank)]
+    for position, d in enumerate(index_map):
+        starts[d] = vectors[..., position]
+    for d, axis in zip(batching, index_batching, strict=True):
+        axis -= axis > vector_dim
+        numbers = np.arange(batch[axis]).reshape((-1,) + (1,) * (len(batch) - 1 - axis))
+        starts[d] = np.broadcast_to(numbers, batch)
+    return starts
+
+
+def _positions(
+    starts: Sequence[np.ndarray], kept: Sequence[int], sizes: Sequence[int], window_dims: Sequence[int], rank: int
+) -> list[np.ndarray]:
+    """Per operand dimension, the index of every element of the windows: window dimension i lies at window_dims[i] of
+    the result and runs over operand dimension kept[i]; the batch fills the other dimensions in order.
+    """
+    batch_dims = [d for d in range(rank) if d not in window_dims]
+    result = []
+    for d, start in enumerate(starts):
+        shape = [1] * rank
+        for axis, size in zip(batch_dims, start.shape, strict=True):
+            shape[axis] = size
+        position = start.reshape(shape)
+        if d in kept:
+            index = kept.index(d)
+            shape = [1] * rank
+            shape[window_dims[index]] = sizes[index]
+            position = position + np.arange(sizes[index]).reshape(shape)
+        result.append(position)
+    if not result:
+        return result
+    whole = [1] * rank
+    for axis, size in zip(batch_dims, starts[0].shape, strict=True):
+        whole[axis] = size
+    for axis, size in zip(window_dims, sizes, strict=True):
+        whole[axis] = size
+    return [np.broadcast_to(result[0], whole), *result[1:]]
+
+
+_LARGE = np.uint64(np.iinfo(np.int64).max)
+
+
 entry(
     "gather",
     2,
+    _gather_shape,
     _gather,
-    None,
     Trait.DATA_MOVEMENT,
     doc="Slices of the operand at (clamped) start indices. (XLA: operation semantics, Gather.)",
     offset_dims=attr("ints", ()),
@@ -145,8 +271,8 @@ entry(
 entry(
     "scatter",
     (3, None),
+    _scatter_shape,
     _scatter,
-    None,
     doc="The operands with updates combined into windows at scatter indices; windows that lie outside are skipped.",
     update_window_dims=attr("ints", ()),
     inserted_window_dims=attr("ints", ()),

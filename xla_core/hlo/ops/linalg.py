@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import array, attr, check, entry, normalize
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
@@ -20,12 +28,30 @@ def _check_square(shape: Shape) -> None:
         raise InvalidArgumentError(f"the operand is {shape.element_type}; expected a floating or complex type")
 
 
-def _cholesky(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _cholesky_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check_square(operands[0])
     return normalize(operands[0])
 
 
-def _triangular_solve(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _cholesky(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Reads one triangle; the other is zero in the result. NaN where a matrix is not positive definite."""
+    lower = instruction.attribute("lower")
+    wide = widen(values[0])
+    half = np.tril(wide, -1) if lower else np.triu(wide, 1)
+    diagonal = np.einsum("...ii->...i", wide).real
+    full = half + np.conj(half).swapaxes(-1, -2)
+    np.einsum("...ii->...i", full)[...] = diagonal
+    result = np.empty_like(full)
+    for index in np.ndindex(*full.shape[:-2]):
+        try:
+            factor = np.linalg.cholesky(full[index])
+        except np.linalg.LinAlgError:
+            factor = np.full(full.shape[-2:], np.nan, full.dtype)
+        result[index] = factor if lower else np.conj(factor).T
+    return round_to(result, values[0].dtype)
+
+
+def _triangular_solve_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     a, b = operands
     _check_square(a)
     left = attributes.get("left_side", False)
@@ -41,7 +67,27 @@ def _triangular_solve(operands: Sequence[Shape], attributes: Attributes, declare
     return normalize(b)
 
 
-def _fft(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _triangular_solve(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Substitution, row by row, in double precision."""
+    attribute = instruction.attribute
+    a, b = widen(values[0]), widen(values[1])
+    lower, transpose = attribute("lower"), attribute("transpose_a")
+    if transpose != "NO_TRANSPOSE":
+        a, lower = a.swapaxes(-1, -2), not lower
+    if transpose == "ADJOINT":
+        a = np.conj(a)
+    if not attribute("left_side"):  # x a = b is a^T x^T = b^T
+        a, b, lower = a.swapaxes(-1, -2), b.swapaxes(-1, -2), not lower
+    x = np.zeros_like(b)
+    n = a.shape[-1]
+    for row in range(n) if lower else range(n - 1, -1, -1):
+        known = slice(0, row) if lower else slice(row + 1, n)
+        rest = b[..., row, :] - np.einsum("...k,...kj->...j", a[..., row, known], x[..., known, :])
+        x[..., row, :] = rest if attribute("unit_diagonal") else rest / a[..., row, row, None]
+    return round_to(x if attribute("left_side") else x.swapaxes(-1, -2), values[1].dtype)
+
+
+def _fft_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, kind, length = array(operands[0]), attributes["fft_type"], tuple(attributes["fft_length"])
     rank = len(length)
     check(kind in ("FFT", "IFFT", "RFFT", "IRFFT"), lambda: f"fft_type {kind} is unknown")
@@ -61,12 +107,36 @@ def _fft(operands: Sequence[Shape], attributes: Attributes, declared: Shape | No
     return normalize(operand)
 
 
-entry("cholesky", 1, _cholesky, None, doc="The triangular factor of Hermitian matrices.", lower=attr("bool", False))
+def _fft(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    kind, length = instruction.attributes["fft_type"], instruction.attributes["fft_length"]
+    axes = list(range(-len(length), 0))
+    if instruction.shape.num_elements == 0 or values[0].size == 0:
+        return np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
+    result = _TRANSFORMS[kind](widen(values[0]), s=list(length), axes=axes)
+    return np.asarray(result).astype(instruction.shape.dtype)
+
+
+_TRANSFORMS: dict[str, Callable[..., Any]] = {
+    "FFT": np.fft.fftn,
+    "IFFT": np.fft.ifftn,
+    "RFFT": np.fft.rfftn,
+    "IRFFT": np.fft.irfftn,
+}
+
+
+entry(
+    "cholesky",
+    1,
+    _cholesky_shape,
+    _cholesky,
+    doc="The triangular factor of Hermitian matrices.",
+    lower=attr("bool", False),
+)
 entry(
     "triangular-solve",
     2,
+    _triangular_solve_shape,
     _triangular_solve,
-    None,
     doc="Solves op(a) x = b (left side) or x op(a) = b for triangular a.",
     left_side=attr("bool", False),
     lower=attr("bool", False),
@@ -76,8 +146,8 @@ entry(
 entry(
     "fft",
     1,
+    _fft_shape,
     _fft,
-    None,
     doc="The Fourier transform over the last dimensions; the inverse is normalized.",
     fft_type=attr("enum"),
     fft_length=attr("ints"),

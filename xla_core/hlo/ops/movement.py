@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     array,
     attr,
@@ -20,12 +25,16 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
 __all__: list[str] = []
 
 _MOVES = (Trait.DATA_MOVEMENT, Trait.PRIMITIVE)
 
 
-def _broadcast(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _broadcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, result, axes = array(operands[0]), declared_array(declared), attributes.get("dimensions", ())
     check(len(axes) == operand.rank, lambda: f"{len(axes)} dimensions for an operand of rank {operand.rank}")
     check_axes(axes, result.rank, "dimensions")
@@ -39,14 +48,32 @@ def _broadcast(operands: Sequence[Shape], attributes: Attributes, declared: Shap
     return dims(operand.element_type, result.dimensions, result.dynamic_dimensions)
 
 
-def _iota(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    operand, axes, sizes = values[0], instruction.attributes.get("dimensions", ()), instruction.shape.dimensions
+    if not axes:
+        return np.broadcast_to(operand, sizes)
+    if tuple(axes) != tuple(sorted(axes)):
+        operand, axes = np.transpose(operand, np.argsort(axes)), sorted(axes)
+    expanded, result = [1] * len(sizes), list(sizes)
+    for axis, size in zip(axes, operand.shape, strict=True):
+        expanded[axis] = result[axis] = size
+    return np.broadcast_to(operand.reshape(expanded), result)
+
+
+def _iota_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     result, axis = declared_array(declared), attributes["iota_dimension"]
     check(0 <= axis < result.rank, lambda: f"iota_dimension {axis} is not a dimension of {result.without_layout()}")
     check(result.element_type is not ElementType.PRED, "iota has no pred result")
     return result
 
 
-def _reshape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _iota(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    sizes, axis = instruction.shape.dimensions, instruction.attributes["iota_dimension"]
+    numbers = convert(np.arange(sizes[axis]), instruction.shape.dtype)
+    return np.broadcast_to(numbers.reshape((-1,) + (1,) * (len(sizes) - 1 - axis)), sizes)
+
+
+def _reshape_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, result = array(operands[0]), declared_array(declared)
     check(
         operand.num_elements == result.num_elements,
@@ -58,8 +85,18 @@ def _reshape(operands: Sequence[Shape], attributes: Attributes, declared: Shape 
     return dims(operand.element_type, result.dimensions, result.dynamic_dimensions)
 
 
-def _dynamic_reshape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    result = _reshape(operands, attributes, declared)
+def _reshape(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    operand, shape = values[0], instruction.shape
+    if not shape.dynamic_dimensions or operand.size == shape.num_elements:
+        return operand.reshape(shape.dimensions)
+    free = [d for d, flag in enumerate(shape.dynamic_dimensions) if flag]
+    if len(free) != 1:
+        raise InvalidArgumentError(f"the sizes of {shape} cannot be told from {operand.size} elements")
+    return operand.reshape([-1 if d in free else size for d, size in enumerate(shape.dimensions)])
+
+
+def _dynamic_reshape_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    result = _reshape_shape(operands, attributes, declared)
     check(
         len(operands) == 1 + result.rank and all(s.is_scalar and s.element_type.is_integral for s in operands[1:]),
         lambda: f"expected {result.rank} scalar integer sizes after the operand",
@@ -67,20 +104,35 @@ def _dynamic_reshape(operands: Sequence[Shape], attributes: Attributes, declared
     return result
 
 
-def _transpose(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _dynamic_reshape(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    sizes = [int(v) for v in values[1:]]
+    if math.prod(sizes) != values[0].size:
+        raise InvalidArgumentError(f"sizes {sizes} do not hold the operand's {values[0].size} elements")
+    return values[0].reshape(sizes)
+
+
+def _transpose_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, permutation = array(operands[0]), attributes["dimensions"]
     check_permutation(permutation, operand.rank, "dimensions")
     flags = dynamic(operand)
     return dims(operand.element_type, [operand.dimensions[p] for p in permutation], [flags[p] for p in permutation])
 
 
-def _reverse(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _transpose(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0].transpose(instruction.attributes["dimensions"])
+
+
+def _reverse_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand = array(operands[0])
     check_axes(attributes["dimensions"], operand.rank, "dimensions")
     return dims(operand.element_type, operand.dimensions, operand.dynamic_dimensions)
 
 
-def _slice(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _reverse(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return np.flip(values[0], instruction.attributes["dimensions"])
+
+
+def _slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, ranges = array(operands[0]), attributes["slice"]
     check(len(ranges) == operand.rank, lambda: f"{len(ranges)} ranges for an operand of rank {operand.rank}")
     for r, size in zip(ranges, operand.dimensions, strict=True):
@@ -96,7 +148,11 @@ def _slice(operands: Sequence[Shape], attributes: Attributes, declared: Shape | 
     return dims(operand.element_type, sizes, flags)
 
 
-def _pad(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0][tuple([slice(r.start, r.limit, r.stride) for r in instruction.attributes["slice"]])]
+
+
+def _pad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, value, padding = array(operands[0]), operands[1], attributes["padding"]
     check(
         value.is_scalar and value.element_type is operand.element_type,
@@ -111,7 +167,25 @@ def _pad(operands: Sequence[Shape], attributes: Attributes, declared: Shape | No
     return dims(operand.element_type, sizes, operand.dynamic_dimensions)
 
 
-def _concatenate(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _pad(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    operand, padding = values[0], instruction.attributes["padding"]
+    sizes = [
+        p.low + p.high + size + max(size - 1, 0) * p.interior for p, size in zip(padding, operand.shape, strict=True)
+    ]
+    result = np.full(sizes, values[1], operand.dtype)
+    source, target = [], []
+    for p, size, total in zip(padding, operand.shape, sizes, strict=True):
+        step = p.interior + 1
+        first = max(0, -(p.low // step))  # the first and the number of operand elements that stay
+        count = max(0, min(size, -((p.low - total) // step)) - first)
+        start = p.low + first * step
+        source.append(slice(first, first + count))
+        target.append(slice(start, start + (count - 1) * step + 1, step) if count else slice(0, 0))
+    result[tuple(target)] = operand[tuple(source)]
+    return result
+
+
+def _concatenate_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     first, axes = array(operands[0]), attributes["dimensions"]
     check(len(axes) == 1, "dimensions must name one dimension")
     check_axes(axes, first.rank, "dimensions")
@@ -131,6 +205,10 @@ def _concatenate(operands: Sequence[Shape], attributes: Attributes, declared: Sh
     return dims(first.element_type, sizes, flags)
 
 
+def _concatenate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return np.concatenate(values, instruction.attributes["dimensions"][0])
+
+
 def check_start_indices(indices: Sequence[Shape], rank: int) -> None:
     """One scalar integer per dimension, or (the old form) one vector of them."""
     types = {array(i).element_type for i in indices}
@@ -141,7 +219,7 @@ def check_start_indices(indices: Sequence[Shape], rank: int) -> None:
         raise InvalidArgumentError(f"{len(indices)} start indices for rank {rank}; expected a scalar per dimension")
 
 
-def _dynamic_slice(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _dynamic_slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, sizes = array(operands[0]), attributes["dynamic_slice_sizes"]
     check_start_indices(operands[1:], operand.rank)
     check(len(sizes) == operand.rank, lambda: f"{len(sizes)} slice sizes for rank {operand.rank}")
@@ -150,7 +228,12 @@ def _dynamic_slice(operands: Sequence[Shape], attributes: Attributes, declared: 
     return dims(operand.element_type, sizes)
 
 
-def _dynamic_update_slice(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _dynamic_slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    operand, sizes = values[0], instruction.attributes["dynamic_slice_sizes"]
+    return operand[_start_indices(values[1:], operand.shape, sizes)]
+
+
+def _dynamic_update_slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, update = array(operands[0]), array(operands[1], "the update")
     check_start_indices(operands[2:], operand.rank)
     if (
@@ -162,33 +245,57 @@ def _dynamic_update_slice(operands: Sequence[Shape], attributes: Attributes, dec
     return dims(operand.element_type, operand.dimensions, operand.dynamic_dimensions)
 
 
+def _dynamic_update_slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    operand, update = values[0], values[1]
+    result = np.array(operand)
+    result[_start_indices(values[2:], operand.shape, update.shape)] = update
+    return result
+
+
+def _start_indices(indices: Sequence[Value], bounds: Sequence[int], sizes: Sequence[int]) -> tuple[slice, ...]:
+    """The slice that starts at the indices, moved so that it lies within the bounds."""
+    if len(indices) == 1 and indices[0].ndim == 1:
+        indices = indices[0]
+    return tuple(
+        [
+            slice(start := max(0, min(int(index), bound - size)), start + size)
+            for index, bound, size in zip(indices, bounds, sizes, strict=True)
+        ]
+    )
+
+
 entry(
     "broadcast",
     1,
+    _broadcast_shape,
     _broadcast,
-    None,
     *_MOVES,
     doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
     dimensions=attr("ints", ()),
 )
-entry("iota", 0, _iota, None, *_MOVES, doc="0, 1, 2, ... along one dimension.", iota_dimension=attr("int"))
+entry("iota", 0, _iota_shape, _iota, *_MOVES, doc="0, 1, 2, ... along one dimension.", iota_dimension=attr("int"))
 entry(
     "reshape",
     1,
+    _reshape_shape,
     _reshape,
-    None,
     *_MOVES,
     doc="The elements in row-major order under other dimensions.",
     inferred_dimension=attr("int", None),
 )
 entry(
-    "dynamic-reshape", (1, None), _dynamic_reshape, None, Trait.DATA_MOVEMENT, doc="Reshape to sizes known at run time."
+    "dynamic-reshape",
+    (1, None),
+    _dynamic_reshape_shape,
+    _dynamic_reshape,
+    Trait.DATA_MOVEMENT,
+    doc="Reshape to sizes known at run time.",
 )
 entry(
     "transpose",
     1,
+    _transpose_shape,
     _transpose,
-    None,
     *_MOVES,
     doc="Result dimension i is operand dimension dimensions[i].",
     dimensions=attr("ints"),
@@ -196,18 +303,18 @@ entry(
 entry(
     "reverse",
     1,
+    _reverse_shape,
     _reverse,
-    None,
     Trait.DATA_MOVEMENT,
     doc="The elements in reverse order along dimensions.",
     dimensions=attr("ints"),
 )
-entry("slice", 1, _slice, None, *_MOVES, doc="[start:limit:stride] of every dimension.", slice=attr("slice"))
+entry("slice", 1, _slice_shape, _slice, *_MOVES, doc="[start:limit:stride] of every dimension.", slice=attr("slice"))
 entry(
     "pad",
     2,
+    _pad_shape,
     _pad,
-    None,
     *_MOVES,
     doc="Padding before, after and between elements; negative edges remove.",
     padding=attr("padding"),
@@ -215,8 +322,8 @@ entry(
 entry(
     "concatenate",
     (1, None),
+    _concatenate_shape,
     _concatenate,
-    None,
     *_MOVES,
     doc="The operands one after another along a dimension.",
     dimensions=attr("ints"),
@@ -224,8 +331,8 @@ entry(
 entry(
     "dynamic-slice",
     (1, None),
+    _dynamic_slice_shape,
     _dynamic_slice,
-    None,
     *_MOVES,
     doc="A slice of fixed size at start indices, which are clamped so that it lies within the operand.",
     dynamic_slice_sizes=attr("ints"),
@@ -233,8 +340,8 @@ entry(
 entry(
     "dynamic-update-slice",
     (2, None),
+    _dynamic_update_slice_shape,
     _dynamic_update_slice,
-    None,
     *_MOVES,
     doc="The operand with a slice replaced by the update; the start indices are clamped.",
 )

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.bit_generators import philox, three_fry
+from xla_core.hlo.ops.conversion import convert
+from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import array, attr, check, declared_array, dims, entry, normalize
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
 
-def _rng(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _rng_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     result, distribution = declared_array(declared), attributes["distribution"]
     check(distribution in ("rng_uniform", "rng_normal"), lambda: f"distribution {distribution} is unknown")
     for operand in operands:
@@ -26,7 +36,24 @@ def _rng(operands: Sequence[Shape], attributes: Attributes, declared: Shape | No
     return dims(result.element_type, result.dimensions)
 
 
-def _rng_bit_generator(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _rng(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    shape, generator = instruction.shape, context.environment.random
+    if instruction.attributes["distribution"] == "rng_normal":
+        return round_to(generator.normal(widen(values[0]), widen(values[1]), shape.dimensions), shape.dtype)
+    if shape.element_type.is_floating:
+        low, high = widen(values[0]), widen(values[1])
+        result = round_to(low + (high - low) * generator.random(shape.dimensions), shape.dtype)
+        return np.where(result >= values[1], values[0], result)  # rounding may have reached the end
+    if shape.element_type is ElementType.PRED:
+        return generator.random(shape.dimensions) < 0.5
+    least, limit = int(values[0]), int(values[1])
+    if least >= limit:
+        raise InvalidArgumentError(f"there are no integers in [{least}, {limit})")
+    wide = np.uint64 if limit > np.iinfo(np.int64).max else np.int64
+    return convert(generator.integers(least, limit, shape.dimensions, wide), shape.dtype)
+
+
+def _rng_bit_generator_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     state, algorithm = array(operands[0]), attributes["algorithm"]
     check(algorithm in ("rng_default", "rng_three_fry", "rng_philox"), lambda: f"algorithm {algorithm} is unknown")
     words = state.num_elements * state.element_type.bit_width // 64
@@ -45,15 +72,35 @@ def _rng_bit_generator(operands: Sequence[Shape], attributes: Attributes, declar
     return Shape.tuple([normalize(state), normalize(bits)])
 
 
-def _rng_get_and_update_state(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _rng_bit_generator(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """rng_default is Philox, as on XLA's CPU and GPU."""
+    algorithm, bits = instruction.attributes["algorithm"], instruction.shape.tuple_shapes[1]
+    state = np.ascontiguousarray(values[0])
+    function = three_fry if algorithm == "rng_three_fry" else philox
+    new, words = function(state.view(np.uint64), bits.dimensions, bits.element_type.bit_width)
+    if bits.element_type.bit_width < 8:
+        result = words.astype(bits.dtype)
+    else:
+        result = np.ascontiguousarray(words).view(bits.dtype)
+    return new.view(state.dtype), result.reshape(bits.dimensions)
+
+
+def _rng_get_and_update_state_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return dims(ElementType.U64, (2,)) if declared is None else declared_array(declared)
+
+
+def _rng_get_and_update_state(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    environment = context.environment
+    state = environment.rng_state
+    environment.rng_state = (state + instruction.attributes["delta"]) % (1 << 128)
+    return np.array([state & 0xFFFFFFFFFFFFFFFF, state >> 64], np.uint64)
 
 
 entry(
     "rng",
     2,
+    _rng_shape,
     _rng,
-    None,
     Trait.NONDETERMINISTIC,
     Trait.SIDE_EFFECT,
     doc="Uniform numbers in [a, b), or normal ones of mean a and standard deviation b.",
@@ -62,16 +109,16 @@ entry(
 entry(
     "rng-bit-generator",
     1,
+    _rng_bit_generator_shape,
     _rng_bit_generator,
-    None,
     doc="(state) -> (new state, uniform bits): counter-based, the same bits everywhere.",
     algorithm=attr("enum"),
 )
 entry(
     "rng-get-and-update-state",
     0,
+    _rng_get_and_update_state_shape,
     _rng_get_and_update_state,
-    None,
     Trait.NONDETERMINISTIC,
     Trait.SIDE_EFFECT,
     doc="The execution's random state, which it then advances by delta.",

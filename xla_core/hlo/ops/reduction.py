@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.combining import as_value, fold
 from xla_core.hlo.ops.rules import (
     array,
     attr,
@@ -22,6 +26,10 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
 __all__ = ["split_operands"]
 
 
@@ -37,7 +45,7 @@ def split_operands(operands: Sequence[Shape]) -> tuple[Sequence[Shape], Sequence
     return inputs, initial
 
 
-def _reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _reduce_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     inputs, initial = split_operands(operands)
     first, axes = same_dimensions(inputs), attributes["dimensions"]
     check_axes(axes, first.rank, "dimensions")
@@ -48,7 +56,13 @@ def _reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape |
     return shape_of_parts([dims(t, [first.dimensions[d] for d in kept], [flags[d] for d in kept]) for t in types])
 
 
-def _map(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    n = len(values) // 2
+    attributes = instruction.attributes
+    return as_value(fold(context, attributes["to_apply"], values[:n], values[n:], attributes["dimensions"]))
+
+
+def _map_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     first, computation = same_dimensions(operands), attributes["to_apply"]
     parameters = parameter_shapes(computation)
     if len(parameters) != len(operands) or any(
@@ -59,7 +73,11 @@ def _map(operands: Sequence[Shape], attributes: Attributes, declared: Shape | No
     return dims(computation.root.shape.element_type, first.dimensions, first.dynamic_dimensions)
 
 
-def _scan(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _map(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return context.map(instruction.attributes["to_apply"], values)[0]
+
+
+def _scan_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     axes, carries, computation = attributes["dimensions"], attributes["num_carries"], attributes["to_apply"]
     check(0 <= carries <= len(operands), lambda: f"{carries} carries of {len(operands)} operands")
     inputs = operands[: len(operands) - carries]
@@ -87,11 +105,32 @@ def _scan(operands: Sequence[Shape], attributes: Attributes, declared: Shape | N
     return Shape.tuple(parts) if root.is_tuple else parts[0]
 
 
+def _scan(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    attributes = instruction.attributes
+    axis, carried = attributes["dimensions"][0], attributes["num_carries"]
+    inputs, carries = values[: len(values) - carried], list(values[len(values) - carried :])
+    shape = instruction.shape
+    parts = shape.tuple_shapes if shape.is_tuple else (shape,)
+    outputs = parts[: len(parts) - carried]
+    length = inputs[0].shape[axis] if inputs else outputs[0].dimensions[axis] if outputs else 0
+    results = [np.empty(s.dimensions, s.dtype) for s in outputs]
+    steps = range(length - 1, -1, -1) if instruction.attribute("is_reverse") else range(length)
+    for step in steps:
+        at = (slice(None),) * axis + (step,)
+        value = context.call(attributes["to_apply"], [*(x[at] for x in inputs), *carries])
+        stepped = value if isinstance(value, tuple) else (value,)
+        for result, part in zip(results, stepped, strict=False):
+            result[at] = part
+        carries = list(stepped[len(results) :])
+    every = [*results, *carries]
+    return tuple(every) if shape.is_tuple else every[0]
+
+
 entry(
     "reduce",
     (2, None),
+    _reduce_shape,
     _reduce,
-    None,
     Trait.PRIMITIVE,
     doc="Combines the elements along dimensions by to_apply, from the initial values, in an order of its own.",
     dimensions=attr("ints"),
@@ -100,8 +139,8 @@ entry(
 entry(
     "map",
     (1, None),
+    _map_shape,
     _map,
-    None,
     Trait.ELEMENTWISE,
     doc="to_apply of the operands, element by element.",
     dimensions=attr("ints", ()),
@@ -110,8 +149,8 @@ entry(
 entry(
     "scan",
     (1, None),
+    _scan_shape,
     _scan,
-    None,
     doc="Threads carries through slices of the inputs along a dimension; the outputs are stacked along it.",
     dimensions=attr("ints"),
     num_carries=attr("int"),

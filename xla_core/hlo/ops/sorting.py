@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.ops.combining import as_value
+from xla_core.hlo.ops.numerics import total_order_key
 from xla_core.hlo.ops.rules import (
     array,
     attr,
@@ -19,12 +24,17 @@ from xla_core.hlo.ops.rules import (
     same_dimensions,
     shape_of_parts,
 )
+from xla_core.hlo.ops.sort_order import sort_order
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
 
-def _sort(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _sort_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     first, comparator = same_dimensions(operands), attributes["to_apply"]
     check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
     check_axes(attributes["dimensions"], first.rank, "dimensions")
@@ -40,7 +50,19 @@ def _sort(operands: Sequence[Shape], attributes: Attributes, declared: Shape | N
     return shape_of_parts([normalize(o) for o in operands])
 
 
-def _topk(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _sort(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Always stable."""
+    axis = instruction.attributes["dimensions"][0]
+    if values[0].size == 0:
+        return as_value(values)
+    moved = [np.moveaxis(v, axis, -1) for v in values]
+    rows = [m.reshape(-1, m.shape[-1]) for m in moved]
+    order = sort_order(context, instruction.attributes["to_apply"], rows)
+    results = [np.take_along_axis(r, order, -1).reshape(m.shape) for r, m in zip(rows, moved, strict=True)]
+    return as_value([np.moveaxis(r, -1, axis) for r in results])
+
+
+def _topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, k = array(operands[0]), attributes["k"]
     if operand.rank < 1 or not 0 <= k <= operand.dimensions[-1]:
         raise InvalidArgumentError(f"k = {k} of {operand.without_layout()}")
@@ -48,11 +70,19 @@ def _topk(operands: Sequence[Shape], attributes: Attributes, declared: Shape | N
     return Shape.tuple([dims(operand.element_type, sizes), dims(ElementType.S32, sizes)])
 
 
+def _topk(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """In total order; of equal elements, the first ones."""
+    key = total_order_key(values[0])
+    order = np.argsort(~key if instruction.attribute("largest") else key, axis=-1, kind="stable")
+    order = order[..., : instruction.attributes["k"]]
+    return np.take_along_axis(values[0], order, -1), order.astype(np.int32)
+
+
 entry(
     "sort",
     (1, None),
+    _sort_shape,
     _sort,
-    None,
     doc="Sorts all operands along a dimension by a strict order on their elements.",
     dimensions=attr("ints"),
     is_stable=attr("bool", False),
@@ -61,8 +91,8 @@ entry(
 entry(
     "topk",
     1,
+    _topk_shape,
     _topk,
-    None,
     doc="The k largest (or smallest) elements of each last-dimension row, in order, and their indices.",
     k=attr("int"),
     largest=attr("bool", True),

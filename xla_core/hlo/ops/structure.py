@@ -3,55 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import TOKEN
+from xla_core.hlo.literal import Literal
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.conversion import bitcast_convert
 from xla_core.hlo.ops.rules import array, attr, check, check_axes, declared_array, dims, dynamic, entry, normalize
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
 
-def _declared(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _declared_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     if declared is None:
         raise InvalidArgumentError("the shape must be given")
     return declared
 
 
-def _constant(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _constant_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     shape: Shape = attributes["literal"].shape
     return normalize(shape)
 
 
-def _same(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _constant(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _literal_value(instruction.literal)
+
+
+def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return normalize(operands[0])
 
 
-def _tuple(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _tuple_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     return Shape.tuple([normalize(o) for o in operands])
 
 
-def _get_tuple_element(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _tuple(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return tuple(values)
+
+
+def _get_tuple_element_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, index = operands[0], attributes["index"]
     check(operand.is_tuple, lambda: f"the operand must be a tuple, not {operand}")
     check(0 <= index < len(operand.tuple_shapes), lambda: f"index {index} is not in {operand.without_layout()}")
     return normalize(operand.tuple_shapes[index])
 
 
-def _token(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _get_tuple_element(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0][instruction.attributes["index"]]
+
+
+def _token_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     for operand in operands:
         check(operand.is_token, lambda o=operand: f"an operand is {o}; expected tokens")  # type: ignore[misc]
     return Shape.token()
 
 
-def _get_dimension_size(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _get_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     check_axes(attributes["dimensions"], array(operands[0]).rank, "dimensions")
     check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
     return Shape(ElementType.S32)
 
 
-def _set_dimension_size(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _get_dimension_size(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return np.asarray(values[0].shape[instruction.attributes["dimensions"][0]], instruction.shape.dtype)
+
+
+def _set_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, size = operands
     check_axes(attributes["dimensions"], array(operand).rank, "dimensions")
     check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
@@ -61,7 +87,20 @@ def _set_dimension_size(operands: Sequence[Shape], attributes: Attributes, decla
     return dims(operand.element_type, operand.dimensions, flags)
 
 
-def _bitcast(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _set_dimension_size(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Values have their actual sizes; elements that come back after a dimension was smaller are zeros."""
+    operand, axis, size = values[0], instruction.attributes["dimensions"][0], int(values[1])
+    bound = instruction.operand(0).shape.dimensions[axis]
+    if not 0 <= size <= bound:
+        raise InvalidArgumentError(f"size {size} of dimension {axis} is not within its bound {bound}")
+    if size <= operand.shape[axis]:
+        return operand[(slice(None),) * axis + (slice(0, size),)]
+    missing = list(operand.shape)
+    missing[axis] = size - operand.shape[axis]
+    return np.concatenate([operand, np.zeros(missing, operand.dtype)], axis)
+
+
+def _bitcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, result = array(operands[0]), declared_array(declared)
     before, after = (
         operand.num_elements * operand.element_type.bit_width,
@@ -71,22 +110,49 @@ def _bitcast(operands: Sequence[Shape], attributes: Attributes, declared: Shape 
     return result
 
 
+def _bitcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """The operand's elements in the order of its layout, put into the result's shape in the order of its layout."""
+    before, after = instruction.operand(0).shape, instruction.shape
+    order = after.minor_to_major()[::-1]
+    flat = np.transpose(values[0], before.minor_to_major()[::-1]).reshape(-1)
+    if before.element_type is not after.element_type:
+        ratio = after.element_type.bit_width // before.element_type.bit_width
+        flat = bitcast_convert(flat if ratio <= 1 else flat.reshape(-1, ratio), after.dtype)
+    return np.transpose(flat.reshape([after.dimensions[d] for d in order]), np.argsort(order))
+
+
+def _parameter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    raise InvalidArgumentError("a parameter has a value only within a call of its computation", op="parameter")
+
+
+def _literal_value(literal: Literal) -> Value:
+    return tuple(_literal_value(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
+
+
+def _first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0]
+
+
+def _after_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return TOKEN
+
+
 entry(
     "parameter",
     0,
-    _declared,
-    None,
+    _declared_shape,
+    _parameter,
     Trait.PRIMITIVE,
     doc="An argument of the computation, by number.",
     parameter_number=attr("operand_text"),
     parameter_replication=attr("bools", None),
 )
-entry("constant", 0, _constant, None, Trait.PRIMITIVE, doc="A literal.", literal=attr("literal"))
+entry("constant", 0, _constant_shape, _constant, Trait.PRIMITIVE, doc="A literal.", literal=attr("literal"))
 entry(
     "tuple",
     (0, None),
+    _tuple_shape,
     _tuple,
-    None,
     Trait.PRIMITIVE,
     Trait.DATA_MOVEMENT,
     Trait.NO_OPERAND_REQUIRED,
@@ -95,8 +161,8 @@ entry(
 entry(
     "get-tuple-element",
     1,
+    _get_tuple_element_shape,
     _get_tuple_element,
-    None,
     Trait.PRIMITIVE,
     Trait.DATA_MOVEMENT,
     doc="One element of a tuple.",
@@ -105,8 +171,8 @@ entry(
 entry(
     "copy",
     1,
-    _same,
-    None,
+    _same_shape,
+    _first,
     Trait.ELEMENTWISE,
     Trait.DATA_MOVEMENT,
     doc="The operand, in memory of its own or in another layout.",
@@ -114,26 +180,38 @@ entry(
 entry(
     "bitcast",
     1,
+    _bitcast_shape,
     _bitcast,
-    None,
     Trait.DATA_MOVEMENT,
     doc="The operand's bytes under another shape; in-memory order is that of the layouts.",
     result_layout=attr("raw", None),
 )
-entry("opt-barrier", 1, _same, None, doc="The operand; nothing moves across.")
+entry("opt-barrier", 1, _same_shape, _first, doc="The operand; nothing moves across.")
 entry(
-    "domain", 1, _same, None, doc="The operand; marks where an attribute changes (sharding).", domain=attr("raw", None)
+    "domain",
+    1,
+    _same_shape,
+    _first,
+    doc="The operand; marks where an attribute changes (sharding).",
+    domain=attr("raw", None),
 )
-entry("after-all", (0, None), _token, None, Trait.NO_OPERAND_REQUIRED, doc="A token after all operand tokens.")
-entry("add-dependency", 2, _same, None, doc="The first operand, after the second (a token) is there.")
 entry(
-    "get-dimension-size", 1, _get_dimension_size, None, doc="The actual size of a dimension.", dimensions=attr("ints")
+    "after-all", (0, None), _token_shape, _after_all, Trait.NO_OPERAND_REQUIRED, doc="A token after all operand tokens."
+)
+entry("add-dependency", 2, _same_shape, _first, doc="The first operand, after the second (a token) is there.")
+entry(
+    "get-dimension-size",
+    1,
+    _get_dimension_size_shape,
+    _get_dimension_size,
+    doc="The actual size of a dimension.",
+    dimensions=attr("ints"),
 )
 entry(
     "set-dimension-size",
     2,
+    _set_dimension_size_shape,
     _set_dimension_size,
-    None,
     doc="The operand with a dimension of the given size; elements beyond it are undefined.",
     dimensions=attr("ints"),
 )

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.ops.combining import as_value, combine_at, fold, known_combiner, windows
+from xla_core.hlo.ops.conversion import convert
+from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.reduction import split_operands
 from xla_core.hlo.ops.rules import (
     array,
@@ -22,7 +28,11 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-__all__ = ["check_window", "windowed"]
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["check_window", "padded", "windowed"]
 
 
 def check_window(window: Window, rank: int) -> None:
@@ -38,7 +48,7 @@ def windowed(dimensions: Sequence[int], window: Window) -> list[int]:
     return [w.output_size(d) for w, d in zip(window, dimensions, strict=True)]
 
 
-def _reduce_window(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _reduce_window_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     inputs, initial = split_operands(operands)
     first, window = same_dimensions(inputs), attributes.get("window", ())
     check_window(window, first.rank)
@@ -48,7 +58,27 @@ def _reduce_window(operands: Sequence[Shape], attributes: Attributes, declared: 
     return shape_of_parts([dims(t, sizes) for t in types])
 
 
-def _select_and_scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _reduce_window(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Dimension by dimension, the last first: the order of elements is kept, and the work is a sum, no product."""
+    n = len(values) // 2
+    computation, window = instruction.attributes["to_apply"], instruction.attributes.get("window", ())
+    types = [p.shape.dtype for p in computation.parameters]
+    initial = [convert(v, t) for v, t in zip(values[n:], types, strict=False)]
+    bases = [padded(convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
+    wide = known_combiner(computation) in ("add", "multiply")
+    if wide:
+        bases, initial = [widen(b) for b in bases], [widen(i) for i in initial]
+    counts = windowed(values[0].shape, window)
+    for axis in range(len(window) - 1, -1, -1):
+        w = window[axis]
+        bases = windows(context, computation, bases, axis, w.size, w.stride, w.window_dilation, counts[axis])
+    if wide:
+        total = bases[0] + initial[0] if known_combiner(computation) == "add" else bases[0] * initial[0]
+        return round_to(total, types[0])
+    return as_value(fold(context, computation, [b[None] for b in bases], initial, (0,)))
+
+
+def _select_and_scatter_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, source, initial = array(operands[0]), array(operands[1]), operands[2]
     window, select = attributes.get("window", ()), attributes["select"]
     check_window(window, operand.rank)
@@ -70,11 +100,58 @@ def _select_and_scatter(operands: Sequence[Shape], attributes: Attributes, decla
     return dims(result, operand.dimensions, operand.dynamic_dimensions)
 
 
+def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Padding is never selected; a window of padding alone scatters nothing."""
+    operand, source, initial = values
+    window, select, scatter = (
+        instruction.attributes.get("window", ()),
+        instruction.attributes["select"],
+        instruction.attributes["scatter"],
+    )
+    numbers = np.arange(operand.size).reshape(operand.shape)
+    numbers = padded(numbers, np.asarray(-1), window)
+    base = padded(operand, operand.dtype.type(0), window)
+    best = chosen = None
+    for offset in np.ndindex(*(w.size for w in window)):
+        cut = tuple(
+            slice(o * w.window_dilation, o * w.window_dilation + (n - 1) * w.stride + 1 if n else 0, w.stride)
+            for o, w, n in zip(offset, window, source.shape, strict=True)
+        )
+        value, number = base[cut], numbers[cut]
+        if best is None or chosen is None:
+            best, chosen = value, number
+            continue
+        (keeps,) = context.map(select, [best, value])
+        take = (number >= 0) & ((chosen < 0) | ~keeps)
+        best, chosen = np.where(take, value, best), np.where(take, number, chosen)
+    if chosen is None:
+        chosen = numbers
+    target = np.broadcast_to(convert(initial, scatter.parameters[0].shape.dtype), operand.shape)
+    return combine_at(context, scatter, [target], chosen, chosen >= 0, [source])
+
+
+def padded(x: np.ndarray, value: np.ndarray, window: Window) -> np.ndarray:
+    """The base area that windows move over: dilated and padded with a value (cut off where padding is negative)."""
+    sizes = [(n - 1) * w.base_dilation + 1 if n else 0 for n, w in zip(x.shape, window, strict=True)]
+    result = np.full(
+        [max(0, n + w.padding_low) + max(0, w.padding_high) for n, w in zip(sizes, window, strict=True)], value, x.dtype
+    )
+    target, source = [], []
+    for n, w, size in zip(x.shape, window, sizes, strict=True):
+        first = -(min(0, w.padding_low) // w.base_dilation)
+        start = w.padding_low + first * w.base_dilation
+        target.append(slice(start, start + max(0, size - first * w.base_dilation), w.base_dilation))
+        source.append(slice(min(first, n), n))
+    result[tuple(target)] = x[tuple(source)]
+    cut = tuple(slice(0, max(0, n + w.padding_low + w.padding_high)) for n, w in zip(sizes, window, strict=True))
+    return result[cut]
+
+
 entry(
     "reduce-window",
     (2, None),
+    _reduce_window_shape,
     _reduce_window,
-    None,
     doc="Reduces every window of the padded, dilated inputs; padding counts as the initial value.",
     window=attr("window", ()),
     to_apply=attr("computation"),
@@ -82,8 +159,8 @@ entry(
 entry(
     "select-and-scatter",
     3,
+    _select_and_scatter_shape,
     _select_and_scatter,
-    None,
     doc="Selects one element a window of the operand and combines the source into its place; the gradient of pooling.",
     window=attr("window", ()),
     select=attr("computation"),

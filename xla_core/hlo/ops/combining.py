@@ -1,0 +1,234 @@
+"""Combining many elements by a computation of scalars: what reductions, windows and scatters share.
+
+The known computations (add, multiply, maximum, minimum, and, or, xor of the two parameters) are done by numpy's
+reductions, sums and products in a wider format that is rounded once; every other one is evaluated on whole arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_core.hlo.ops import arithmetic
+from xla_core.hlo.ops.conversion import convert
+from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
+
+if TYPE_CHECKING:
+    from xla_core.hlo.computation import HloComputation
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+
+__all__ = ["as_value", "combine_at", "fold", "known_combiner", "windows"]
+
+_SEQUENTIAL = 512
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": arithmetic.maximum,
+    "minimum": arithmetic.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+_UFUNC: dict[str, np.ufunc] = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def known_combiner(computation: HloComputation) -> str | None:
+    """The opcode, where the computation is one binary op on its two parameters; "first" or "second" where it returns
+    a parameter.
+    """
+    root, parameters = computation.root, computation.parameters
+    if len(parameters) != 2 or root.shape.is_tuple:
+        return None
+    if root in parameters:
+        return "first" if root is parameters[0] else "second"
+    if root.opcode not in _BINARY or len(root.operands) != 2 or set(root.operands) != set(parameters):
+        return None
+    return root.opcode
+
+
+def as_value(arrays: Sequence[Array]) -> Value:
+    """The result of an op with several operands: one array as it is, several as a tuple."""
+    return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+
+def _typed(computation: HloComputation, arrays: Sequence[Array]) -> list[Array]:
+    """The arrays in the types that the computation combines."""
+    types = [p.shape.dtype for p in computation.parameters]
+    return [convert(a, t) for a, t in zip(arrays, types, strict=False)]
+
+
+def _widened(opcode: str, x: Array) -> Array:
+    """In the format in which many elements are combined: sums and products of floats in a wider one."""
+    return widen(x) if opcode in ("add", "multiply") or CLASS[x.dtype] == "n" else x
+
+
+def _narrowed(x: Array, dtype: np.dtype) -> Array:
+    if x.dtype == dtype:
+        return x
+    return wrap(x, dtype) if CLASS[dtype] == "n" else round_to(x, dtype)
+
+
+def fold(
+    context: EvaluationContext,
+    computation: HloComputation,
+    inputs: Sequence[Array],
+    initial: Sequence[Array],
+    axes: Sequence[int],
+) -> list[Array]:
+    """Combines along axes, from the initial values (scalars)."""
+    inputs, initial = _typed(computation, inputs), _typed(computation, initial)
+    opcode = known_combiner(computation)
+    if opcode in _BINARY:
+        return [_known_fold(opcode, inputs[0], initial[0], tuple(axes))]
+    kept = [d for d in range(inputs[0].ndim) if d not in axes]
+    shape = [inputs[0].shape[d] for d in kept]
+    length = int(np.prod([inputs[0].shape[d] for d in axes], dtype=np.int64))
+    rows = [x.transpose([*sorted(axes), *kept]).reshape(length, *shape) for x in inputs]
+
+    def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+        return list(context.map(computation, [*left, *right]))
+
+    total: list[Array] = [np.broadcast_to(v, shape) for v in initial]
+    if length > _SEQUENTIAL:  # neighbours in pairs: the same order of operands, fewer steps
+        while rows[0].shape[0] > 1:
+            even = rows[0].shape[0] // 2 * 2
+            merged = combine([r[0:even:2] for r in rows], [r[1:even:2] for r in rows])
+            rows = [np.concatenate([m, r[even:]]) for m, r in zip(merged, rows, strict=True)]
+    for index in range(rows[0].shape[0]):
+        total = combine(total, [r[index] for r in rows])
+    return total
+
+
+def _known_fold(opcode: str, x: Array, initial: Array, axes: tuple[int, ...]) -> Array:
+    wide = _widened(opcode, x)
+    start = _widened(opcode, initial)
+    if CLASS[x.dtype] == "b" or not any(wide.shape[a] == 0 for a in axes):
+        if opcode in ("maximum", "minimum") and CLASS[x.dtype] in "fe":
+            result = _extremum(opcode, wide, axes)
+        else:
+            result = _UFUNC[opcode].reduce(wide, axis=axes, dtype=wide.dtype) if axes else wide
+        if any(wide.shape[a] == 0 for a in axes):
+            result = np.broadcast_to(start, np.shape(result))
+        else:
+            result = _BINARY[opcode](start, result)
+    else:
+        result = np.broadcast_to(start, [n for d, n in enumerate(wide.shape) if d not in axes])
+    return _narrowed(np.asarray(result), x.dtype)
+
+
+def _extremum(opcode: str, x: Array, axes: tuple[int, ...]) -> Array:
+    """The maximum or minimum, with +0 above -0."""
+    result = np.asarray(_UFUNC[opcode].reduce(x, axis=axes))
+    if not (result == 0).any():
+        return result
+    wanted = (x == 0) & (np.signbit(x) == (opcode == "minimum"))
+    zero, other = (0.0, -0.0) if opcode == "maximum" else (-0.0, 0.0)
+    signed = np.where(wanted.any(axis=axes), zero, other).astype(x.dtype)
+    return np.where(result == 0, signed, result)
+
+
+def windows(
+    context: EvaluationContext,
+    computation: HloComputation,
+    inputs: Sequence[Array],
+    axis: int,
+    size: int,
+    stride: int,
+    dilation: int,
+    count: int,
+) -> list[Array]:
+    """Combines each of `count` windows along one axis: element i of the result is that of elements
+    i * stride + j * dilation, j < size. Long windows are put together from windows of 1, 2, 4, ... elements.
+    """
+    opcode = known_combiner(computation)
+    combine: Callable[[Sequence[Array], Sequence[Array]], list[Array]]
+    if opcode in _BINARY:
+        function = _BINARY[opcode]
+
+        def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+            return [function(left[0], right[0])]
+    else:
+
+        def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+            return list(context.map(computation, [*left, *right]))
+
+    def at(arrays: Sequence[Array], first: int, step: int = stride, length: int = count) -> list[Array]:
+        cut = (slice(None),) * axis + (slice(first, first + (length - 1) * step + 1, step),)
+        return [a[cut] for a in arrays]
+
+    if count == 0:
+        return [a[(slice(None),) * axis + (slice(0, 0),)] for a in inputs]
+    if size <= 16:
+        result = at(inputs, 0)
+        for j in range(1, size):
+            result = combine(result, at(inputs, j * dilation))
+        return result
+    blocks, width, done = list(inputs), 1, 0
+    total: list[Array] | None = None
+    while True:
+        if size & width:
+            part = at(blocks, done * dilation)
+            total = part if total is None else combine(total, part)
+            done += width
+        if done == size:
+            return total if total is not None else blocks
+        left = blocks[0].shape[axis] - width * dilation
+        blocks = combine(at(blocks, 0, 1, left), at(blocks, width * dilation, 1, left))
+        width *= 2
+
+
+def combine_at(
+    context: EvaluationContext,
+    computation: HloComputation,
+    operands: Sequence[Array],
+    numbers: Array,
+    inside: Array,
+    updates: Sequence[Array],
+) -> Value:
+    """The operands with updates combined into the elements of row-major `numbers`, where `inside`; in the updates'
+    order, where several meet in one element.
+    """
+    types = [p.shape.dtype for p in computation.parameters]
+    targets = [np.array(convert(o, t)).reshape(-1) for o, t in zip(operands, types, strict=False)]
+    chosen = np.flatnonzero(inside)
+    where = np.broadcast_to(numbers, inside.shape).reshape(-1)[chosen]
+    parts = [convert(u, t).reshape(-1)[chosen] for u, t in zip(updates, types[len(operands) :], strict=True)]
+    opcode = known_combiner(computation)
+    if opcode == "second":
+        targets[0][where] = parts[0]
+    elif opcode in _UFUNC and CLASS[parts[0].dtype] != "c":
+        wide = _widened(opcode, targets[0])
+        wide = wide.copy() if wide is targets[0] else wide
+        if CLASS[wide.dtype] == "e":
+            wide = wide.astype(np.float32)
+        _UFUNC[opcode].at(wide, where, _widened(opcode, parts[0]).astype(wide.dtype))
+        touched = np.unique(where)
+        targets[0][touched] = _narrowed(wide[touched], targets[0].dtype)
+    elif opcode != "first":
+        for chunk in _rounds(where):
+            at = where[chunk]
+            combined = context.map(computation, [*(t[at] for t in targets), *(p[chunk] for p in parts)])
+            for target, result in zip(targets, combined, strict=True):
+                target[at] = result
+    return as_value([t.reshape(o.shape) for t, o in zip(targets, operands, strict=True)])
+
+
+def _rounds(where: Array) -> list[Array]:
+    """Groups of positions in `where` that name each element at most once, in order."""
+    order = np.argsort(where, kind="stable")
+    ordered = where[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if where.size else np.empty(0, int)
+    lengths = np.diff(np.append(first, where.size))
+    occurrence = np.arange(where.size) - np.repeat(first, lengths)
+    return [order[occurrence == k] for k in range(int(lengths.max(initial=0)))]

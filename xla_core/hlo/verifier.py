@@ -1,0 +1,255 @@
+"""The HLO verifier: what must hold for every module. (XLA: xla/service/hlo_verifier.h.)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.hlo.attributes import (
+    ConvolutionDimensionNumbers,
+    PaddingDimension,
+    SliceDimension,
+    WindowDimension,
+)
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import COMMON_ATTRIBUTES, Attribute, AttributeKind, OpDef
+from xla_core.hlo.shape import Shape
+
+__all__ = ["verify", "verify_computation", "verify_instruction"]
+
+_WAITS_FOR = {
+    "all-gather-done": ("all-gather-start",),
+    "all-reduce-done": ("all-reduce-start",),
+    "collective-permute-done": ("collective-permute-start",),
+    "copy-done": ("copy-start",),
+    "async-update": ("async-start", "async-update"),
+    "async-done": ("async-start", "async-update"),
+    "send-done": ("send",),
+    "recv-done": ("recv",),
+}
+
+
+def verify(module: HloModule) -> None:
+    """Raises InvalidArgumentError for the first thing wrong, with the instruction and its place in the user's program."""
+    computations = module.computations
+    if module.entry not in computations:
+        raise InvalidArgumentError(f"the entry of {module.name} is not one of its computations")
+    names: set[str] = set()
+    for computation in computations:
+        if computation.module is not module:
+            raise InvalidArgumentError(f"computation {computation.name} believes that it is in another module")
+        if computation.name in names:
+            raise InvalidArgumentError(f"two computations are named {computation.name}")
+        names.add(computation.name)
+    members = set(computations)
+    instruction_names: set[str] = set()
+    for computation in computations:
+        verify_computation(computation)
+        for instruction in computation.instructions:
+            if instruction.name in instruction_names:
+                raise _error(instruction, "its name is taken by another instruction")
+            instruction_names.add(instruction.name)
+            for callee in instruction.called_computations:
+                if callee not in members:
+                    raise _error(instruction, f"it calls {callee.name}, which is not in the module")
+                if callee is module.entry:
+                    raise _error(instruction, "it calls the entry computation")
+    module.post_order()  # raises for recursion
+    _verify_aliases(module)
+    _verify_schedule(module)
+
+
+def verify_computation(computation: HloComputation) -> None:
+    """Its instructions, parameters and root; not what concerns the module."""
+    instructions = computation.instructions
+    if not instructions:
+        raise InvalidArgumentError(f"computation {computation.name} is empty")
+    members = set(instructions)
+    if computation.root not in members:
+        raise InvalidArgumentError(f"the root of {computation.name} is not in it")
+    _verify_parameters(computation, instructions)
+    for instruction in instructions:
+        if instruction.parent is not computation:
+            raise _error(instruction, f"it does not know that it is in computation {computation.name}")
+        for operand in instruction.operands:
+            if operand not in members:
+                raise _error(instruction, f"its operand {operand.name} is not in computation {computation.name}")
+            if instruction not in operand._users:
+                raise _error(instruction, f"its operand {operand.name} does not have it as a user")
+        for user in instruction.users:
+            if user not in members or instruction not in user.operands:
+                raise _error(instruction, f"its user {user.name} does not have it as an operand")
+        for predecessor in instruction.control_predecessors:
+            if predecessor not in members:
+                raise _error(instruction, f"its control predecessor {predecessor.name} is not in the computation")
+        verify_instruction(instruction)
+    computation.post_order()  # raises for cycles
+
+
+def verify_instruction(instruction: HloInstruction) -> None:
+    """Opcode, arity, attributes, and that the shape is the one that the op table's rule gives."""
+    try:
+        op = instruction.op
+        if not op.accepts_arity(len(instruction.operands)):
+            raise _error(instruction, f"it has {len(instruction.operands)} operands; {op.opcode} takes {op.arity}")
+        _verify_attributes(instruction, op)
+        instruction.shape.validate()
+        operands = [o.shape for o in instruction.operands]
+        expected = op.shape(operands, instruction.attributes, instruction.shape)
+        if not _same_bounds(expected, instruction.shape):
+            raise _error(instruction, f"its shape is {instruction.shape}; expected {expected}")
+        _verify_pair(instruction)
+    except XlaError as error:
+        error.location = error.location or instruction.location
+        error.op = error.op or instruction.opcode
+        if instruction.name not in error.message:
+            error.message = f"{instruction.name}: {error.message}"
+        raise
+
+
+def _error(instruction: HloInstruction, message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"{instruction.name} = {instruction.opcode}(...): {message}",
+        op=instruction.opcode,
+        location=instruction.location,
+    )
+
+
+def _same_bounds(a: Shape, b: Shape) -> bool:
+    """Equal but for layouts, and for which dimensions are dynamic."""
+    return (
+        a.element_type is b.element_type
+        and a.dimensions == b.dimensions
+        and len(a.tuple_shapes) == len(b.tuple_shapes)
+        and all(_same_bounds(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True))
+    )
+
+
+def _verify_parameters(computation: HloComputation, instructions: Sequence[HloInstruction]) -> None:
+    parameters = [i for i in instructions if i.opcode == "parameter"]
+    for parameter in parameters:
+        number = parameter.attributes.get("parameter_number")
+        if not isinstance(number, int) or not 0 <= number < len(parameters):
+            raise _error(parameter, f"parameter number {number} is not within 0..{len(parameters) - 1}")
+    for number, parameter in enumerate(computation.parameters):
+        if parameter.attributes["parameter_number"] != number or parameter not in parameters:
+            raise _error(parameter, f"two parameters of {computation.name} have one number, or {number} is missing")
+    if len(computation.parameters) != len(parameters):
+        raise InvalidArgumentError(f"computation {computation.name} has lost a parameter")
+
+
+def _verify_attributes(instruction: HloInstruction, op: OpDef) -> None:
+    for name, value in instruction.attributes.items():
+        attribute = op.attributes.get(name) or COMMON_ATTRIBUTES.get(name)
+        if attribute is None:
+            raise _error(instruction, f"{op.opcode} has no attribute {name}")
+        if not _is_of_kind(attribute, value):
+            raise _error(instruction, f"attribute {name} is {value!r}; expected a value of kind {attribute.kind.value}")
+
+
+def _is_of_kind(attribute: Attribute, value: Any) -> bool:
+    if value is None or value is attribute.default:
+        return True
+    kind = attribute.kind
+    if kind in _SCALAR_KINDS:
+        return isinstance(value, _SCALAR_KINDS[kind]) and not (
+            isinstance(value, bool) and kind is not AttributeKind.BOOL
+        )
+    if kind in _LIST_KINDS:
+        return isinstance(value, (tuple, list)) and all(isinstance(v, _LIST_KINDS[kind]) for v in value)
+    return True
+
+
+_SCALAR_KINDS: dict[AttributeKind, type | tuple[type, ...]] = {
+    AttributeKind.BOOL: bool,
+    AttributeKind.INT: int,
+    AttributeKind.OPERAND_TEXT: int,
+    AttributeKind.FLOAT: (float, int),
+    AttributeKind.STRING: str,
+    AttributeKind.ENUM: str,
+    AttributeKind.RAW: str,
+    AttributeKind.COMPUTATION: HloComputation,
+    AttributeKind.DIM_LABELS: ConvolutionDimensionNumbers,
+    AttributeKind.SHAPE: Shape,
+    AttributeKind.LITERAL: Literal,
+}
+_LIST_KINDS: dict[AttributeKind, type] = {
+    AttributeKind.INTS: int,
+    AttributeKind.BOOLS: bool,
+    AttributeKind.ENUMS: str,
+    AttributeKind.COMPUTATIONS: HloComputation,
+    AttributeKind.WINDOW: WindowDimension,
+    AttributeKind.SLICE: SliceDimension,
+    AttributeKind.PADDING: PaddingDimension,
+    AttributeKind.REPLICA_GROUPS: tuple,
+    AttributeKind.SOURCE_TARGET_PAIRS: tuple,
+    AttributeKind.SHAPES: Shape,
+    AttributeKind.DICT: tuple,
+}
+
+
+def _verify_pair(instruction: HloInstruction) -> None:
+    """The second half of a pair follows its first half. (Through a tuple, as in pipelined loops, anything may.)"""
+    starts = _WAITS_FOR.get(instruction.opcode)
+    if starts is None:
+        return
+    operand = instruction.operand(0)
+    if operand.opcode not in (*starts, "parameter", "get-tuple-element", "tuple", "opt-barrier", "while"):
+        raise _error(instruction, f"its operand {operand.name} is a {operand.opcode}; expected {' or '.join(starts)}")
+
+
+def _subshape(shape: Shape, index: Sequence[int], what: str) -> Shape:
+    for position in index:
+        if not 0 <= position < len(shape.tuple_shapes):
+            raise InvalidArgumentError(f"{what} {list(index)} is not within {shape.without_layout()}")
+        shape = shape.tuple_shapes[position]
+    return shape
+
+
+def _verify_aliases(module: HloModule) -> None:
+    """Aliased leaves exist, have equal sizes, and no output or parameter is aliased twice."""
+    shapes = module.parameter_shapes
+    outputs: set[tuple[int, ...]] = set()
+    parameters: set[tuple[int, tuple[int, ...]]] = set()
+    for alias in module.input_output_aliases:
+        if not 0 <= alias.parameter_number < len(shapes):
+            raise InvalidArgumentError(f"an output is aliased to parameter {alias.parameter_number} of {len(shapes)}")
+        output = _subshape(module.result_shape, alias.output_index, "output index")
+        parameter = _subshape(shapes[alias.parameter_number], alias.parameter_index, "parameter index")
+        if alias.output_index in outputs:
+            raise InvalidArgumentError(f"output {list(alias.output_index)} is aliased twice")
+        source = (alias.parameter_number, alias.parameter_index)
+        if source in parameters:
+            raise InvalidArgumentError(f"parameter {source[0]} {list(source[1])} is aliased twice")
+        if output.byte_size != parameter.byte_size or output.is_tuple or parameter.is_tuple:
+            raise InvalidArgumentError(
+                f"output {list(alias.output_index)}, {output.without_layout()}, cannot take the buffer of parameter "
+                f"{alias.parameter_number} {list(alias.parameter_index)}, {parameter.without_layout()}"
+            )
+        outputs.add(alias.output_index)
+        parameters.add(source)
+    for number, index in module.buffer_donors:
+        if not 0 <= number < len(shapes):
+            raise InvalidArgumentError(f"parameter {number} of {len(shapes)} is a buffer donor")
+        _subshape(shapes[number], index, "donor index")
+        if (number, tuple(index)) in parameters:
+            raise InvalidArgumentError(f"parameter {number} {list(index)} is a donor and aliased")
+
+
+def _verify_schedule(module: HloModule) -> None:
+    """A schedule has every instruction of its computations once, after its operands and control predecessors."""
+    for computation, order in (module.schedule or {}).items():
+        if computation not in set(module.computations):
+            raise InvalidArgumentError(f"the schedule has computation {computation.name}, which is not in the module")
+        if len(order) != computation.instruction_count or set(order) != set(computation.instructions):
+            raise InvalidArgumentError(f"the schedule of {computation.name} is not an order of its instructions")
+        seen: set[HloInstruction] = set()
+        for instruction in order:
+            for before in (*instruction.operands, *instruction.control_predecessors):
+                if before not in seen:
+                    raise _error(instruction, f"it is scheduled before {before.name}, which it needs")
+            seen.add(instruction)
