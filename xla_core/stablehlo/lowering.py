@@ -23,6 +23,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.entry import lower_signature, wrap_entry
+from xla_core.stablehlo.quantization import has_quantized_types, is_quantized, lower_quantized
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__ = ["LoweringContext", "lower"]
@@ -72,6 +73,7 @@ class ModuleLowering:
     def __init__(self, source: ir.Module, hlo: HloModule) -> None:
         self.source = source
         self.hlo = hlo
+        self.quantized = has_quantized_types(source)
         self.reducers: dict[Any, HloComputation] = {}  # one-op regions, which most reductions have
         self._functions: dict[str, HloComputation | None] = {}  # None: being lowered
 
@@ -139,7 +141,11 @@ class LoweringContext:
 
     def constant(self, value: Literal | npt.ArrayLike, shape: Shape | None = None) -> HloInstruction:
         """A constant; a scalar with a `shape` is broadcast to it."""
-        return self.computation.constant(value, shape)
+        if not isinstance(value, Literal):
+            array = np.asarray(value)
+            value = Literal(array, None if shape is None else shape.with_dimensions(array.shape))
+        constant = self.add("constant", shape=value.shape, literal=value)
+        return constant if shape is None else self.broadcast(constant, shape)
 
     def tuple(self, values: Sequence[HloInstruction]) -> HloInstruction:
         return self.add("tuple", *values)
@@ -235,7 +241,11 @@ class LoweringContext:
             tuple(sorted((str(k), str(v)) for k, v in frontend.items())) if isinstance(frontend, dict) else ()
         )
         try:
-            made = definition.lower(self, op, *[self.value(v) for v in op.operands])
+            operands = [self.value(v) for v in op.operands]
+            if self.module.quantized and any(is_quantized(v.type) for v in (*op.operands, *op.results)):
+                made = lower_quantized(self, op, definition, operands)
+            else:
+                made = definition.lower(self, op, *operands)
         except XlaError as error:
             error.location = error.location or op.location
             error.op = error.op or op.name

@@ -84,6 +84,7 @@ class Trait(enum.Enum):
     SIDE_EFFECT = enum.auto()
     ISOLATED_REGIONS = enum.auto()  # its regions see nothing from outside
     COLLECTIVE = enum.auto()
+    ON_STORAGE = enum.auto()  # quantized tensors are taken as what they are stored as: the op moves elements alone
 
 
 Rule = Callable[[ir.Op, ir.Module], "Sequence[ir.Type] | None"]

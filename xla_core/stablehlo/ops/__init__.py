@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from xla_core.stablehlo.ops import (
+    chlo,
+    chlo_structured,
     contraction,
     control_flow,
     data_movement,
+    deprecated,
+    distribution,
+    dynamism,
     elementwise,
     indexing,
     linalg,
+    quantization,
     reduction,
+    rng,
 )
 
-__all__ = ["contraction", "control_flow", "data_movement", "elementwise", "indexing", "linalg", "reduction"]
+__all__ = [
+    "chlo",
+    "chlo_structured",
+    "contraction",
+    "control_flow",
+    "data_movement",
+    "deprecated",
+    "distribution",
+    "dynamism",
+    "elementwise",
+    "indexing",
+    "linalg",
+    "quantization",
+    "reduction",
+    "rng",
+]

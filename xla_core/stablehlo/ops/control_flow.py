@@ -54,7 +54,7 @@ def _lower_call(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> S
 
 
 for _name in ("func.call", "call"):
-    define(_name, _ANY_OPERANDS, _ANY_RESULTS, rule=_call_rule, lower=_lower_call, attributes={"callee": Attribute(Kind.SYMBOL)})
+    define(_name, _ANY_OPERANDS, _ANY_RESULTS, rule=_call_rule, lower=_lower_call, attributes={"callee": Attribute(Kind.SYMBOL)}, traits=(Trait.ON_STORAGE,))
 for _name in ("func.return", "return", "stablehlo.return"):
     define(_name, _ANY_OPERANDS, "", lower=None, traits=(Trait.TERMINATOR,), doc="Ends a function or a region.")
 
@@ -180,7 +180,7 @@ def _lower_barrier(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
     return ctx.elements(barrier)
 
 
-define("stablehlo.optimization_barrier", _ANY_OPERANDS, _ANY_RESULTS, rule=_barrier_rule, lower=_lower_barrier)
+define("stablehlo.optimization_barrier", _ANY_OPERANDS, _ANY_RESULTS, rule=_barrier_rule, lower=_lower_barrier, traits=(Trait.ON_STORAGE,))
 
 
 # -- composite and custom_call ---------------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ define(
     _ANY_RESULTS,
     rule=_custom_call_rule,
     lower=_lower_custom_call,
-    traits=(Trait.SIDE_EFFECT,),
+    traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
     attributes={
         "call_target_name": Attribute(Kind.STRING),
         "has_side_effect": Attribute(Kind.BOOL, False),

@@ -14,7 +14,7 @@ from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.compatibility import compatible_elements, fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor
 from xla_core.stablehlo.type_constraints import ANY, TUPLE
 from xla_core.stablehlo.type_conversion import shape_of
@@ -135,6 +135,7 @@ define(
     rule=_broadcast_in_dim_rule,
     lower=_lower_broadcast_in_dim,
     attributes={"broadcast_dimensions": _INTS},
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -160,7 +161,7 @@ def _lower_reshape(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
     return ctx.add("reshape", operand, shape=ctx.result_shape(op))
 
 
-define("stablehlo.reshape", "operand", rule=_reshape_rule, lower=_lower_reshape)
+define("stablehlo.reshape", "operand", rule=_reshape_rule, lower=_lower_reshape, traits=(Trait.ON_STORAGE,))
 
 
 def _transpose_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -192,6 +193,7 @@ define(
     rule=_transpose_rule,
     lower=_lower_transpose,
     attributes={"permutation": _INTS},
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -212,7 +214,7 @@ def _lower_reverse(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
     return ctx.add("reverse", operand, dimensions=ints(op, "dimensions"))
 
 
-define("stablehlo.reverse", "operand", rule=_reverse_rule, lower=_lower_reverse, attributes={"dimensions": _INTS})
+define("stablehlo.reverse", "operand", rule=_reverse_rule, lower=_lower_reverse, attributes={"dimensions": _INTS}, traits=(Trait.ON_STORAGE,))
 
 
 def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -263,6 +265,7 @@ define(
     rule=_concatenate_rule,
     lower=_lower_concatenate,
     attributes={"dimension": INDEX},
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -304,6 +307,7 @@ define(
     rule=_pad_rule,
     lower=_lower_pad,
     attributes={"edge_padding_low": _INTS, "edge_padding_high": _INTS, "interior_padding": _INTS},
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -339,6 +343,7 @@ define(
     (Values("result", TUPLE),),
     rule=_tuple_rule,
     lower=_lower_tuple,
+    traits=(Trait.ON_STORAGE,),
 )
 define(
     "stablehlo.get_tuple_element",
@@ -347,4 +352,5 @@ define(
     rule=_element_rule,
     lower=_lower_element,
     attributes={"index": Attribute(Kind.INT32, minimum=0)},
+    traits=(Trait.ON_STORAGE,),
 )

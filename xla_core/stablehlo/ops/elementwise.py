@@ -204,6 +204,7 @@ define(
     (Values("pred", TypeConstraint(E.PRED)), Values("on_true"), Values("on_false")),
     rule=_select_rule,
     lower=_lower_select,
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -292,7 +293,7 @@ def _lower_bitcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
     return operand if operand.shape == shape else ctx.add("bitcast-convert", operand, shape=shape)
 
 
-define("stablehlo.bitcast_convert", "operand", rule=_bitcast_rule, lower=_lower_bitcast)
+define("stablehlo.bitcast_convert", "operand", rule=_bitcast_rule, lower=_lower_bitcast, traits=(Trait.ON_STORAGE,))
 
 
 def _reduce_precision_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:

@@ -12,7 +12,7 @@ from xla_core.stablehlo.attributes import GatherDimensionNumbers, ScatterDimensi
 from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, compatible_shapes, fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import check_dimension_list, constant_of, ints, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
 from xla_core.stablehlo.type_constraints import INTEGER, INTEGER_SCALAR, TENSOR
@@ -58,6 +58,7 @@ define(
     rule=_slice_rule,
     lower=_lower_slice,
     attributes={"start_indices": _INTS, "limit_indices": _INTS, "strides": _INTS},
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -95,6 +96,7 @@ define(
     rule=_dynamic_slice_rule,
     lower=_lower_dynamic_slice,
     attributes={"slice_sizes": _INTS},
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -125,6 +127,7 @@ define(
     (Values("operand"), Values("update"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
     rule=_dynamic_update_slice_rule,
     lower=_lower_dynamic_update_slice,
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -283,6 +286,7 @@ define(
     lower=lambda ctx, op, operand, indices: lower_gather(ctx, op, operand, indices, ints(op, "slice_sizes")),
     attributes={"dimension_numbers": Attribute(Kind.STRUCT), "slice_sizes": _INTS, "indices_are_sorted": _FALSE},
     doc="HLO `gather`.",
+    traits=(Trait.ON_STORAGE,),
 )
 
 
@@ -305,6 +309,7 @@ define(
     rule=_dynamic_gather_rule,
     lower=_lower_dynamic_gather,
     attributes={"dimension_numbers": Attribute(Kind.STRUCT), "indices_are_sorted": _FALSE},
+    traits=(Trait.ON_STORAGE,),
 )
 
 

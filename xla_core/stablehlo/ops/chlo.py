@@ -1,0 +1,294 @@
+"""CHLO ops: implicit broadcasting, and functions that decompose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.stablehlo import ir, special_functions
+from xla_core.stablehlo.attributes import DenseElements
+from xla_core.stablehlo.compatibility import compatible_elements, fail, list_text
+from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.ops.common import elementwise, ints, same_type, tensor
+from xla_core.stablehlo.ops.data_movement import broadcast_in_dim
+from xla_core.stablehlo.type_constraints import (
+    FLOAT,
+    FLOAT_OR_COMPLEX,
+    INTEGER,
+    PRED,
+    TENSOR,
+    Elements,
+    TypeConstraint,
+)
+from xla_core.stablehlo.type_conversion import shape_of
+
+__all__: list[str] = []
+
+
+def formula(function: Callable[..., Expression], *, through_f32: bool = True) -> Lower:
+    """A lowering that is a formula over expressions; narrow floats go through f32 unless told otherwise."""
+
+    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+        values = wrap(ctx, *operands)
+        return (in_float32(function, *values) if through_f32 else function(*values)).node
+
+    lower.__doc__ = (function.__doc__ or "").split("\n")[0]
+    return lower
+
+
+# -- functions of one operand ----------------------------------------------------------------------------------------
+
+for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan"):
+    define(f"chlo.{_name}", "operand", rule=same_type, lower=elementwise(_name), types=FLOAT_OR_COMPLEX)
+define("chlo.erf", "operand", rule=same_type, lower=elementwise("erf"), types=FLOAT)
+
+
+def _square(x: Expression) -> Expression:
+    """x * x; of complex numbers (a - b)(a + b) + 2ab i, which doesn't overflow or cancel early."""
+    if not x.element_type.is_complex:
+        return x * x
+    a, b = x.real(), x.imag()
+    real = select(abs(a).equal(abs(b)) & abs(a).op("is-finite"), 0.0, (a - b) * (a + b))
+    return real.op("complex", 2.0 * (a * b))
+
+
+def _conj(x: Expression) -> Expression:
+    """The complex conjugate."""
+    return x.real().op("complex", -x.imag()) if x.element_type.is_complex else x
+
+
+def _asin_acos_kernel(z: Expression) -> Expression:
+    """The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i, and acos likewise."""
+    arc = z.op("asin")
+    a, b = arc.real(), abs(arc.imag())
+    return (b.cosh() * a.cos()).op("complex", b)
+
+
+for _name, _function, _types in (
+    ("bessel_i1e", special_functions.bessel_i1e, FLOAT),
+    ("digamma", special_functions.digamma, FLOAT),
+    ("erf_inv", special_functions.erf_inv, FLOAT),
+    ("erfc", special_functions.erfc, FLOAT),
+    ("lgamma", special_functions.lgamma, FLOAT),
+):
+    define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function), types=_types)
+
+for _name, _function, _types in (
+    ("square", _square, TENSOR),
+    ("conj", _conj, TENSOR),
+    ("_asin_acos_kernel", _asin_acos_kernel, TypeConstraint(Elements.COMPLEX)),
+):
+    define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function, through_f32=False), types=_types)
+
+
+def _predicate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand = tensor(op, 0)
+    return [TensorType(operand.shape, "i1", operand.bounds)]
+
+
+for _name, _function in (
+    ("is_inf", lambda x: abs(x).equal(math.inf)),
+    ("is_pos_inf", lambda x: x.equal(math.inf)),
+    ("is_neg_inf", lambda x: x.equal(-math.inf)),
+):
+    define(
+        f"chlo.{_name}",
+        "operand",
+        (Values("result", PRED),),
+        rule=_predicate_rule,
+        lower=formula(_function, through_f32=False),
+        types=FLOAT,
+    )
+
+
+# -- functions of two operands ---------------------------------------------------------------------------------------
+
+
+def _next_after(x: Expression, y: Expression) -> Expression:
+    """The float next to x toward y."""
+    width = x.element_type.bit_width
+    bits = ElementType(f"u{width}")
+    x_bits, y_bits = x.bitcast(bits), y.bitcast(bits)
+    sign = 1 << (width - 1)
+    magnitude, y_magnitude = x_bits & (sign - 1), y_bits & (sign - 1)
+    x_sign, y_sign = x_bits & sign, y_bits & sign
+    # Away from 0 the bits count up, toward it they count down; a sign apart means toward it.
+    down = (magnitude > y_magnitude) | x_sign.differs(y_sign)
+    stepped = x_bits + select(down, x_bits.like((1 << width) - 1), 1)
+    result = select(magnitude.equal(0), y_sign | 1, stepped)
+    same = x_bits.equal(y_bits) | (magnitude.equal(0) & y_magnitude.equal(0))
+    result = select(same, y_bits, result)
+    return select(x.is_nan() | y.is_nan(), math.nan, result.bitcast(x.element_type))
+
+
+def _mulhi(x: Expression, y: Expression) -> Expression:
+    """The upper half of the product's bits."""
+    element_type, width = x.element_type, x.element_type.bit_width
+    if width < 64:
+        wide = ElementType(("s" if element_type.is_signed else "u") + str(max(2 * width, 8)))
+        return ((x.convert(wide) * y.convert(wide)) >> width).convert(element_type)
+    # Four products of halves; the lower halves are unsigned, the upper ones have the sign.
+    low = (1 << 32) - 1
+    x0, x1, y0, y1 = x & low, x >> 32, y & low, y >> 32
+    lower = (x0 * y0).op("shift-right-logical", 32)
+    middle = x1 * y0 + lower
+    carry = x0 * y1 + (middle & low)
+    return x1 * y1 + (middle >> 32) + (carry >> 32)
+
+
+define("chlo.next_after", "x y", rule=same_type, lower=formula(_next_after, through_f32=False), types=FLOAT)
+define("chlo.mulhi", "lhs rhs", rule=same_type, lower=formula(_mulhi, through_f32=False), types=INTEGER)
+define("chlo.polygamma", "n x", rule=same_type, lower=formula(special_functions.polygamma), types=FLOAT)
+define("chlo.zeta", "x q", rule=same_type, lower=formula(special_functions.zeta), types=FLOAT)
+
+
+# -- constants -------------------------------------------------------------------------------------------------------
+
+
+def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
+    """HLO `constant`."""
+    value: DenseElements = op.attributes["value"]
+    return ctx.constant(Literal(value.array, shape_of(value.type)))
+
+
+def _lower_constant_like(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """A constant of the operand's shape."""
+    value = op.attributes["value"]
+    scalar = value.data.reshape(-1)[0] if isinstance(value, DenseElements) else value
+    return ctx.constant(np.asarray(scalar).astype(operand.shape.dtype), operand.shape)
+
+
+define("chlo.constant", "", "output", lower=_lower_constant, attributes={"value": Attribute(Kind.ELEMENTS)})
+define(
+    "chlo.constant_like",
+    "operand",
+    rule=same_type,
+    lower=_lower_constant_like,
+    attributes={"value": Attribute(Kind.ANY)},
+)
+
+
+# -- implicit broadcasting -------------------------------------------------------------------------------------------
+
+
+def _broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, ...] | None:
+    """Where the dimensions of the operand of lower rank go; None for the last ones, as in numpy."""
+    if op.attributes.get("broadcast_dimensions") is None:
+        return None
+    dims = ints(op, "broadcast_dimensions")
+    low, high = sorted(types, key=lambda t: t.rank)[0], max(types, key=lambda t: t.rank)
+    if len(dims) != low.rank:
+        fail(op, f"broadcast_dimensions size ({len(dims)}) does not match the lower rank of the operands ({low.rank})")
+    if list(dims) != sorted(set(dims)) or any(not 0 <= d < high.rank for d in dims):
+        fail(op, f"broadcast_dimensions [{list_text(dims)}] must be increasing dimensions of a rank {high.rank} result")
+    return dims
+
+
+def _placed(type: TensorType, rank: int, dims: Sequence[int] | None) -> list[int]:
+    """The sizes of a type at result dimensions, 1 where it has none."""
+    where = dims if dims is not None and type.rank < rank else range(rank - type.rank, rank)
+    sizes = [1] * rank
+    for dim, size in zip(where, type.shape, strict=True):
+        sizes[dim] = size
+    return sizes
+
+
+def _broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] | None) -> tuple[int, ...]:
+    rank = max(t.rank for t in types)
+    shape: list[int] = []
+    for column in zip(*(_placed(t, rank, dims) for t in types), strict=True):
+        known = {n for n in column if n not in (1, DYNAMIC)}
+        if len(known) > 1:
+            fail(op, "requires broadcast compatible operands, but got " + ", ".join(f"'{t}'" for t in types))
+        shape.append(known.pop() if known else (DYNAMIC if DYNAMIC in column else 1))
+    return tuple(shape)
+
+
+def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Callable[[ir.Op, ir.Module], Sequence[ir.Type]]:
+    """The common shape of the operands, and the element type of the one at `first` (changed by `element`)."""
+
+    def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+        types = [tensor(op, i) for i in range(len(op.operands))]
+        if any(not compatible_elements(t.element, types[first].element) for t in types[first:]):
+            fail(op, "requires the same element type for all operands")
+        shape = _broadcast_shape(op, types, _broadcast_dimensions(op, types))
+        kind = types[first].element
+        return [TensorType(shape, element(str(kind)) if element is not None else kind)]
+
+    return rule
+
+
+def _lower_broadcast(inner: Lower) -> Lower:
+    """Broadcasts all operands to the result's shape, then lowers as the op without broadcasting."""
+
+    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+        types = [TensorType(o.shape.dimensions, "i1") for o in operands]
+        dims = _broadcast_dimensions(op, types)
+        shape = _broadcast_shape(op, types, dims)
+        spread = []
+        for operand in operands:
+            rank = operand.shape.rank
+            where = dims if dims is not None and rank < len(shape) else range(len(shape) - rank, len(shape))
+            spread.append(broadcast_in_dim(ctx, operand, shape, tuple(where)))
+        made = inner(ctx, op, *spread)
+        assert isinstance(made, HloInstruction)
+        return made
+
+    lower.__doc__ = f"Broadcasts to the common shape, then: {inner.__doc__}"
+    return lower
+
+
+_DIMS = {"broadcast_dimensions": Attribute(Kind.INTS, None)}
+
+for _name, _inner in (
+    *((n, elementwise(n.replace("_", "-"))) for n in ("add", "and", "atan2", "divide", "maximum", "minimum", "multiply")),
+    *((n, elementwise(n.replace("_", "-"))) for n in ("or", "power", "remainder", "shift_left", "subtract", "xor")),
+    *((n, elementwise(n.replace("_", "-"))) for n in ("shift_right_arithmetic", "shift_right_logical")),
+    ("next_after", formula(_next_after, through_f32=False)),
+    ("polygamma", formula(special_functions.polygamma)),
+    ("zeta", formula(special_functions.zeta)),
+):
+    define(f"chlo.broadcast_{_name}", "lhs rhs", rule=_broadcast_rule(), lower=_lower_broadcast(_inner), attributes=_DIMS)
+
+define(
+    "chlo.broadcast_complex",
+    "lhs rhs",
+    (Values("result", TENSOR),),
+    rule=_broadcast_rule(lambda e: f"complex<{e}>"),
+    lower=_lower_broadcast(elementwise("complex")),
+    types=FLOAT,
+    attributes=_DIMS,
+)
+
+
+def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
+    """HLO `compare`."""
+    extra = {"type": "TOTALORDER"} if op.attributes.get("compare_type") == "TOTALORDER" else {}
+    return ctx.add("compare", lhs, rhs, direction=str(op.attributes["comparison_direction"]), **extra)
+
+
+define(
+    "chlo.broadcast_compare",
+    "lhs rhs",
+    rule=_broadcast_rule(lambda e: "i1"),
+    lower=_lower_broadcast(_lower_compare),
+    attributes={
+        **_DIMS,
+        "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
+        "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
+    },
+)
+define(
+    "chlo.broadcast_select",
+    (Values("pred", PRED), Values("on_true"), Values("on_false")),
+    rule=_broadcast_rule(first=1),
+    lower=_lower_broadcast(elementwise("select")),
+)

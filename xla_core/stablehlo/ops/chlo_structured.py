@@ -1,0 +1,312 @@
+"""CHLO ops with a structure of their own: top_k, scan, ragged_dot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import RaggedDotDimensionNumbers
+from xla_core.stablehlo.compatibility import compatible_dimensions, fail
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
+from xla_core.stablehlo.ops.contraction import dot_attributes
+from xla_core.stablehlo.type_constraints import INTEGER, TENSOR
+from xla_core.stablehlo.type_conversion import shape_of
+
+__all__: list[str] = []
+
+
+# -- top_k -----------------------------------------------------------------------------------------------------------
+
+
+def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, k = tensor(op, 0), int(op.attributes["k"])
+    if operand.rank < 1:
+        fail(op, "operand's rank must be at least 1")
+    if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
+        fail(op, "operand's last dimension must be at least k")
+    shape = (*operand.shape[:-1], k)
+    return [TensorType(shape, operand.element), TensorType(shape, "i32")]
+
+
+def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Sequence[HloInstruction]:
+    """A stable descending sort with the indices, and a slice of the first k; NaN counts as the largest."""
+    last, k = operand.shape.rank - 1, int(op.attributes["k"])
+    indices = ctx.add("iota", shape=operand.shape.with_element_type(ElementType.S32), iota_dimension=last)
+    child = ctx.child("top_k_comparator")
+    scalars = [Shape(operand.shape.element_type)] * 2 + [Shape(ElementType.S32)] * 2
+    a, b, *_ = [child.computation.parameter(i, s) for i, s in enumerate(scalars)]
+    total = {"type": "TOTALORDER"} if operand.shape.element_type.is_floating else {}
+    child.set_root([child.add("compare", a, b, direction="GT", **total)])
+    sort = ctx.add("sort", operand, indices, dimensions=(last,), is_stable=True, to_apply=child.computation)
+    parts = [SliceDimension(0, n) for n in operand.shape.dimensions[:-1]] + [SliceDimension(0, k)]
+    return [ctx.add("slice", part, slice=tuple(parts)) for part in ctx.elements(sort)]
+
+
+define(
+    "chlo.top_k",
+    "operand",
+    (Values("values"), Values("indices", INTEGER)),
+    rule=_top_k_rule,
+    lower=_lower_top_k,
+    attributes={"k": Attribute(Kind.INT, minimum=0), "is_stable": Attribute(Kind.BOOL, True)},
+)
+
+
+# -- scan ------------------------------------------------------------------------------------------------------------
+
+
+def _scan_segments(op: ir.Op) -> tuple[int, int]:
+    """The numbers of inputs and of carries."""
+    segments = ints(op, "operandSegmentSizes") or ints(op, "operand_segment_sizes")
+    if len(segments) == 2 and sum(segments) == len(op.operands):
+        return segments[0], segments[1]
+    fail(op, "requires attribute 'operandSegmentSizes' with the numbers of inputs and inits")
+
+
+def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    inputs, carries = _scan_segments(op)
+    dim = int(op.attributes["dimension"])
+    block = op.regions[0].block
+    if len(block.arguments) != len(op.operands):
+        fail(op, f"body must take {len(op.operands)} arguments, but takes {len(block.arguments)}")
+    length = DYNAMIC
+    for i in range(inputs):
+        type = tensor(op, i)
+        if dim >= type.rank:
+            fail(op, f"dimension {dim} is out of range for an input of rank {type.rank}")
+        if not compatible_dimensions(length, type.shape[dim]):
+            fail(op, f"inputs must have one size in dimension {dim}")
+        length = max(length, type.shape[dim])
+    returned = [v.type for v in block.ops[-1].operands]
+    if len(returned) < carries:
+        fail(op, f"body must return at least {carries} values, but returns {len(returned)}")
+    results: list[ir.Type] = []
+    for type in returned[: len(returned) - carries]:
+        if not isinstance(type, TensorType):
+            fail(op, f"body must return tensors, but returns '{type}'")
+        results.append(TensorType((*type.shape[:dim], length, *type.shape[dim:]), type.element))
+    return [*results, *(tensor(op, inputs + i) for i in range(carries))]
+
+
+def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `while` over (position, outputs, carries, inputs): each step reads a slice of the inputs, writes one of the outputs."""
+    inputs, carries = _scan_segments(op)
+    dim, reverse = int(op.attributes["dimension"]), bool(op.attributes.get("is_reverse", False))
+    length = shape_of(op.results[0].type).dimensions[dim] if inputs == 0 else operands[0].shape.dimensions[dim]
+    outputs = len(op.results) - carries
+    captured = ctx.captures(op.regions)
+    blank = [shape_of(r.type) for r in op.results[:outputs]]
+    state = [
+        ctx.constant(np.int64(0)),
+        *(ctx.constant(np.zeros((), s.dtype), s) for s in blank),
+        *operands[inputs:],
+        *operands[:inputs],
+        *(ctx.value(v) for v in captured),
+    ]
+    shapes = Shape.tuple([s.shape for s in state])
+
+    condition = ctx.child("scan_condition")
+    parameter = condition.computation.parameter(0, shapes, "state")
+    limit = condition.constant(np.int64(length))
+    condition.set_root([condition.add("compare", condition.element(parameter, 0), limit, direction="LT")])
+
+    body = ctx.child("scan_body")
+    parts = body.elements(body.computation.parameter(0, shapes, "state"))
+    step, filled, rest = parts[0], parts[1 : 1 + outputs], parts[1 + outputs :]
+    running, sources, outer = rest[:carries], rest[carries : carries + inputs], rest[carries + inputs :]
+    at = body.add("subtract", body.constant(np.int64(length - 1)), step) if reverse else step
+    body.values.update(zip(captured, outer, strict=True))
+    slices = [_slice_at(body, source, at, dim) for source in sources]
+    body.values.update(zip(op.regions[0].block.arguments, [*slices, *running], strict=True))
+    returned = body.lower_block(op.regions[0].block)
+    written = [_write_at(body, whole, part, at, dim) for whole, part in zip(filled, returned[:outputs], strict=True)]
+    following = body.add("add", step, body.constant(np.int64(1)))
+    body.set_root([following, *written, *returned[outputs:], *sources, *outer], always_tuple=True)
+
+    loop = ctx.add("while", ctx.tuple(state), condition=condition.computation, body=body.computation)
+    return [ctx.element(loop, 1 + i) for i in range(outputs + carries)]
+
+
+def _starts(ctx: LoweringContext, rank: int, at: HloInstruction, dim: int) -> list[HloInstruction]:
+    zero = ctx.constant(np.int64(0))
+    return [at if i == dim else zero for i in range(rank)]
+
+
+def _slice_at(ctx: LoweringContext, value: HloInstruction, at: HloInstruction, dim: int) -> HloInstruction:
+    dims = value.shape.dimensions
+    sizes = tuple(1 if i == dim else n for i, n in enumerate(dims))
+    part = ctx.add("dynamic-slice", value, *_starts(ctx, len(dims), at, dim), dynamic_slice_sizes=sizes)
+    return ctx.reshape(part, dims[:dim] + dims[dim + 1 :])
+
+
+def _write_at(
+    ctx: LoweringContext, whole: HloInstruction, part: HloInstruction, at: HloInstruction, dim: int
+) -> HloInstruction:
+    dims = whole.shape.dimensions
+    update = ctx.reshape(part, tuple(1 if i == dim else n for i, n in enumerate(dims)))
+    return ctx.add("dynamic-update-slice", whole, update, *_starts(ctx, len(dims), at, dim))
+
+
+define(
+    "chlo.scan",
+    (Values("inputs", TENSOR, Arity.VARIADIC), Values("inits", TENSOR, Arity.VARIADIC)),
+    (Values("outputs", TENSOR, Arity.VARIADIC), Values("carries", TENSOR, Arity.VARIADIC)),
+    rule=_scan_rule,
+    lower=_lower_scan,
+    regions=1,
+    attributes={
+        "dimension": INDEX,
+        "is_reverse": Attribute(Kind.BOOL, False),
+        "is_associative": Attribute(Kind.ANY, None),
+    },
+)
+
+
+# -- ragged_dot ------------------------------------------------------------------------------------------------------
+
+
+def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    lhs, rhs, groups = (tensor(op, i) for i in range(3))
+    dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
+    if len(dims.lhs_ragged_dimensions) != 1:
+        fail(op, f"There must be exactly one ragged dimension in the lhs, but got {len(dims.lhs_ragged_dimensions)}.")
+    if len(dims.lhs_batching_dimensions) != len(dims.rhs_batching_dimensions):
+        fail(op, "lhs and rhs should have the same number of batching dimensions")
+    if len(dims.lhs_contracting_dimensions) != len(dims.rhs_contracting_dimensions):
+        fail(op, "lhs and rhs should have the same number of contracting dimensions")
+    for name, values, type in (
+        ("lhs", (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions, *dims.lhs_ragged_dimensions), lhs),
+        ("rhs", (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions, *dims.rhs_group_dimensions), rhs),
+    ):
+        for dim in values:
+            if not 0 <= dim < type.rank:
+                fail(op, f"{name} dimension {dim} is out of range: [0, {type.rank})")
+    ragged = dims.lhs_ragged_dimensions[0]
+    wanted = int(ragged not in dims.lhs_batching_dimensions and ragged not in dims.lhs_contracting_dimensions)
+    if len(dims.rhs_group_dimensions) != wanted:
+        fail(op, f"There must be {wanted} group dimension(s) in the rhs, but got {len(dims.rhs_group_dimensions)}.")
+    pairs = zip(
+        (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions),
+        (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions),
+        strict=True,
+    )
+    if not all(compatible_dimensions(lhs.shape[a], rhs.shape[b]) for a, b in pairs):
+        fail(op, "batching and contracting dimension sizes must match for lhs/rhs")
+    if wanted and not compatible_dimensions(rhs.shape[dims.rhs_group_dimensions[0]], groups.shape[-1]):
+        fail(op, f"group_sizes is expected to have {rhs.shape[dims.rhs_group_dimensions[0]]} groups, but has {groups.shape[-1]}")
+    return None
+
+
+def _group_mask(
+    ctx: LoweringContext, groups: HloInstruction, shape: Shape, ragged: int, prefix: Sequence[int]
+) -> HloInstruction:
+    """pred[groups, *shape]: whether a position along the ragged dimension is in the group.
+
+    `groups` are the sizes; its dimensions but the last run along the lhs's `prefix` dimensions.
+    """
+    count = groups.shape.dimensions[-1]
+    index = Shape(groups.shape.element_type)
+    full = index.with_dimensions((count, *shape.dimensions))
+    last = groups.shape.rank - 1
+    # Ends of the groups: a running sum, as a product with a triangle of ones would be.
+    square = index.with_dimensions((*groups.shape.dimensions, count))
+    sizes = ctx.broadcast(groups, square, range(last + 1))
+    rows, columns = (ctx.add("iota", shape=square, iota_dimension=d) for d in (last, last + 1))
+    zero = ctx.constant(np.zeros((), index.dtype), square)
+    included = ctx.add("select", ctx.add("compare", rows, columns, direction="LE"), sizes, zero)
+    child = ctx.child("sum")
+    child.set_root([child.add("add", *(child.computation.parameter(i, index) for i in range(2)))])
+    scalar = ctx.constant(np.zeros((), index.dtype))
+    ends = ctx.add("reduce", included, scalar, dimensions=(last,), to_apply=child.computation)
+    starts = ctx.add("subtract", ends, groups)
+    where = [*(1 + p for p in prefix), 0]
+    order = sorted(range(last + 1), key=lambda i: where[i])
+
+    def spread(value: HloInstruction) -> HloInstruction:
+        moved = value if order == list(range(last + 1)) else ctx.add("transpose", value, dimensions=tuple(order))
+        return ctx.broadcast(moved, full, sorted(where))
+
+    position = ctx.add("iota", shape=full, iota_dimension=1 + ragged)
+    above = ctx.add("compare", position, spread(starts), direction="GE")
+    below = ctx.add("compare", position, spread(ends), direction="LT")
+    return ctx.add("and", above, below)
+
+
+def _lower_ragged_dot(
+    ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, groups: HloInstruction
+) -> HloInstruction:
+    """HLO `dot` of the lhs masked by group: the groups are contracted, or one more dimension, or all of it."""
+    dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
+    ragged = dims.lhs_ragged_dimensions[0]
+    batch, contract = dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions
+    prefix = _prefix_dimensions(dims, lhs.shape.rank, groups.shape.rank - 1, ragged)
+    mask = _group_mask(ctx, groups, lhs.shape, ragged, prefix)
+    full = lhs.shape.with_dimensions(mask.shape.dimensions)
+    zero = ctx.constant(np.zeros((), lhs.shape.dtype), full)
+    spread = ctx.broadcast(lhs, full, range(1, lhs.shape.rank + 1))
+    masked = ctx.add("select", mask, spread, zero)
+    attributes = dot_attributes(op)
+    result = ctx.result_shape(op)
+    lhs_batch, lhs_contract = tuple(d + 1 for d in batch), tuple(d + 1 for d in contract)
+    if ragged in batch:
+        # A row is in one group at most: the sum over groups is the row, or 0.
+        lhs_contract, rhs_contract = lhs_contract, dims.rhs_contracting_dimensions
+        child = ctx.child("sum")
+        scalar = Shape(lhs.shape.element_type)
+        child.set_root([child.add("add", *(child.computation.parameter(i, scalar) for i in range(2)))])
+        zero = ctx.constant(np.zeros((), lhs.shape.dtype))
+        lhs = ctx.add("reduce", masked, zero, dimensions=(0,), to_apply=child.computation)
+        return ctx.add(
+            "dot", lhs, rhs, shape=result, lhs_batch_dims=batch, rhs_batch_dims=dims.rhs_batching_dimensions,
+            lhs_contracting_dims=contract, rhs_contracting_dims=rhs_contract, **attributes,
+        )
+    if ragged in contract:
+        # The groups are a free dimension of the lhs: behind the batch in the product, in front in the result.
+        count = len(batch)
+        sizes = result.dimensions
+        made = ctx.add(
+            "dot", masked, rhs, shape=result.with_dimensions((*sizes[1 : 1 + count], sizes[0], *sizes[1 + count :])),
+            lhs_batch_dims=lhs_batch, rhs_batch_dims=dims.rhs_batching_dimensions,
+            lhs_contracting_dims=lhs_contract, rhs_contracting_dims=dims.rhs_contracting_dimensions, **attributes,
+        )
+        order = (count, *range(count), *range(count + 1, len(sizes)))
+        return made if count == 0 else ctx.add("transpose", made, dimensions=order)
+    return ctx.add(
+        "dot", masked, rhs, shape=result, lhs_batch_dims=lhs_batch, rhs_batch_dims=dims.rhs_batching_dimensions,
+        lhs_contracting_dims=(0, *lhs_contract),
+        rhs_contracting_dims=(*dims.rhs_group_dimensions, *dims.rhs_contracting_dimensions), **attributes,
+    )
+
+
+def _prefix_dimensions(dims: RaggedDotDimensionNumbers, rank: int, count: int, ragged: int) -> list[int]:
+    """The lhs dimensions that group sizes differ along: batch, then free (or contracting) ones, before the ragged one."""
+    if count == 0:
+        return []
+    batch = list(dims.lhs_batching_dimensions)
+    contract = list(dims.lhs_contracting_dimensions)
+    free = [d for d in range(rank) if d not in batch and d not in contract]
+    if ragged in batch:
+        return batch[: batch.index(ragged)][:count]
+    group = contract if ragged in contract else free
+    return [*batch, *group[: group.index(ragged)]][:count]
+
+
+define(
+    "chlo.ragged_dot",
+    (Values("lhs"), Values("rhs"), Values("group_sizes", INTEGER)),
+    rule=_ragged_dot_rule,
+    lower=_lower_ragged_dot,
+    attributes={
+        "ragged_dot_dimension_numbers": Attribute(Kind.STRUCT),
+        "precision_config": PRECISION,
+    },
+)

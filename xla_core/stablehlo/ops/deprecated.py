@@ -1,0 +1,221 @@
+"""Ops of the dialect that the specification left behind: they decompose into others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible_dimensions, fail
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import PRECISION, ints, tensor
+from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
+from xla_core.stablehlo.type_constraints import INTEGER
+
+__all__: list[str] = []
+
+
+# -- broadcast, dot --------------------------------------------------------------------------------------------------
+
+
+def _broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, sizes = tensor(op, 0), ints(op, "broadcast_sizes")
+    if any(n < 0 for n in sizes):
+        fail(op, "Broadcast with negative dimension size " + str(next(n for n in sizes if n < 0)))
+    return [TensorType((*sizes, *operand.shape), operand.element)]
+
+
+def _lower_broadcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `broadcast` with new dimensions in front."""
+    sizes = ints(op, "broadcast_sizes")
+    rank = operand.shape.rank
+    shape = operand.shape.with_dimensions((*sizes, *operand.shape.dimensions))
+    return ctx.broadcast(operand, shape, range(len(sizes), len(sizes) + rank))
+
+
+define(
+    "stablehlo.broadcast",
+    "operand",
+    rule=_broadcast_rule,
+    lower=_lower_broadcast,
+    attributes={"broadcast_sizes": Attribute(Kind.INTS)},
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+def _dot_rule(op: ir.Op, module: ir.Module) -> None:
+    lhs, rhs = tensor(op, 0), tensor(op, 1)
+    check_precision(op)
+    if lhs.rank not in (1, 2) or rhs.rank not in (1, 2):
+        fail(op, "expected both lhs/rhs ranks to be either 1 or 2")
+    if not compatible_dimensions(lhs.shape[-1], rhs.shape[0]):
+        fail(op, "contracting dimension sizes must match for lhs/rhs")
+    check_result_shape(op, (*lhs.shape[:-1], *rhs.shape[1:]), op.results[0].type)
+
+
+def _lower_dot(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
+    """HLO `dot` of vectors and matrices."""
+    contracting = {"lhs_contracting_dims": (lhs.shape.rank - 1,), "rhs_contracting_dims": (0,)}
+    return ctx.add("dot", lhs, rhs, shape=ctx.result_shape(op), **contracting, **dot_attributes(op))
+
+
+define(
+    "stablehlo.dot",
+    "lhs rhs",
+    rule=_dot_rule,
+    lower=_lower_dot,
+    attributes={"precision_config": PRECISION},
+)
+
+
+# -- einsum ----------------------------------------------------------------------------------------------------------
+
+
+def _split_config(op: ir.Op, count: int) -> tuple[list[str], str]:
+    """The labels of each operand and of the result, as in "ab,bc->ac"."""
+    config = str(op.attributes["einsum_config"]).replace(" ", "")
+    inputs, arrow, output = config.partition("->")
+    labels = inputs.split(",")
+    if not arrow or len(labels) != count or "..." in config:
+        fail(op, f"einsum_config {config!r} is not of the form {','.join(['ab', 'bc'][:count])}->ac")
+    for i, text in enumerate(labels):
+        if len(text) != tensor(op, i).rank:
+            fail(op, f"einsum_config {config!r} gives operand {i} {len(text)} dimensions, but it has {tensor(op, i).rank}")
+    if any(c not in "".join(labels) for c in output) or len(set(output)) != len(output):
+        fail(op, f"the result of einsum_config {config!r} must have dimensions of the operands, each once")
+    return labels, output
+
+
+def _einsum_rule(op: ir.Op, module: ir.Module) -> None:
+    labels, _ = _split_config(op, len(op.operands))
+    sizes: dict[str, int] = {}
+    for i, text in enumerate(labels):
+        for label, size in zip(text, tensor(op, i).shape, strict=True):
+            if not compatible_dimensions(sizes.setdefault(label, size), size):
+                fail(op, f"dimension {label} has sizes {sizes[label]} and {size}")
+
+
+def _sum_out(ctx: LoweringContext, value: HloInstruction, labels: str, keep: str) -> tuple[HloInstruction, str]:
+    """Takes diagonals of repeated labels, and sums over those that nothing else has."""
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first, second = labels.index(label), labels.index(label, labels.index(label) + 1)
+            value = _mask_diagonal(ctx, value, first, second)
+            value = _sum(ctx, value, (second,))
+            labels = labels[:second] + labels[second + 1 :]
+    drop = tuple(i for i, label in enumerate(labels) if label not in keep)
+    return (_sum(ctx, value, drop) if drop else value), "".join(c for c in labels if c in keep)
+
+
+def _mask_diagonal(ctx: LoweringContext, value: HloInstruction, a: int, b: int) -> HloInstruction:
+    index = value.shape.with_element_type(ElementType.S64)
+    rows, columns = (ctx.add("iota", shape=index, iota_dimension=d) for d in (a, b))
+    zero = ctx.constant(np.zeros((), value.shape.dtype), value.shape)
+    return ctx.add("select", ctx.add("compare", rows, columns, direction="EQ"), value, zero)
+
+
+def _sum(ctx: LoweringContext, value: HloInstruction, dims: tuple[int, ...]) -> HloInstruction:
+    child = ctx.child("sum")
+    scalar = Shape(value.shape.element_type)
+    child.set_root([child.add("add", *(child.computation.parameter(i, scalar) for i in range(2)))])
+    zero = ctx.constant(np.zeros((), value.shape.dtype))
+    return ctx.add("reduce", value, zero, dimensions=dims, to_apply=child.computation)
+
+
+def _reorder(ctx: LoweringContext, value: HloInstruction, labels: str, wanted: str) -> HloInstruction:
+    order = tuple(labels.index(label) for label in wanted)
+    return value if order == tuple(range(len(order))) else ctx.add("transpose", value, dimensions=order)
+
+
+def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
+    """HLO `dot`: labels of both operands and the result are batch dimensions, those of both alone are contracted."""
+    (a, b), output = _split_config(op, 2)
+    lhs, a = _sum_out(ctx, lhs, a, b + output)
+    rhs, b = _sum_out(ctx, rhs, b, a + output)
+    batch = [c for c in a if c in b and c in output]
+    contract = [c for c in a if c in b and c not in output]
+    order = "".join([*batch, *(c for c in a if c not in b), *(c for c in b if c not in a)])
+    sizes = {**dict(zip(a, lhs.shape.dimensions, strict=True)), **dict(zip(b, rhs.shape.dimensions, strict=True))}
+    dot = ctx.add(
+        "dot",
+        lhs,
+        rhs,
+        shape=ctx.result_shape(op).with_dimensions([sizes[c] for c in order]),
+        lhs_batch_dims=tuple(a.index(c) for c in batch),
+        rhs_batch_dims=tuple(b.index(c) for c in batch),
+        lhs_contracting_dims=tuple(a.index(c) for c in contract),
+        rhs_contracting_dims=tuple(b.index(c) for c in contract),
+        **dot_attributes(op),
+    )
+    return _reorder(ctx, dot, order, output)
+
+
+def _lower_unary_einsum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """Sums over the dimensions that the result doesn't have, then a transpose."""
+    (labels,), output = _split_config(op, 1)
+    value, labels = _sum_out(ctx, operand, labels, output)
+    return _reorder(ctx, value, labels, output)
+
+
+_CONFIG = {"einsum_config": Attribute(Kind.STRING)}
+define(
+    "stablehlo.einsum",
+    "lhs rhs",
+    rule=_einsum_rule,
+    lower=_lower_einsum,
+    attributes={**_CONFIG, "precision_config": PRECISION},
+)
+define("stablehlo.unary_einsum", "operand", rule=_einsum_rule, lower=_lower_unary_einsum, attributes=_CONFIG)
+
+
+# -- torch_index_select ----------------------------------------------------------------------------------------------
+
+
+def _index_select_rule(op: ir.Op, module: ir.Module) -> None:
+    operand, index = tensor(op, 0), tensor(op, 1)
+    dim, batch = int(op.attributes["dim"]), int(op.attributes["batch_dims"])
+    if not -operand.rank <= dim < operand.rank:
+        fail(op, f"dim {dim} is out of range for an operand of rank {operand.rank}")
+    if not -index.rank <= batch <= index.rank:
+        fail(op, f"batch_dims {batch} is out of range for an index of rank {index.rank}")
+
+
+def _lower_index_select(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, index: HloInstruction
+) -> HloInstruction:
+    """HLO `gather` of whole slices at the indices along one dimension."""
+    rank, index_rank = operand.shape.rank, index.shape.rank
+    dim = int(op.attributes["dim"]) % rank
+    batch = int(op.attributes["batch_dims"])
+    batch = batch + index_rank if batch < 0 else batch
+    sizes = [1 if i < batch or i == dim else n for i, n in enumerate(operand.shape.dimensions)]
+    # Result: the batch dimensions, the operand's up to dim, the index's own, the operand's beyond dim.
+    own = index_rank - batch
+    offset = [*range(batch, dim), *range(dim + own, rank + own - 1)]
+    return ctx.add(
+        "gather",
+        operand,
+        index,
+        offset_dims=tuple(offset),
+        collapsed_slice_dims=(dim,),
+        start_index_map=(dim,),
+        operand_batching_dims=tuple(range(batch)),
+        start_indices_batching_dims=tuple(range(batch)),
+        index_vector_dim=index_rank,
+        slice_sizes=tuple(sizes),
+    )
+
+
+define(
+    "stablehlo.torch_index_select",
+    (Values("operand"), Values("index", INTEGER)),
+    rule=_index_select_rule,
+    lower=_lower_index_select,
+    attributes={"dim": Attribute(Kind.INT), "batch_dims": Attribute(Kind.INT, 0)},
+)

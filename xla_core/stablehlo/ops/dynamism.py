@@ -1,0 +1,325 @@
+"""Ops whose shapes are operands: they become static once those are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, fail, list_text
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import INDEX, constant_of, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.data_movement import broadcast_in_dim, check_broadcast_dimensions
+from xla_core.stablehlo.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
+from xla_core.stablehlo.type_conversion import shape_of
+
+__all__: list[str] = []
+
+_OPTIONAL_INTS = Attribute(Kind.INTS, None)
+_SHAPE = Values("output_shape", SHAPE_VECTOR, static=True)
+
+
+def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, what: str) -> tuple[int, ...]:
+    """The result's sizes: from its type where that is static, else the value of the shape operand."""
+    type = op.results[0].type
+    if isinstance(type, TensorType) and type.is_static:
+        return type.shape
+    return tuple(int(n) for n in ctx.static_value(shape, op, what).reshape(-1))
+
+
+def _check_output_shape(op: ir.Op, index: int) -> list[int] | None:
+    """Checks the shape operand against the result's type; returns its value, where it is a constant."""
+    operand, result = tensor(op, index), op.results[0].type
+    assert isinstance(result, TensorType)
+    if not operand.is_static:
+        fail(op, f"operand #{index} must be statically shaped, but got '{operand}'")
+    known = constant_of(op.operands[index])
+    if operand.shape[0] != result.rank:
+        fail(op, "result should have a rank equal to the number of elements in output_shape")
+    if known is None:
+        return None
+    sizes = [int(n) for n in known.reshape(-1)]
+    if any(n < 0 for n in sizes) or not compatible_shapes(sizes, result.shape):
+        fail(op, f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
+    return sizes
+
+
+# -- broadcast, iota, reshape ----------------------------------------------------------------------------------------
+
+
+def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> None:
+    operand, result = tensor(op, 0), op.results[0].type
+    assert isinstance(result, TensorType)
+    if not tensor(op, 1).is_static:
+        fail(op, f"operand #1 must be statically shaped, but got '{tensor(op, 1)}'")
+    dims = check_broadcast_dimensions(op, operand, result)
+    hints = [*ints(op, "known_expanding_dimensions"), *ints(op, "known_nonexpanding_dimensions")]
+    if len(set(hints)) != len(hints):
+        fail(op, "duplicate expansion hint for at least one operand dimension")
+    for hint in hints:
+        if not 0 <= hint < operand.rank:
+            fail(op, f"hint for expanding dimension {hint} does not refer to a valid operand dimension")
+    for i, dim in enumerate(dims):
+        size = operand.shape[i]
+        if size not in (DYNAMIC, 1) and result.shape[dim] not in (DYNAMIC, size):
+            fail(
+                op,
+                f"size of operand dimension {i} ({size}) is not compatible with size of result dimension {dim} "
+                f"({result.shape[dim]})",
+            )
+    known = constant_of(op.operands[1])
+    if known is not None and known.size == result.rank:
+        sizes = known.reshape(-1)
+        for i, dim in enumerate(dims):
+            if operand.shape[i] not in (DYNAMIC, 1, int(sizes[dim])):
+                fail(
+                    op,
+                    f"size of operand dimension {i} ({operand.shape[i]}) is not equal to 1 or value of shape at index "
+                    f"{dim} ({int(sizes[dim])})",
+                )
+    _check_output_shape(op, 1)
+
+
+def _lower_dynamic_broadcast(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, shape: HloInstruction
+) -> HloInstruction:
+    """HLO `broadcast`, once the shape is known."""
+    dimensions = result_dimensions(ctx, op, shape, "output_dimensions")
+    return broadcast_in_dim(ctx, operand, dimensions, ints(op, "broadcast_dimensions"))
+
+
+define(
+    "stablehlo.dynamic_broadcast_in_dim",
+    (Values("operand"), Values("output_dimensions", SHAPE_VECTOR, static=True)),
+    rule=_dynamic_broadcast_rule,
+    lower=_lower_dynamic_broadcast,
+    attributes={
+        "broadcast_dimensions": Attribute(Kind.INTS),
+        "known_expanding_dimensions": _OPTIONAL_INTS,
+        "known_nonexpanding_dimensions": _OPTIONAL_INTS,
+    },
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> None:
+    result = op.results[0].type
+    assert isinstance(result, TensorType)
+    _check_output_shape(op, 0)
+    if op.attributes["iota_dimension"] >= result.rank:
+        fail(op, "iota dimension cannot go beyond the output rank")
+
+
+def _lower_dynamic_iota(ctx: LoweringContext, op: ir.Op, shape: HloInstruction) -> HloInstruction:
+    """HLO `iota`, once the shape is known."""
+    dimensions = result_dimensions(ctx, op, shape, "output_shape")
+    declared = shape_of(TensorType(dimensions, tensor_of(op.results[0]).element))
+    return ctx.add("iota", shape=declared, iota_dimension=int(op.attributes["iota_dimension"]))
+
+
+define(
+    "stablehlo.dynamic_iota",
+    (_SHAPE,),
+    rule=_dynamic_iota_rule,
+    lower=_lower_dynamic_iota,
+    attributes={"iota_dimension": INDEX},
+)
+
+
+def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> None:
+    operand = tensor(op, 0)
+    sizes = _check_output_shape(op, 1)
+    if sizes is not None and operand.is_static and math.prod(operand.shape) != math.prod(sizes):
+        fail(
+            op,
+            f"output_shape is incompatible with input type of operation: input has {math.prod(operand.shape)} elements, "
+            f"but output_shape has {math.prod(sizes)}",
+        )
+
+
+def _lower_dynamic_reshape(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, shape: HloInstruction
+) -> HloInstruction:
+    """HLO `reshape`, once the shape is known."""
+    return ctx.reshape(operand, result_dimensions(ctx, op, shape, "output_shape"))
+
+
+define(
+    "stablehlo.dynamic_reshape",
+    (Values("operand"), _SHAPE),
+    rule=_dynamic_reshape_rule,
+    lower=_lower_dynamic_reshape,
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+# -- pad and slice ---------------------------------------------------------------------------------------------------
+
+
+def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    operand, result = tensor(op, 0), op.results[0].type
+    assert isinstance(result, TensorType)
+    if tensor(op, 1).rank:
+        fail(op, "padding value type should be a rank-0")
+    if tensor(op, 2).shape[0] not in (DYNAMIC, operand.rank):
+        fail(op, f"padding operands size ({tensor(op, 2).shape[0]}) must match operand rank ({operand.rank})")
+    if result.rank != operand.rank:
+        fail(op, f"operand rank({operand.rank}) must match result({result.rank}).")
+    known = [constant_of(v) for v in op.operands[2:]]
+    interior = known[2]
+    if interior is not None:
+        for n in interior.reshape(-1):
+            if n < 0:
+                fail(op, f"interior_padding must be non-negative, but got {n}")
+    if any(k is None for k in known):
+        return None
+    low, high, between = ([int(n) for n in k.reshape(-1)] for k in known if k is not None)
+    for i, size in enumerate(operand.shape):
+        if size == DYNAMIC or result.shape[i] == DYNAMIC:
+            continue
+        expected = size + low[i] + high[i] + max(size - 1, 0) * between[i]
+        if expected != result.shape[i]:
+            fail(op, f"expected output dimension at index {i} to equal {expected}, but got {result.shape[i]}")
+    return None
+
+
+def _lower_dynamic_pad(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, value: HloInstruction, *amounts: HloInstruction
+) -> HloInstruction:
+    """HLO `pad`, once the amounts are known."""
+    known = [ctx.static_value(a, op, "padding") for a in amounts]
+    padding = tuple(PaddingDimension(*(int(n) for n in row)) for row in zip(*known, strict=True))
+    return ctx.add("pad", operand, value, padding=padding)
+
+
+define(
+    "stablehlo.dynamic_pad",
+    (
+        Values("operand"),
+        Values("padding_value"),
+        *(Values(n, SHAPE_VECTOR, static=True) for n in ("edge_padding_low", "edge_padding_high", "interior_padding")),
+    ),
+    rule=_dynamic_pad_rule,
+    lower=_lower_dynamic_pad,
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> None:
+    operand = tensor(op, 0)
+    for i, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
+        if tensor(op, i).shape[0] not in (DYNAMIC, operand.rank):
+            fail(op, f"has mismatched number of {name} ({tensor(op, i).shape[0]}) and operand rank ({operand.rank})")
+
+
+def _lower_real_dynamic_slice(
+    ctx: LoweringContext,
+    op: ir.Op,
+    operand: HloInstruction,
+    start: HloInstruction,
+    limit: HloInstruction,
+    strides: HloInstruction,
+) -> HloInstruction:
+    """HLO `slice`, once the bounds are known; a result of static shape and unit strides needs no known start."""
+    step = ctx.static_value(strides, op, "strides").reshape(-1)
+    type = op.results[0].type
+    if isinstance(type, TensorType) and type.is_static and np.all(step == 1):
+        starts = [
+            ctx.reshape(ctx.add("slice", start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)
+        ]
+        return ctx.add("dynamic-slice", operand, *starts, dynamic_slice_sizes=type.shape)
+    low = ctx.static_value(start, op, "start_indices").reshape(-1)
+    high = ctx.static_value(limit, op, "limit_indices").reshape(-1)
+    parts = tuple(SliceDimension(int(a), int(b), int(c)) for a, b, c in zip(low, high, step, strict=True))
+    return ctx.add("slice", operand, slice=parts)
+
+
+define(
+    "stablehlo.real_dynamic_slice",
+    (
+        Values("operand"),
+        *(Values(n, SHAPE_VECTOR, static=True) for n in ("start_indices", "limit_indices", "strides")),
+    ),
+    rule=_real_dynamic_slice_rule,
+    lower=_lower_real_dynamic_slice,
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+# -- sizes -----------------------------------------------------------------------------------------------------------
+
+
+def _check_dimension(op: ir.Op) -> int:
+    dim, rank = int(op.attributes["dimension"]), tensor(op, 0).rank
+    if dim >= rank:
+        fail(op, f"requires dimension attribute in range [0, {rank}); found ({dim})")
+    return dim
+
+
+def _get_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    _check_dimension(op)
+    return [TensorType((), "i32")]
+
+
+def _lower_get_dimension_size(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """A constant where the size is static, else HLO `get-dimension-size`."""
+    dim = int(op.attributes["dimension"])
+    if operand.shape.dynamic_dimensions and operand.shape.dynamic_dimensions[dim]:
+        return ctx.add("get-dimension-size", operand, dimensions=(dim,))
+    return ctx.constant(np.int32(operand.shape.dimensions[dim]), Shape(ElementType.S32))
+
+
+define(
+    "stablehlo.get_dimension_size",
+    "operand",
+    rule=_get_dimension_size_rule,
+    lower=_lower_get_dimension_size,
+    attributes={"dimension": INDEX},
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    operand, result = tensor(op, 0), op.results[0].type
+    dim = _check_dimension(op)
+    if tensor(op, 1).rank:
+        fail(op, "size operand should be of rank-0")
+    if not isinstance(result, TensorType) or not compatible_elements(operand.element, result.element):
+        fail(op, "requires the same element type for operand and result")
+    shape, bounds = list(operand.shape), list(operand.bounds or (None,) * operand.rank)
+    known = constant_of(op.operands[1])
+    if known is not None:
+        shape[dim], bounds[dim] = int(known.reshape(-1)[0]), None
+    elif shape[dim] != DYNAMIC:
+        bounds[dim], shape[dim] = shape[dim], DYNAMIC
+    return [TensorType(tuple(shape), operand.element, tuple(bounds) if any(b is not None for b in bounds) else ())]
+
+
+def _lower_set_dimension_size(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, size: HloInstruction
+) -> HloInstruction:
+    """HLO `set-dimension-size`; a slice where the size is a constant."""
+    dim, type = int(op.attributes["dimension"]), op.results[0].type
+    if isinstance(type, TensorType) and type.is_static:
+        parts = [SliceDimension(0, n) for n in operand.shape.dimensions]
+        parts[dim] = SliceDimension(0, type.shape[dim])
+        return operand if type.shape == operand.shape.dimensions else ctx.add("slice", operand, slice=tuple(parts))
+    return ctx.add("set-dimension-size", operand, ctx.convert(size, Shape(ElementType.S32)), dimensions=(dim,))
+
+
+define(
+    "stablehlo.set_dimension_size",
+    (Values("operand"), Values("size", INTEGER_SCALAR)),
+    rule=_set_dimension_size_rule,
+    lower=_lower_set_dimension_size,
+    attributes={"dimension": INDEX},
+    traits=(Trait.ON_STORAGE,),
+)

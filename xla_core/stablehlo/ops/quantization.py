@@ -1,0 +1,57 @@
+"""uniform_quantize and uniform_dequantize."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir import QuantizedType, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Trait, Values, define
+from xla_core.stablehlo.ops.common import tensor, tensor_of
+from xla_core.stablehlo.quantization import dequantize, expressed, is_quantized, quantize
+from xla_core.stablehlo.type_constraints import ELEMENTWISE_FLOAT, QUANTIZED
+
+__all__: list[str] = []
+
+
+def _quantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    operand, result = tensor(op, 0), tensor_of(op.results[0])
+    element = operand.element.expressed if isinstance(operand.element, QuantizedType) else operand.element
+    if isinstance(result.element, QuantizedType) and result.element.expressed == element:
+        return [TensorType(operand.shape, result.element, operand.bounds)]
+    return [operand]
+
+
+def _lower_quantize(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """round(x / scale) + zero point within the storage's range; a quantized operand is dequantized first."""
+    type = tensor(op, 0)
+    value = dequantize(ctx, operand, type) if is_quantized(type) else operand
+    return quantize(ctx, value, tensor_of(op.results[0]))
+
+
+def _dequantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    return [expressed(tensor(op, 0))]
+
+
+def _lower_dequantize(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """(storage - zero point) * scale."""
+    return dequantize(ctx, operand, tensor(op, 0))
+
+
+define(
+    "stablehlo.uniform_quantize",
+    (Values("operand", ELEMENTWISE_FLOAT),),
+    (Values("result", QUANTIZED),),
+    rule=_quantize_rule,
+    lower=_lower_quantize,
+    traits=(Trait.ON_STORAGE,),
+)
+define(
+    "stablehlo.uniform_dequantize",
+    (Values("operand", QUANTIZED),),
+    rule=_dequantize_rule,
+    lower=_lower_dequantize,
+    traits=(Trait.ON_STORAGE,),
+)

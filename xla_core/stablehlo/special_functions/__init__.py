@@ -1,0 +1,10 @@
+"""Functions that HLO has no op for, as formulas over `Expression`: gamma, error and Bessel functions."""
+
+from __future__ import annotations
+
+from xla_core.stablehlo.special_functions.bessel import bessel_i1e
+from xla_core.stablehlo.special_functions.error_function import erf_inv, erfc
+from xla_core.stablehlo.special_functions.gamma import digamma, lgamma
+from xla_core.stablehlo.special_functions.zeta import polygamma, zeta
+
+__all__ = ["bessel_i1e", "digamma", "erf_inv", "erfc", "lgamma", "polygamma", "zeta"]
