@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import pydantic
+import pytest
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.shape import Layout, Shape
+from xla_core.target import (
+    AlignmentRules,
+    Capabilities,
+    DeviceDescription,
+    LayoutRules,
+    TargetConfig,
+    Unsupported,
+    array_size_bytes,
+)
+
+F32, S32, F64, PRED = ElementType.F32, ElementType.S32, ElementType.F64, ElementType.PRED
+
+TEXT = """
+HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[8] parameter(0)
+  i = s32[] parameter(1)
+  d = f64[8] parameter(2)
+  y = f32[8] add(x, x)
+  z = pred[8] compare(x, y), direction=LT
+  s = f32[8] select(z, x, y)
+  v = f32[2] dynamic-slice(s, i), dynamic_slice_sizes={2}
+  zero = f32[] constant(0)
+  r = f32[] reduce(v, zero), dimensions={0}, to_apply=sum
+  w = f64[8] add(d, d)
+  k = f32[8] custom-call(x), custom_call_target="mine"
+  ROOT t = (f32[], f64[8], f32[8]) tuple(r, w, k)
+}
+"""
+
+
+def _named():
+    return {i.name: i for c in parse_hlo(TEXT).computations for i in c.instructions}
+
+
+def test_by_default_nothing_is_supported():
+    named = _named()
+    answer = Capabilities().supports(named["y"])
+    assert not answer
+    assert isinstance(answer, Unsupported)
+    assert Capabilities(ops={"negate": frozenset({F32})}).supports(named["y"]) == Unsupported("there is no add")
+    assert Capabilities(storage_types=frozenset({F32})).supports(named["zero"])
+
+
+def test_a_table_of_ops_by_types():
+    named = _named()
+    c = Capabilities().with_ops(("add", "compare", "select", "dynamic-slice", "reduce"), [F32])
+    for name in ("x", "y", "z", "s", "v", "r", "zero"):
+        assert c.supports(named[name]), name
+    assert c.supports(named["w"]) == Unsupported("the device holds no f64")
+    assert c.model_copy(update={"storage_types": frozenset({F32, F64})}).supports(named["w"]) == Unsupported(
+        "there is no add of f64"
+    )
+    assert not c.model_copy(update={"index_types": frozenset({ElementType.S64})}).supports(named["v"])
+
+
+def test_the_instructions_of_a_reducer_are_looked_up():
+    named = _named()
+    c = Capabilities().with_ops(["reduce"], [F32])
+    answer = c.supports(named["r"])
+    assert isinstance(answer, Unsupported)
+    assert "there is no add" in answer.reason
+    c = c.with_ops(["add", "maximum"], [F32])
+    assert c.supports(named["r"])
+    assert not c.model_copy(update={"scalar_computations": {"reduce": frozenset({"maximum"})}}).supports(named["r"])
+
+
+def test_custom_calls_and_constraints():
+    named = _named()
+    c = Capabilities.all_of(without=["custom-call"])
+    assert not c.supports(named["k"])
+    assert c.model_copy(update={"custom_calls": frozenset({"mine"})}).supports(named["k"])
+    c = c.with_constraint("add", lambda i: "too long" if i.shape.num_elements > 4 else None)
+    assert c.supports(named["y"]) == Unsupported("too long")
+    assert c.supports(named["c"])
+    assert not c.with_constraint("*", lambda i: "no").supports(named["s"])
+
+
+def test_sizes_and_layouts():
+    target = TargetConfig(
+        name="t",
+        device=DeviceDescription(name="d", memory_bytes=1 << 30),
+        layouts=LayoutRules(packed=True),
+        alignment=AlignmentRules(size=8),
+    )
+    assert target.shape_size_bytes(Shape.array(F32, (3,))) == 16
+    assert target.shape_size_bytes(Shape.array(ElementType.S4, (20,))) == 16
+    assert target.shape_size_bytes(Shape.array(ElementType.PRED, (20,))) == 24
+    assert target.shape_size_bytes(Shape.token()) == 0
+    assert target.shape_size_bytes(Shape.tuple([Shape.array(F32), Shape.array(F64)])) == 16
+    assert array_size_bytes(Shape.array(F32, (5, 9)).with_layout(Layout((1, 0), tiles=((8, 128),)))) == 8 * 128 * 4
+    assert target.layouts.layout(Shape.array(ElementType.S4, (20,))).element_size_in_bits == 4
+
+
+def test_configurations_are_frozen_and_have_a_fingerprint():
+    a, b = TargetConfig(name="a"), TargetConfig(name="a", features=("x",))
+    with pytest.raises(pydantic.ValidationError):
+        a.name = "b"
+    assert a.fingerprint() == TargetConfig(name="a").fingerprint() != b.fingerprint()

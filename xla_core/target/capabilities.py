@@ -1,0 +1,199 @@
+"""What a device can compute: opcodes by element types, as data, and predicates for what a table can't say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Capabilities", "Constraint", "Ok", "Support", "Unsupported"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ok:
+    """The device runs it."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unsupported:
+    """The device doesn't run it; `reason` completes the sentence "it can't, because"."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+Support = Ok | Unsupported
+
+Constraint = Callable[[HloInstruction], str | None]
+"""A further condition on an instruction: a reason why the device can't run it, or None."""
+
+_STRUCTURE = frozenset(
+    {"parameter", "tuple", "get-tuple-element", "opt-barrier", "after-all", "add-dependency", "domain"}
+)
+"""Ops that arrange values. They, and control flow, are the core's to run."""
+
+_INDEX_OPERANDS: Mapping[str, Callable[[int], Iterable[int]]] = {
+    "dynamic-slice": lambda n: range(1, n),
+    "dynamic-update-slice": lambda n: range(2, n),
+    "dynamic-reshape": lambda n: range(1, n),
+    "gather": lambda n: (1,),
+    "scatter": lambda n: ((n - 1) // 2,),
+    "set-dimension-size": lambda n: (1,),
+}
+"""Operands that say where, not what; their types are looked up in `index_types`."""
+
+_PREDICATE_OPERANDS: Mapping[str, int] = {"select": 0}
+
+
+class Capabilities(BaseModel):
+    """The table; by default nothing.
+
+    An instruction is supported when its opcode is in `ops`, every array that it reads or writes has one of the element
+    types there, and no constraint objects. Not looked up there: operands that are indices (`index_types`), the
+    predicate of a select and the result of a comparison (pred, always), and the computations of reduce, scatter and the
+    like, whose instructions are looked up one by one.
+
+    Attributes:
+        ops: opcode -> element types of data operands and results.
+        index_types: types of indices into arrays.
+        storage_types: types of arrays that the device holds; None takes every type of `ops`, `index_types`, and pred.
+        custom_calls: custom-call targets that the device runs, with any operands.
+        constraints: opcode -> further conditions; those under "*" are asked for every opcode.
+        scalar_computations: opcodes whose applied computation must be a single op of these
+            (`{"reduce": {"add", "maximum"}}`).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    ops: Mapping[str, frozenset[ElementType]] = Field(default_factory=dict)
+    index_types: frozenset[ElementType] = frozenset({ElementType.S32})
+    storage_types: frozenset[ElementType] | None = None
+    custom_calls: frozenset[str] = frozenset()
+    constraints: Mapping[str, tuple[Constraint, ...]] = Field(default_factory=dict)
+    scalar_computations: Mapping[str, frozenset[str]] = Field(default_factory=dict)
+
+    # -- making ------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def all_of(
+        cls,
+        element_types: Iterable[ElementType] | None = None,
+        *,
+        opcodes: Iterable[str] | None = None,
+        without: Iterable[str] = (),
+    ) -> Capabilities:
+        """Every op of the table (or `opcodes`), but for `without`, with every element type (or those given)."""
+        types = frozenset(t for t in (element_types or ElementType) if t.is_array)
+        left_out = frozenset(without)
+        names = [name for name in (OPS if opcodes is None else opcodes) if name not in left_out]
+        indices = frozenset(t for t in ElementType if t.is_integral and t.bit_width >= 8)
+        return cls(ops=dict.fromkeys(names, types), index_types=indices)
+
+    def with_ops(self, opcodes: Iterable[str], element_types: Iterable[ElementType]) -> Capabilities:
+        """These too."""
+        ops, types = dict(self.ops), frozenset(element_types)
+        for opcode in opcodes:
+            ops[opcode] = ops.get(opcode, frozenset()) | types
+        return self.model_copy(update={"ops": ops})
+
+    def without_ops(self, *opcodes: str) -> Capabilities:
+        """All but these."""
+        return self.model_copy(update={"ops": {k: v for k, v in self.ops.items() if k not in opcodes}})
+
+    def with_constraint(self, opcode: str, constraint: Constraint) -> Capabilities:
+        """A further condition on an opcode, or on every one ("*")."""
+        both = {**self.constraints, opcode: (*self.constraints.get(opcode, ()), constraint)}
+        return self.model_copy(update={"constraints": both})
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    @property
+    def held_types(self) -> frozenset[ElementType]:
+        """Types of arrays that may lie in the device's memory."""
+        if self.storage_types is not None:
+            return self.storage_types
+        return frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
+
+    def supports(self, instruction: HloInstruction) -> Support:
+        """Whether the device runs `instruction`, or why not."""
+        held = self._check_held(instruction.shape)
+        if held is not None:
+            return held
+        opcode = instruction.opcode
+        if opcode in _STRUCTURE or Trait.CONTROL_FLOW in instruction.op.traits:
+            return self._check_constraints(instruction)
+        if opcode == "custom-call":
+            target = instruction.attribute("custom_call_target")
+            if target in self.custom_calls:
+                return self._check_constraints(instruction)
+            if "custom-call" not in self.ops:
+                return Unsupported(f"there is no custom call {target!r}")
+        if opcode in ("constant", "copy", "bitcast") and opcode not in self.ops:
+            return self._check_constraints(instruction)
+        if opcode not in self.ops:
+            return Unsupported(f"there is no {opcode}")
+        wrong = self._wrong_type(instruction)
+        if wrong is not None:
+            return Unsupported(f"there is no {opcode} of {wrong}")
+        inside = self._check_computations(instruction)
+        return self._check_constraints(instruction) if inside is None else inside
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _check_held(self, shape: Shape) -> Unsupported | None:
+        for leaf in shape.leaves():
+            if leaf.is_array and leaf.element_type not in self.held_types:
+                return Unsupported(f"the device holds no {leaf.element_type}")
+        return None
+
+    def _wrong_type(self, instruction: HloInstruction) -> ElementType | None:
+        opcode, operands = instruction.opcode, instruction.operands
+        types = self.ops[opcode]
+        places = _INDEX_OPERANDS.get(opcode)
+        indices = frozenset(places(len(operands))) if places is not None else frozenset()
+        for number, operand in enumerate(operands):
+            if _PREDICATE_OPERANDS.get(opcode) == number:
+                continue
+            wanted = self.index_types if number in indices else types
+            for leaf in operand.shape.leaves():
+                if leaf.is_array and leaf.element_type not in wanted:
+                    return leaf.element_type
+        if opcode in ("compare", "is-finite"):
+            return None
+        for leaf in instruction.shape.leaves():
+            if leaf.is_array and leaf.element_type not in types:
+                return leaf.element_type
+        return None
+
+    def _check_computations(self, instruction: HloInstruction) -> Unsupported | None:
+        allowed = self.scalar_computations.get(instruction.opcode)
+        for computation in instruction.called_computations:
+            if allowed is not None:
+                inside = [i.opcode for i in computation.instructions if i.opcode != "parameter"]
+                if len(inside) != 1 or inside[0] not in allowed:
+                    names = ", ".join(sorted(allowed))
+                    return Unsupported(f"{instruction.opcode} takes a computation of a single op of {names}")
+            for inner in computation.instructions:
+                answer = self.supports(inner)
+                if isinstance(answer, Unsupported):
+                    return Unsupported(f"in its computation, {inner.name}: {answer.reason}")
+        return None
+
+    def _check_constraints(self, instruction: HloInstruction) -> Support:
+        for key in (instruction.opcode, "*"):
+            for constraint in self.constraints.get(key, ()):
+                reason = constraint(instruction)
+                if reason is not None:
+                    return Unsupported(reason)
+        return Ok()
