@@ -10,6 +10,7 @@ from xla_core.passes.pass_manager import (
     PassGroup,
     PassTiming,
 )
+from xla_core.passes.pipeline import default_pipeline, run_hlo_passes
 from xla_core.passes.registry import PASSES, create_pass, register_pass
 
 __all__ = [
@@ -23,5 +24,7 @@ __all__ = [
     "PassGroup",
     "PassTiming",
     "create_pass",
+    "default_pipeline",
     "register_pass",
+    "run_hlo_passes",
 ]
