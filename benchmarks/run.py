@@ -1,6 +1,6 @@
 """Times the benchmark programs: ours against JAX's own CPU compiler, in turns in one process.
 
-    python -m benchmarks.run [--backend cpu] [--only NAME ...] [--json out/bench.json] [--chart out/bench.png]
+    xla bench [--backend cpu] [--only NAME ...] [--json out/bench.json] [--chart out/bench.png]
 
 `run` is the part to call from elsewhere. Without JAX our side is timed alone (`--side ours`), and the other way round.
 """
@@ -54,9 +54,9 @@ def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, sec
     return {name: statistics.median(times) * 1e6 for name, times in zip(sides, samples, strict=True)}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int:
     """Returns 1 if a program failed, was wrong, or the geometric mean is below `--require`; 2 if a side is missing."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", help="our platform; default: the best that is installed")
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")

@@ -1,0 +1,140 @@
+"""`xla backends` and `xla doctor`: what is there, what is broken and why, and that one costs no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from xla_core.backend import registry
+
+TOY = "from toy_backend import xla_backend\n"
+LACKING = """\
+from toy_backend import *
+from xla_core.backend import Availability, Requirement, hookimpl
+
+def probe():
+    return Availability.of(
+        Requirement("driver", False, "version 9 is not installed", "install chip-driver 9"),
+        Requirement("compiler", True, "chipcc 3"),
+    )
+
+@hookimpl
+def xla_backend():
+    return spec(probe=probe, description="a chip")
+"""
+
+
+@pytest.fixture
+def none_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_entry_points", list)
+
+
+@pytest.fixture
+def only_these(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Hides what else this environment has installed."""
+    every = registry._entry_points
+
+    def limit(*names: str) -> None:
+        monkeypatch.setattr(registry, "_entry_points", lambda: [p for p in every() if p.name in names])
+
+    return limit
+
+
+@pytest.mark.usefixtures("none_installed")
+def test_nothing_installed(xla: Callable[..., Any], program: Any) -> None:
+    listed = xla("backends")
+    assert listed.code == 1
+    assert "no backend is installed: pip install" in listed.out
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert examined.out.splitlines()[-1].startswith("No backend is installed: pip install")
+    run = xla("run", program)
+    assert run.code == 2
+    assert "no backend is installed" in run.err
+
+
+def test_a_backend_that_works(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, only_these: Callable[..., None]
+) -> None:
+    install("toy", "toy", TOY)
+    only_these("toy")
+    listed = xla("backends")
+    assert listed.code == 0
+    line = next(line for line in listed.out.splitlines() if line.startswith("toy"))
+    assert line.split()[1:5] == ["1.0", "1.0", "-5", "available"]
+    examined = xla("doctor")
+    assert examined.code == 0, examined.out
+    assert "toy from toy 1.0 (plugin_toy): available" in examined.out
+    assert "2 devices: toy" in examined.out
+    assert examined.out.splitlines()[-1] == "All is well: programs run on 'toy' unless you name another."
+
+
+def test_a_missing_requirement_is_named_with_its_hint(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, only_these: Callable[..., None]
+) -> None:
+    install("chip", "chip", LACKING)
+    only_these("chip")
+    assert "driver: version 9 is not installed" in xla("backends").out
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert "lacks driver: version 9 is not installed" in examined.out
+    assert "hint: install chip-driver 9" in examined.out
+    assert "has   compiler: chipcc 3" in examined.out
+    assert examined.out.splitlines()[-1] == (
+        "No installed backend can be used: chip: driver: version 9 is not installed."
+    )
+
+
+def test_a_broken_backend_shows_its_cause_and_breaks_no_other(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, only_these: Callable[..., None], program: Any
+) -> None:
+    install("toy", "toy", TOY)
+    install("smoke", "smoke", "def wire():\n    raise OSError('libsmoke.so: no such file')\n\nwire()\n")
+    only_these("toy", "smoke")
+    listed = xla("backends")
+    assert listed.code == 0
+    assert "broken" in listed.out
+    examined = xla("doctor")
+    assert examined.code == 0
+    assert "OSError: libsmoke.so: no such file" in examined.out
+    assert "in wire" in examined.out
+    last = examined.out.splitlines()[-1]
+    assert last.startswith("All is well: programs run on 'toy'")
+    assert "smoke cannot be loaded" in last
+    assert xla("run", program).code == 0
+    assert "libsmoke.so" in xla("run", program, "-b", "smoke").err
+
+
+def test_a_device_that_does_not_open(
+    xla: Callable[..., Any],
+    install: Callable[..., None],
+    toy: Any,
+    only_these: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(self: Any, ordinal: int) -> None:
+        raise OSError("bus error")
+
+    monkeypatch.setattr(toy.ToyPlatform, "create_executor", fail)
+    install("toy", "toy", TOY)
+    only_these("toy")
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert "opening it failed with OSError: bus error" in examined.out.splitlines()[-1]
+
+
+def test_the_variable_that_chooses(
+    xla: Callable[..., Any],
+    install: Callable[..., None],
+    toy: Any,
+    only_these: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install("toy", "toy", TOY)
+    only_these("toy")
+    monkeypatch.setenv("XLA_PLATFORM", "elsewhere")
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert "XLA_PLATFORM asks for 'elsewhere'" in examined.out.splitlines()[-1]

@@ -1,0 +1,102 @@
+"""`xla compile` and `xla opt`: stages, artifacts, passes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xla_core
+
+
+@pytest.fixture
+def artifacts(toy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy makes "code" and "asm", but only for those who keep artifacts."""
+
+    def made(executable: Any) -> dict[str, str | bytes]:
+        return {"hlo": executable.as_text(), "asm": "nop", "code": b"\0\1"}
+
+    def run_backend(compiler: Any, module: Any, options: Any, executor: Any = None) -> Any:
+        executable = toy.ToyExecutable(module)
+        if options.keep_artifacts:
+            executable.artifacts = lambda: made(executable)
+        return executable
+
+    monkeypatch.setattr(toy.ToyCompiler, "run_backend", run_backend)
+
+
+@pytest.mark.usefixtures("artifacts")
+def test_lists_what_the_backend_offers(xla: Callable[..., Any], toy_backend: str, program: Path) -> None:
+    result = xla("compile", program, "--backend", toy_backend)
+    assert result.code == 0, result.err
+    assert [line.split()[0] for line in result.out.splitlines()[1:]] == [
+        "hlo-before",
+        "hlo",
+        "asm",
+        "code",
+        "serialized",
+    ]
+
+
+@pytest.mark.usefixtures("artifacts")
+def test_writes_stages_and_artifacts(xla: Callable[..., Any], toy_backend: str, program: Path, tmp_path: Path) -> None:
+    def emit(name: str, *more: object) -> Any:
+        return xla("compile", program, "--backend", toy_backend, "--emit", name, *more)
+
+    assert emit("asm").out == "nop\n"
+    for stage in ("hlo-before", "hlo"):
+        assert xla_core.parse(emit(stage).out).instruction_count == 4
+    out = tmp_path / "code"
+    assert emit("code", "-o", out).code == 0
+    assert out.read_bytes() == b"\0\1"
+    blob = tmp_path / "blob"
+    assert emit("serialized", "-o", blob).code == 0
+    with xla_core.Client(toy_backend) as client:
+        assert client.deserialize(blob.read_bytes()).name == "softplus"
+    wrong = emit("ptx")
+    assert wrong.code == 2
+    assert "there is no artifact 'ptx'" in wrong.err
+    assert "this backend offers hlo-before, hlo, asm, code, serialized" in wrong.err
+
+
+def test_the_input_stage_needs_no_backend(xla: Callable[..., Any], program: Path) -> None:
+    result = xla("compile", program, "--emit", "hlo-before")
+    assert result.code == 0
+    assert result.out.startswith("HloModule softplus")
+
+
+@pytest.mark.usefixtures("artifacts")
+def test_needs_no_device(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toy.ToyPlatform, "visible_device_count", lambda self: 0)
+    install("toy", "toy", "from toy_backend import xla_backend\n")
+    assert xla("run", program, "--backend", "toy").code == 2
+    result = xla("compile", program, "--backend", "toy", "--emit", "asm")
+    assert (result.code, result.out) == (0, "nop\n")
+
+
+def test_opt_lists_and_runs_passes(xla: Callable[..., Any], tmp_path: Path) -> None:
+    listed = xla("opt")
+    assert listed.code == 0
+    assert "call-inliner" in listed.out
+    path = tmp_path / "call.hlo"
+    path.write_text(
+        "HloModule m\n\nadd_one {\n  x = f32[] parameter(0)\n  one = f32[] constant(1)\n"
+        "  ROOT sum = f32[] add(x, one)\n}\n\n"
+        "ENTRY main {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=add_one\n}\n"
+    )
+    result = xla("opt", path, "--passes", "call_inliner", "--timings")
+    assert result.code == 0, result.err
+    assert " call(" not in result.out
+    assert xla_core.evaluate(xla_core.parse(result.out), np.float32(2))[0] == 3.0
+    assert "call-inliner" in result.err
+
+
+def test_opt_refuses_unknown_passes(xla: Callable[..., Any], program: Path) -> None:
+    result = xla("opt", program, "--passes", "call-inlinr")
+    assert result.code == 2
+    assert "did you mean call-inliner" in result.err

@@ -1,0 +1,68 @@
+"""`xla replay` and `xla bench`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xla_core.cli.commands.bench import bench
+from xla_core.passes import ModuleDump
+
+
+@pytest.fixture
+def dump(toy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy has no passes, and so no dumps of its own."""
+
+    def run_hlo_passes(self: Any, module: Any, options: Any, executor: Any = None) -> Any:
+        dump = ModuleDump.from_flags(module.name, options.dump_to)
+        if dump is not None:
+            dump.hlo("before_optimizations", module)
+        return module
+
+    monkeypatch.setattr(toy.ToyCompiler, "run_hlo_passes", run_hlo_passes)
+
+
+@pytest.mark.usefixtures("dump", "toy_backend")
+def test_a_dump_runs_again_with_its_arguments(
+    xla: Callable[..., Any], toy: Any, program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.linspace(0, 1, 6, dtype=np.float32).reshape(2, 3)
+    np.savez(tmp_path / "in.npz", x=x, y=x)
+    where = tmp_path / "dump"
+    assert xla("run", program, "-b", "toy", "-i", tmp_path / "in.npz", "--dump", where).code == 0
+    seen = []
+    right = toy.evaluate
+    monkeypatch.setattr(toy, "evaluate", lambda module, *a: seen.append(a) or right(module, *a))
+    result = xla("replay", where, "-b", "toy")
+    assert result.code == 0, result.err
+    assert "softplus" in result.out
+    assert "agrees" in result.out
+    np.testing.assert_array_equal(seen[0], [x, x])
+    monkeypatch.setattr(toy, "evaluate", lambda module, *a: [r * 2 for r in right(module, *a)])
+    assert xla("replay", where, "-b", "toy").code == 1
+
+
+@pytest.mark.usefixtures("toy_backend")
+def test_what_cannot_be_replayed(xla: Callable[..., Any], tmp_path: Path) -> None:
+    empty = xla("replay", tmp_path, "-b", "toy")
+    assert empty.code == 2
+    assert "holds no *.before_optimizations.txt" in empty.err
+    elided = tmp_path / "module_0001.m.before_optimizations.txt"
+    elided.write_text("HloModule m\nENTRY e {\n  ROOT c = f32[11] constant({...})\n}\n")
+    result = xla("replay", tmp_path, "-b", "toy")
+    assert result.code == 2
+    assert "--xla_dump_large_constants" in result.err
+
+
+def test_bench_needs_a_clone(xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--require" in xla("bench", "--help").out
+    monkeypatch.setattr(sys.modules[bench.__module__], "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "bench.py"))
+    monkeypatch.chdir(tmp_path)
+    result = xla("bench")
+    assert result.code == 2
+    assert "run `xla bench` within a clone" in result.err

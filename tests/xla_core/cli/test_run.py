@@ -1,0 +1,103 @@
+"""`xla run`: results, inputs from files, --check, traces, and errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.usefixtures("toy_backend")
+
+
+def test_random_arguments_and_check(xla: Callable[..., Any], program: Path) -> None:
+    result = xla("run", program, "--backend", "toy", "--check")
+    assert result.code == 0, result.err
+    assert "f32[2,3]" in result.out
+    assert "agrees with the reference evaluator" in result.out
+    again = xla("run", program, "--backend", "toy", "--seed", 0)
+    other = xla("run", program, "--backend", "toy", "--seed", 1)
+    first = [line for line in result.out.splitlines() if "f32[2,3]" in line]
+    assert first == [line for line in again.out.splitlines() if "f32[2,3]" in line]
+    assert first != [line for line in other.out.splitlines() if "f32[2,3]" in line]
+
+
+def test_inputs_and_outputs_are_files(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3) / 7
+    y = np.full((2, 3), 2, np.float32)
+    np.save(tmp_path / "x.npy", x)
+    np.savez(tmp_path / "rest.npz", y=y)
+    out = tmp_path / "out"
+    inputs = ["-i", tmp_path / "x.npy", "-i", tmp_path / "rest.npz"]
+    result = xla("run", program, "-b", "toy", *inputs, "--output", out, "--repeat", 3)
+    assert result.code == 0, result.err
+    assert "median of 3 runs" in result.out
+    np.testing.assert_allclose(np.load(out / "result_0.npy"), np.exp(x.astype(np.float64) * y), rtol=1e-6)
+
+
+def test_types_that_numpy_files_do_not_know(xla: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "add.hlo"
+    path.write_text("HloModule m\nENTRY main {\n  x = bf16[3] parameter(0)\n  ROOT r = bf16[3] add(x, x)\n}\n")
+    values = np.array([1, 2.5, -3], ml_dtypes.bfloat16)
+    np.save(tmp_path / "x.npy", values.view("V2"))
+    result = xla("run", path, "-b", "toy", "-i", tmp_path / "x.npy", "-o", tmp_path, "--check")
+    assert result.code == 0, result.err
+    stored = np.load(tmp_path / "result_0.npy").view(ml_dtypes.bfloat16)
+    np.testing.assert_array_equal(stored, values + values)
+
+
+def test_a_wrong_backend_fails_the_check(
+    xla: Callable[..., Any], program: Path, toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = toy.evaluate
+    monkeypatch.setattr(toy, "evaluate", lambda module, *a: [r + (r == r.max()) for r in right(module, *a)])
+    result = xla("run", program, "--backend", "toy", "--check")
+    assert result.code == 1
+    assert "1 of 6 wrong" in result.out
+    assert "differs from the reference evaluator" in result.out
+    assert xla("run", program, "--backend", "toy").code == 0
+
+
+def test_trace(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    assert xla("run", program, "-b", "toy", "--trace", trace).code == 0
+    names = {event["name"] for event in json.loads(trace.read_text())["traceEvents"]}
+    assert {"parse", "compile softplus", "execute softplus"} <= names
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere.mlir"], "cannot read the program nowhere.mlir"),
+        (["PROGRAM", "--input", "nowhere.npy"], "cannot read the array in nowhere.npy"),
+        (["PROGRAM", "--input", "WRONG"], "argument 0 of softplus must be f32[2,3], not f64[2]"),
+        (["PROGRAM", "--backend", "nothing"], "there is no backend named 'nothing'"),
+        (["PROGRAM", "--set", "optimization_level=9"], "optimization_level"),
+        (["PROGRAM", "--set", "speed"], "has no value"),
+        (["PROGRAM", "--set", "speeed=3"], "its options are: speed"),
+    ],
+)
+def test_errors_have_no_traceback(
+    xla: Callable[..., Any], program: Path, tmp_path: Path, words: list[str], said: str
+) -> None:
+    np.savez(tmp_path / "wrong.npz", a=np.zeros(2), b=np.zeros(2))
+    paths = {"PROGRAM": str(program), "WRONG": str(tmp_path / "wrong.npz")}
+    words = [paths.get(w, w) for w in words]
+    result = xla("run", *words, *([] if "--backend" in words else ["--backend", "toy"]))
+    assert result.code == 2
+    assert said in result.err
+    assert "Traceback" not in result.err
+
+
+def test_syntax_errors_name_file_line_and_column(xla: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "bad.hlo"
+    path.write_text("HloModule m\nENTRY main {\n  ROOT x = f32[2] frobnicate()\n}\n")
+    result = xla("run", path, "--backend", "toy")
+    assert result.code == 2
+    assert f"{path}:3:" in result.err
+    assert "frobnicate" in result.err
+    assert "Traceback" in xla("run", path, "--debug", "--backend", "toy").err

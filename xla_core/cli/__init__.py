@@ -1,0 +1,29 @@
+"""The command `xla`. Each command is a file in `commands`; what it needs is imported when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xla_core.cli.scaffold import Scaffold as Scaffold
+
+__all__ = ["COMMANDS_GROUP", "Scaffold", "main"]
+
+COMMANDS_GROUP = "xla_core.commands"
+"""Entry points of this group add commands: the name is the command's, the value a function for typer."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command. Returns its exit code: 0 it did, 1 its answer is no, 2 it couldn't."""
+    from xla_core.cli.app import run  # `import xla_core.cli` costs nothing
+
+    return run(arguments)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Scaffold":
+        from xla_core.cli.scaffold import Scaffold
+
+        return Scaffold
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

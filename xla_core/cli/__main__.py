@@ -1,0 +1,7 @@
+"""`python -m xla_core.cli` is `xla`."""
+
+import sys
+
+from xla_core.cli import main
+
+sys.exit(main())

@@ -1,0 +1,117 @@
+"""The command line as a whole: our commands, those that other distributions bring, and what becomes of errors."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Annotated, Any
+
+import typer
+import typer.core
+
+from xla_core.cli import COMMANDS_GROUP
+from xla_core.cli.commands import COMMANDS
+from xla_core.cli.output import print_error
+from xla_core.errors import FailedPreconditionError, XlaError
+
+__all__ = ["app", "run"]
+
+DEBUG = "--debug"
+
+
+class _Commands(typer.core.TyperGroup):
+    """Adds the commands of the entry points, each loaded on its own when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *sorted(set(_contributed()) - set(self.commands))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in _contributed():
+            return own
+        return _load(cmd_name)
+
+
+def _contributed() -> dict[str, importlib.metadata.EntryPoint]:
+    return {point.name: point for point in importlib.metadata.entry_points(group=COMMANDS_GROUP)}
+
+
+@cache
+def _load(name: str) -> Any:
+    """The typer command of an entry point; for one that doesn't load, a command that says why."""
+    point = _contributed()[name]
+    try:
+        function = point.load()
+        return _command(name, function, getattr(function, "context_settings", None))
+    except Exception as error:  # someone else's package may raise anything, and must not cost the other commands
+        cause = error
+
+    def broken() -> None:
+        owner = point.dist.metadata["Name"] if point.dist is not None else point.value
+        raise FailedPreconditionError(
+            f"the command {name!r} of {owner} does not load: {type(cause).__name__}: {cause}",
+            hint=f"reinstall or uninstall {owner}",
+        ) from cause
+
+    broken.__doc__ = f"(does not load: {type(cause).__name__}: {cause})"
+    return _command(name, broken, {"allow_extra_args": True, "ignore_unknown_options": True})
+
+
+def _command(name: str, function: Callable[..., Any], settings: dict[str, Any] | None) -> Any:
+    single = typer.Typer(add_completion=False)
+    single.command(name, context_settings=settings)(function)
+    return typer.main.get_command(single)
+
+
+app = typer.Typer(
+    name="xla",
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Compile, run and check programs on any installed backend.",
+)
+for _name, _function, _settings in COMMANDS:
+    app.command(_name, context_settings=_settings)(_function)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from xla_core import __version__
+
+        typer.echo(f"xla-core {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error; anywhere on the line.")] = False,
+) -> None:
+    pass
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """As `xla_core.cli.main`."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = DEBUG in words
+    try:
+        app(args=[word for word in words if word != DEBUG], prog_name="xla")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except XlaError as error:
+        if debug:
+            traceback.print_exc()
+        else:
+            print_error(error)
+        return 2
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        return 130
+    return 0

@@ -1,0 +1,68 @@
+"""Results against the reference evaluator, as `xla run --check` and `xla replay` show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xla_core.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
+
+    from xla_core.hlo import ElementType
+    from xla_core.hlo.literal_comparison import Tolerance
+
+__all__ = ["check_results", "tolerance_for"]
+
+
+def tolerance_for(element_type: ElementType) -> Tolerance:
+    """What two right compilations of one whole program may differ by: sums in another order, fused operations.
+
+    Integers and pred must be equal; of floats, 4 ULP or about a thousand rounding errors of the largest element.
+    """
+    import numpy as np
+
+    from xla_core.hlo.literal_comparison import Tolerance
+
+    element_type = element_type.component
+    if not element_type.is_floating:
+        return Tolerance()
+    one = np.ones((), element_type.dtype)
+    eps = float(np.nextafter(one, one + one).astype(np.float64)) - 1
+    relative = min(1000 * eps, 2 * eps**0.5)
+    return Tolerance(ulp=4, rtol=relative, scaled=relative)
+
+
+def check_results(console: Console, actual: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> bool:
+    """Prints a line for each result; returns whether all are right."""
+    from rich.table import Table
+
+    from xla_core.hlo import ElementType
+    from xla_core.hlo.literal_comparison import compare_arrays
+
+    if len(actual) != len(expected):
+        raise InvalidArgumentError(f"{len(actual)} results, the reference evaluator has {len(expected)}")
+    table = Table("result", "max |difference|", "max ULP", "verdict", box=None, pad_edge=False)
+    right = True
+    for index, (have, want) in enumerate(zip(actual, expected, strict=True)):
+        try:
+            difference = compare_arrays(have, want, tolerance_for(ElementType.from_numpy(want.dtype)))
+        except InvalidArgumentError as error:
+            table.add_row(str(index), "", "", f"[red]{error.message}")
+            right = False
+            continue
+        figures = (str(index), f"{difference.max_absolute:.3g}", f"{difference.max_ulp:.3g}")
+        if difference.equal:
+            table.add_row(*figures, "[green]right")
+        else:
+            at = ",".join(map(str, difference.index or ()))
+            where = f"\\[{at}] is {difference.actual}, not {difference.expected}"
+            table.add_row(*figures, f"[red]{difference.wrong} of {difference.elements} wrong: {where}")
+            right = False
+    console.print(table)
+    console.print(
+        "[green]agrees with the reference evaluator" if right else "[red]differs from the reference evaluator"
+    )
+    return right

@@ -1,0 +1,31 @@
+"""The commands, a file each. A file imports what it needs within its function, so that `xla --help` is quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.cli.commands.backends import backends, doctor
+from xla_core.cli.commands.bench import bench
+from xla_core.cli.commands.compile import compile_program
+from xla_core.cli.commands.new import new
+from xla_core.cli.commands.opt import opt
+from xla_core.cli.commands.replay import replay
+from xla_core.cli.commands.run import run
+
+__all__ = ["COMMANDS"]
+
+Command = Callable[..., Any]
+
+COMMANDS: list[tuple[str, Command, dict[str, Any]]] = [
+    ("run", run, {}),
+    ("compile", compile_program, {}),
+    ("opt", opt, {}),
+    ("backends", backends, {}),
+    ("doctor", doctor, {}),
+    ("new", new, {}),
+    ("replay", replay, {}),
+    # the benchmarks read their own options, --help too
+    ("bench", bench, {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}),
+]
+"""Name, function and typer's settings of each, in the order of `xla --help`."""

@@ -1,0 +1,171 @@
+"""`xla backends` and `xla doctor`: what is installed, whether it works, and why not."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import os
+import platform
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from xla_core.cli import output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xla_core.backend import BackendInfo, Requirement
+
+__all__ = ["backends", "doctor"]
+
+VARIABLES = ("XLA_PLATFORM", "XLA_FLAGS", "XLA_CORE_FLAGS", "JAX_PLATFORMS")
+INSTALL_HINT = "pip install a backend, for example xla-backend-cpu"
+PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "pluggy", "pydantic", "jax")
+
+
+def backends() -> None:
+    """List the installed backends, and whether each can be used."""
+    from rich.table import Table
+
+    from xla_core.backend import inspect_backends
+
+    found = inspect_backends()
+    out = output.console()
+    if not found:
+        out.print(f"no backend is installed: {INSTALL_HINT}")
+        raise typer.Exit(1)
+    table = Table("backend", "version", "contract", "priority", "status", "what it is", box=None, pad_edge=False)
+    for info in found:
+        spec = info.spec
+        if spec is None:
+            owner = " and ".join(info.distributions)
+            table.add_row(info.name, "", "", "", "[red]broken", f"[red]{_escaped(owner)}; see `xla doctor`")
+            continue
+        status = "[green]available" if info.usable else "[yellow]not available"
+        needs = ", ".join(f"{r.name}{'' if r.met else ' (missing)'}" for r in _requirements(info))
+        what = "; ".join(part for part in (spec.description, f"needs {needs}" if needs else "") if part)
+        if not info.usable:
+            what = "; ".join(part for part in (_cause(info), what) if part)
+        contracts = ", ".join(f"{major}.{minor}" for major, minor in spec.contract_versions)
+        table.add_row(info.name, spec.version, contracts, str(spec.priority), status, _escaped(what))
+    out.print(table)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Finding:
+    """A backend with what opening its devices showed: `devices` is "" where they can't be used, for `cause`."""
+
+    info: BackendInfo
+    devices: str
+    cause: str
+
+
+def doctor() -> None:
+    """Examine the environment and every backend; end with the one sentence that matters."""
+    from xla_core.backend import inspect_backends
+
+    out = output.console()
+    _environment(out)
+    findings = [_open(info) for info in inspect_backends()]
+    for finding in findings:
+        _show(out, finding)
+    out.print()
+    sentence, well = _sentence(findings)
+    out.print(f"[bold {'green' if well else 'red'}]{_escaped(sentence)}", soft_wrap=True)
+    if not well:
+        raise typer.Exit(1)
+
+
+def _environment(out: Console) -> None:
+    from xla_core import __version__
+    from xla_core.backend import CONTRACT_VERSION
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    contract = ".".join(map(str, CONTRACT_VERSION))
+    out.print(f"[bold]xla-core[/] {__version__}, contract {contract}")
+    out.print(f"  Python {platform.python_version()} at {sys.executable}", soft_wrap=True, markup=False)
+    out.print(f"  {platform.system()} {platform.release()} on {platform.machine()}, {cores} cores", soft_wrap=True)
+    versions = [f"{name} {_version(name)}" for name in PACKAGES]
+    out.print(f"  {', '.join(versions)}", soft_wrap=True)
+    for name in VARIABLES:
+        if name in os.environ:
+            out.print(f"  {name}={os.environ[name]}", soft_wrap=True, markup=False)
+
+
+def _open(info: BackendInfo) -> _Finding:
+    import xla_core as xla
+    from xla_core.errors import XlaError
+    from xla_core.runtime.allocator import format_bytes
+
+    if not info.usable:
+        return _Finding(info, "", _cause(info))
+    try:
+        with xla.Client(info.name) as client:
+            description = client.devices[0].description
+            count = len(client.devices)
+    except XlaError as error:
+        return _Finding(info, "", error.message)
+    except Exception as error:  # a vendor's driver may raise anything; the others must still be examined
+        return _Finding(info, "", f"opening it failed with {type(error).__name__}: {error}")
+    memory = f", {format_bytes(description.memory_bytes)}" if description.memory_bytes else ""
+    return _Finding(info, f"{count} device{'s' if count > 1 else ''}: {description.name}{memory}", "")
+
+
+def _show(out: Console, finding: _Finding) -> None:
+    info = finding.info
+    owner = " and ".join(info.distributions)
+    status = "[green]available" if finding.devices else "[yellow]not available" if info.error is None else "[red]broken"
+    out.print(f"\n[bold]{info.name}[/] from {_escaped(owner)} ({_escaped(info.entry_point)}): {status}", soft_wrap=True)
+    for requirement in _requirements(info):
+        mark = "[green]has[/]  " if requirement.met else "[red]lacks[/]"
+        detail = f": {requirement.detail}" if requirement.detail else ""
+        out.print(f"  {mark} {_escaped(requirement.name + detail)}", soft_wrap=True)
+        if requirement.hint and not requirement.met:
+            out.print(f"        hint: {requirement.hint}", soft_wrap=True, markup=False)
+    out.print(f"  {finding.devices or finding.cause}", soft_wrap=True, markup=False)
+    if info.error is not None:
+        if info.error.hint:
+            out.print(f"  hint: {info.error.hint}", soft_wrap=True, markup=False)
+        out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
+
+
+def _sentence(findings: list[_Finding]) -> tuple[str, bool]:
+    """What the user needs to know, and whether programs can run."""
+    if not findings:
+        return f"No backend is installed: {INSTALL_HINT}.", False
+    usable = [f.info for f in findings if f.devices]
+    broken = [f.info.name for f in findings if f.info.error is not None]
+    wanted = os.environ.get("XLA_PLATFORM")
+    if wanted and wanted not in {info.name for info in usable}:
+        return f"XLA_PLATFORM asks for {wanted!r}, which cannot be used: unset it, or mend that backend.", False
+    if not usable:
+        causes = "; ".join(f"{f.info.name}: {f.cause}" for f in findings)
+        return f"No installed backend can be used: {causes}.", False
+    default = wanted or min(usable, key=lambda info: (-(info.spec.priority if info.spec else 0), info.name)).name
+    tail = f"; {', '.join(broken)} cannot be loaded, for the reason above" if broken else ""
+    return f"All is well: programs run on {default!r} unless you name another{tail}.", True
+
+
+def _requirements(info: BackendInfo) -> tuple[Requirement, ...]:
+    return info.availability.requirements if info.availability is not None else ()
+
+
+def _cause(info: BackendInfo) -> str:
+    if info.error is not None:
+        return info.error.message
+    return info.availability.cause if info.availability is not None else ""
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

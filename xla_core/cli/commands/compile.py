@@ -1,0 +1,111 @@
+"""`xla compile`: any stage of a compilation, without running it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xla_core.cli import output, programs
+from xla_core.cli.options import Backend, Program, Settings
+from xla_core.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from xla_core.backend import CompileOptions, Executable
+
+__all__ = ["compile_program"]
+
+INPUT_STAGE = "hlo-before"
+SERIALIZED = "serialized"
+
+
+def compile_program(
+    file: Program,
+    backend: Backend = None,
+    emit: Annotated[
+        str | None, typer.Option("--emit", "-e", metavar="NAME", help="What to write; without it, lists what there is.")
+    ] = None,
+    output_file: Annotated[Path | None, typer.Option("--output", "-o", metavar="OUT", help="Default: stdout.")] = None,
+    settings: Settings = None,
+) -> None:
+    """Compile a program; write any stage or artifact of it, or list what the backend offers.
+
+    Needs no device where the backend's compiler needs none.
+    """
+    text = programs.read_program(file)
+    name = programs.file_name(file)
+    if emit == INPUT_STAGE:  # needs no backend
+        import xla_core as xla
+
+        _write(xla.parse(text, file=name).to_text(), output_file)
+        return
+    options = programs.compile_options(settings or (), keep_artifacts=True)
+    executable, serialize = _compile(text, name, backend, options)
+    artifacts = executable.artifacts()
+    if emit is None:
+        _list(artifacts)
+    elif emit in artifacts:
+        _write(artifacts[emit], output_file)
+    elif emit == SERIALIZED:
+        _write(serialize(), output_file)
+    else:
+        offered = [INPUT_STAGE, *artifacts, SERIALIZED]
+        raise InvalidArgumentError(f"there is no artifact {emit!r}", hint=f"this backend offers {', '.join(offered)}")
+
+
+def _compile(
+    text: bytes, filename: str, backend: str | None, options: CompileOptions
+) -> tuple[Executable, Callable[[], bytes]]:
+    """By a client, or, where the machine has no device of that kind, by the compiler alone."""
+    import xla_core as xla
+    from xla_core.errors import UnavailableError
+
+    try:
+        loaded = xla.Client(backend).compile(text, options, file=filename)
+        return loaded.executable, loaded.serialize
+    except UnavailableError:
+        if backend is None:
+            raise
+    from xla_core.backend import load_backend
+    from xla_core.runtime.entry import flatten_entry
+
+    spec = load_backend(backend)
+    platform = spec.platform()
+    platform.name = backend
+    module = xla.parse(text, file=filename)
+    flatten_entry(module)
+    options = options.model_copy(update={"backend": spec.options.model_validate(options.backend)})
+    executable = platform.compiler.compile(module, options)
+    return executable, executable.serialize
+
+
+def _list(artifacts: Mapping[str, str | bytes]) -> None:
+    from rich.table import Table
+
+    from xla_core.runtime.allocator import format_bytes
+
+    table = Table("--emit", "what", "size", box=None, pad_edge=False)
+    table.add_row(INPUT_STAGE, "the program as HLO, before any pass", "")
+    known = {"hlo": "the optimized HLO"}
+    for name, content in artifacts.items():
+        what = known.get(name, "text" if isinstance(content, str) else "bytes")
+        table.add_row(name, what, format_bytes(len(content)))
+    table.add_row(SERIALIZED, "what Client.deserialize reads", "")
+    output.console().print(table)
+
+
+def _write(content: str | bytes, path: Path | None) -> None:
+    if path is not None:
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content)
+    elif isinstance(content, str):
+        sys.stdout.write(content if content.endswith("\n") else content + "\n")
+    elif sys.stdout.isatty():
+        raise InvalidArgumentError("these are bytes, not text for a terminal", hint="give a file: -o OUT")
+    else:
+        sys.stdout.buffer.write(content)

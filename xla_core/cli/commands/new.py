@@ -1,0 +1,36 @@
+"""`xla new`: a complete, working backend package to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xla_core.cli import output
+from xla_core.cli.scaffold import create, load_scaffold
+
+__all__ = ["new"]
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The platform's name, as in xla.Client(NAME).")],
+    scenario: Annotated[
+        int,
+        typer.Option(
+            min=1, max=3, help="1: a CPU with an LLVM target. 2: another device with an LLVM target. 3: no LLVM at all."
+        ),
+    ] = 3,
+    copy: Annotated[
+        bool, typer.Option("--copy", help="Copy the sources of the backend that it would subclass.")
+    ] = False,
+    directory: Annotated[Path, typer.Option("--directory", "-d", metavar="DIR", help="Where it goes.")] = Path(),
+) -> None:
+    """Make a backend package: installable, and right by the conformance suite from the start."""
+    scaffold = load_scaffold(scenario)
+    root = create(scaffold, name, directory, copy=copy)
+    out = output.console()
+    out.print(f"[bold]{root}[/]: {scaffold.description}", soft_wrap=True)
+    for path in sorted(p.relative_to(root) for p in root.rglob("*") if p.is_file()):
+        out.print(f"  {path}", markup=False)
+    out.print(f"Next:\n  pip install -e {root}\n  xla conform --backend {name}", markup=False, soft_wrap=True)

@@ -1,0 +1,63 @@
+"""`xla opt`: run HLO passes by name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xla_core.cli import output, programs
+
+if TYPE_CHECKING:
+    from xla_core.passes import PassContext
+
+__all__ = ["opt"]
+
+
+def opt(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="StableHLO or HLO text; - is stdin.")] = None,
+    passes: Annotated[
+        str | None, typer.Option("--passes", "-p", metavar="A,B,C", help="In order; without it, lists the passes.")
+    ] = None,
+    verify: Annotated[bool, typer.Option(help="Run the verifier after every pass.")] = True,
+    timings: Annotated[bool, typer.Option("--timings", help="Print what each pass did and took, to stderr.")] = False,
+) -> None:
+    """Run HLO passes on a program; print HLO text."""
+    if passes is None or file is None:
+        _list_passes()
+        return
+    import xla_core as xla
+    from xla_core.passes import HloPassPipeline, PassContext, create_pass
+
+    whole = HloPassPipeline("opt", [create_pass(name) for name in passes.split(",") if name.strip()])
+
+    module = xla.parse(programs.read_program(file), file=programs.file_name(file))
+    context = PassContext.default(module, verify=verify)
+    context.run(whole, module, ())
+    if timings:
+        _print_timings(context)
+    sys.stdout.write(module.to_text().rstrip("\n") + "\n")
+
+
+def _list_passes() -> None:
+    from rich.table import Table
+
+    from xla_core.passes import PASSES, create_pass
+
+    table = Table("pass", "what it does", box=None, pad_edge=False)
+    for name in sorted(PASSES):
+        doc = type(create_pass(name)).__doc__ or ""
+        table.add_row(name, doc.strip().split("\n\n")[0].replace("\n", " ").replace("[", r"\["))
+    output.console().print(table)
+
+
+def _print_timings(context: PassContext) -> None:
+    from rich.table import Table
+
+    table = Table("pass", "changed", "instructions", "ms", box=None, pad_edge=False)
+    for timing in context.timings:
+        counts = f"{timing.instructions_before} -> {timing.instructions_after}"
+        table.add_row(timing.name, "yes" if timing.changed else "", counts, f"{timing.seconds * 1e3:.2f}")
+    output.progress_console().print(table)

@@ -1,0 +1,81 @@
+"""`xla replay`: run a dumped compilation again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xla_core.cli import checking, output, programs
+from xla_core.cli.options import Backend, Inputs, Seed
+from xla_core.errors import InvalidArgumentError, NotFoundError, XlaError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from xla_core.hlo import Shape
+
+__all__ = ["find_modules", "replay"]
+
+STAGE = ".before_optimizations.txt"
+
+
+def replay(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A dump: of --xla_dump_to, or `xla run --dump`.")],
+    backend: Backend = None,
+    inputs: Inputs = None,
+    seed: Seed = 0,
+    module: Annotated[str, typer.Option(metavar="TEXT", help="Only modules whose file name contains this.")] = "",
+) -> None:
+    """Compile and run dumped programs again, and compare with the reference evaluator.
+
+    The arguments are --input's, else those in the dump (`xla run --dump`), else random.
+    """
+    import numpy as np
+
+    import xla_core as xla
+
+    out = output.console()
+    client = xla.Client(backend)
+    failed = 0
+    for path in find_modules(directory, module):
+        text = path.read_text()
+        out.print(f"[bold]{path.name.removesuffix(STAGE)}[/]", soft_wrap=True)
+        if "constant({...})" in text:
+            raise InvalidArgumentError(
+                f"{path.name} lacks its large constants, so it cannot be run again",
+                hint="dump with XLA_FLAGS=--xla_dump_large_constants",
+            )
+        try:
+            parsed = xla.parse(text, file=str(path))
+            executable = client.compile(parsed)
+            arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
+            results = [np.asarray(r) for r in executable(*arguments)]
+            right = checking.check_results(out, results, xla.evaluate(parsed, *arguments))
+        except XlaError as error:
+            output.print_error(error)
+            right = False
+        failed += not right
+    if failed:
+        raise typer.Exit(1)
+
+
+def find_modules(directory: Path, part: str = "") -> list[Path]:
+    """The dumped programs as they were before any pass, in the order they were compiled. NotFoundError if none."""
+    places = (directory, directory / "xla_core")
+    found = sorted(p for place in places for p in place.glob(f"*{STAGE}") if part in p.name)
+    if not found:
+        raise NotFoundError(
+            f"{directory} holds no *{STAGE}" + (f" with {part!r} in its name" if part else ""),
+            hint=f"XLA_FLAGS=--xla_dump_to={directory}, or `xla run FILE --dump {directory}`, writes some",
+        )
+    return found
+
+
+def _arguments(directory: Path, inputs: list[Path] | None, shapes: Sequence[Shape], seed: int) -> list[np.ndarray]:
+    saved = directory / programs.SAVED_ARGUMENTS
+    if not inputs and saved.is_file():
+        inputs = [saved]
+    return programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)

@@ -1,0 +1,71 @@
+"""What the commands print: results to stdout, errors and progress to stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_core.errors import XlaError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
+
+__all__ = ["console", "describe_array", "print_error", "progress_console"]
+
+
+def console() -> Console:
+    """Where results go. Made when asked for: rich is slow to import, and tests replace stdout."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def progress_console() -> Console:
+    """Where progress and errors go."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def print_error(error: XlaError) -> None:
+    """An error as a user needs it: where, what, the line, what to do. No traceback."""
+    from rich.text import Text
+
+    text = Text()
+    if error.location is not None:
+        text.append(f"{error.location}: ", style="bold")
+    text.append(f"{error.code.name}: ", style="bold red")
+    text.append(error.message)
+    if error.op is not None and error.op not in error.message:
+        text.append(f" [op: {error.op}]")
+    if error.snippet:
+        text.append(f"\n{error.snippet}", style="dim")
+    if error.hint:
+        text.append("\n  hint: ", style="bold cyan")
+        text.append(error.hint)
+    progress_console().print(text, soft_wrap=True)
+
+
+def describe_array(array: np.ndarray) -> tuple[str, str]:
+    """("least .. greatest, mean", "the first values") of an array."""
+    import numpy as np
+
+    if array.size == 0:
+        return "", "[]"
+    flat = array.reshape(-1)
+    first = ", ".join(_number(v) for v in flat[:4]) + (", ..." if flat.size > 4 else "")
+    if array.dtype.kind == "c":
+        return f"mean {_number(flat.mean())}", f"[{first}]"
+    wide = flat.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    odd = wide.size - finite.size
+    spread = f"{finite.min():.6g} .. {finite.max():.6g}, mean {finite.mean():.6g}" if finite.size else ""
+    return spread + (f", {odd} not finite" if odd else ""), f"[{first}]"
+
+
+def _number(value: object) -> str:
+    text = str(value)
+    try:
+        return f"{value:.6g}" if "." in text or "e" in text else text
+    except (TypeError, ValueError):
+        return text

@@ -1,0 +1,128 @@
+"""What `xla new` makes packages from. A backend brings scaffolds through entry points of the group below."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.metadata
+import importlib.resources
+import re
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+
+from xla_core.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, XlaError
+
+__all__ = ["SCAFFOLDS_GROUP", "Scaffold", "create", "load_scaffold"]
+
+SCAFFOLDS_GROUP = "xla_core.scaffolds"
+"""Entry points: the name is the scenario's number, the value a `Scaffold`."""
+
+SUFFIX = ".tmpl"
+PACKAGE_DIRECTORY = "package"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scaffold:
+    """One kind of backend package.
+
+    Attributes:
+        description: one line: what the vendor has.
+        package: import name of the package that holds the templates; also what `--copy` copies.
+        templates: directory in it. Its `common` goes into every new package, its `subclass` into one that subclasses
+            `package`. Files are string.Template texts; ".tmpl" is cut off their names, and a directory named
+            "package" becomes the new package. Variables: name, class_name, module (import name), distribution, base
+            (the distribution that `package` comes from, "" for a copy).
+        prefix: of the class names in `package`; a copy gets the new name's in its place.
+        distribution: that `package` comes from.
+    """
+
+    description: str
+    package: str
+    templates: str
+    prefix: str
+    distribution: str
+
+
+def load_scaffold(scenario: int) -> Scaffold:
+    """The scaffold of a scenario. NotFoundError where no installed distribution brings it."""
+    points = importlib.metadata.entry_points(group=SCAFFOLDS_GROUP)
+    for point in points:
+        if point.name == str(scenario):
+            loaded = point.load()
+            if not isinstance(loaded, Scaffold):
+                raise InvalidArgumentError(f"{point.value} is not a Scaffold")
+            return loaded
+    have = ", ".join(sorted({p.name for p in points})) or "none"
+    raise NotFoundError(
+        f"no installed distribution brings a scaffold for scenario {scenario}; there is {have}",
+        hint="pip install the backend that it subclasses: of a clone, one of ./backends",
+    )
+
+
+def create(scaffold: Scaffold, name: str, directory: Path, *, copy: bool = False) -> Path:
+    """Writes the package `xla-backend-NAME` into `directory`; returns where.
+
+    Raises InvalidArgumentError for a name that can't be a platform's, AlreadyExistsError where it is there already.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise InvalidArgumentError(
+            f"{name!r} cannot be a platform's name", hint="use lower case letters, digits and _, a letter first"
+        )
+    root = directory / f"xla-backend-{name.replace('_', '-')}"
+    if root.exists():
+        raise AlreadyExistsError(f"{root} is there already", hint="choose another name, or remove it")
+    class_name = "".join(part.capitalize() for part in name.split("_"))
+    variables = {
+        "name": name,
+        "class_name": class_name,
+        "module": f"xla_backend_{name}",
+        "distribution": root.name,
+        "base": "" if copy else scaffold.distribution,
+        "base_dependency": "" if copy else f', "{scaffold.distribution}"',
+    }
+    package = importlib.resources.files(importlib.import_module(scaffold.package))
+    templates = package.joinpath(scaffold.templates)
+    _render(templates.joinpath("common"), root, variables)
+    if copy:
+        skip = scaffold.templates.split("/")[0]
+        names = {scaffold.package: variables["module"], scaffold.prefix: class_name}
+        _copy(package, root / variables["module"], names, skip, scaffold.prefix, name)
+    else:
+        _render(templates.joinpath("subclass"), root, variables)
+    return root
+
+
+def _render(source: Traversable, target: Path, variables: dict[str, str]) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    for item in source.iterdir():
+        if item.name == "__pycache__":
+            continue
+        if item.is_dir():
+            name = variables["module"] if item.name == PACKAGE_DIRECTORY else item.name
+            _render(item, target / name, variables)
+            continue
+        try:
+            text = Template(item.read_text()).substitute(variables)
+        except (KeyError, ValueError) as error:
+            raise XlaError(f"the template {item} is wrong: {error}") from error
+        (target / item.name.removesuffix(SUFFIX)).write_text(text)
+
+
+def _copy(source: Traversable, target: Path, names: dict[str, str], skip: str, prefix: str, name: str) -> None:
+    """The Python sources, with package, class prefix and platform renamed."""
+    target.mkdir(parents=True)
+    for item in source.iterdir():
+        if item.name in ("__pycache__", skip):
+            continue
+        if item.is_dir():
+            _copy(item, target / item.name, names, skip, prefix, name)
+            continue
+        if not item.name.endswith((".py", ".typed")):
+            (target / item.name).write_bytes(item.read_bytes())
+            continue
+        text = item.read_text()
+        for old, new in names.items():
+            text = re.sub(rf"\b{old}(?![a-z])", new, text)
+        text = text.replace(f'"{prefix.lower()}"', f'"{name}"')
+        (target / item.name).write_text(text)
