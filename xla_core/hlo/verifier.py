@@ -34,7 +34,7 @@ _WAITS_FOR = {
 
 
 def verify(module: HloModule) -> None:
-    """Raises InvalidArgumentError for the first thing wrong, with the instruction and its place in the user's program."""
+    """Raises InvalidArgumentError for the first thing wrong: what, in which instruction, from which source line."""
     computations = module.computations
     if module.entry not in computations:
         raise InvalidArgumentError(f"the entry of {module.name} is not one of its computations")

@@ -179,7 +179,7 @@ def _scatter(context: EvaluationContext, instruction: HloInstruction, values: li
         for d, start in enumerate(starts):
             window = sizes[kept.index(d)] if d in kept else 1
             fits = (start >= 0) & (start <= first.shape[d] - window)
-            inside &= _positions([fits], [], [], window_dims, update.ndim)[0]
+            inside &= _over_batch(fits, window_dims, update.ndim)
         numbers = _row_major(positions, first.shape)
     return combine_at(context, instruction.attributes["to_apply"], operands, numbers, inside, updates)
 
@@ -220,19 +220,21 @@ def _starts(
     return starts
 
 
+def _over_batch(start: np.ndarray, window_dims: Sequence[int], rank: int) -> np.ndarray:
+    """An array over the batch, in the form in which it broadcasts to the result."""
+    sizes = iter(start.shape)
+    return start.reshape([1 if d in window_dims else next(sizes) for d in range(rank)])
+
+
 def _positions(
     starts: Sequence[np.ndarray], kept: Sequence[int], sizes: Sequence[int], window_dims: Sequence[int], rank: int
 ) -> list[np.ndarray]:
     """Per operand dimension, the index of every element of the windows: window dimension i lies at window_dims[i] of
     the result and runs over operand dimension kept[i]; the batch fills the other dimensions in order.
     """
-    batch_dims = [d for d in range(rank) if d not in window_dims]
     result = []
     for d, start in enumerate(starts):
-        shape = [1] * rank
-        for axis, size in zip(batch_dims, start.shape, strict=True):
-            shape[axis] = size
-        position = start.reshape(shape)
+        position = _over_batch(start, window_dims, rank)
         if d in kept:
             index = kept.index(d)
             shape = [1] * rank
@@ -241,9 +243,7 @@ def _positions(
         result.append(position)
     if not result:
         return result
-    whole = [1] * rank
-    for axis, size in zip(batch_dims, starts[0].shape, strict=True):
-        whole[axis] = size
+    whole = list(_over_batch(starts[0], window_dims, rank).shape)
     for axis, size in zip(window_dims, sizes, strict=True):
         whole[axis] = size
     return [np.broadcast_to(result[0], whole), *result[1:]]
