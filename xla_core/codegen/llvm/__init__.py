@@ -25,13 +25,11 @@ generators (`data_movement`, `indexing`, `reductions`, ...), and the kernel form
 A new op is one function under a decorator: `elemental`, `generator`, or a hero.
 """
 
-from xla_core.codegen.llvm import data_movement as _data_movement  # fills the registries
-from xla_core.codegen.llvm import loop_kernel as _loop_kernel
-from xla_core.codegen.llvm import reductions as _reductions
 from xla_core.codegen.llvm.builder import Block, IrBuilder, IrFunction, IrModule, Value
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import Complex, IrArray
-from xla_core.codegen.llvm.kernel import Kernel, KernelEmitter
+from xla_core.codegen.llvm.kernel import Kernel
+from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import CompiledModule, compile_ir, emit_assembly, emit_object, optimize
 from xla_core.codegen.llvm.sharing import may_share_buffer
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi

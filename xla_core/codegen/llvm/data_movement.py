@@ -13,7 +13,7 @@ from xla_core.codegen.llvm.types import register_type, type_bits
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["choose_element", "clamped_starts", "zero_of"]
+__all__ = ["choose_element", "from_bits", "parts", "sliced", "to_bits", "transposed", "whole", "zero_of"]
 
 
 def parts(value: ElementValue) -> list[Value]:
@@ -156,7 +156,7 @@ def sliced(
         digit = merge_digits(b, group)
         extent = operand_dims[first] * inner
         if strides[first] == 1:
-            digits.append(offset_digit(b, digit, starts[first] * inner, extent))
+            digits.append(offset_digit(b, digit, b.int_(starts[first]), extent, inner))
             continue
         with b.at_level(digit.level):
             scaled = b.mul(digit.value, b.int_(strides[first]), "nuw nsw")
@@ -192,7 +192,7 @@ def _concatenate(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -
         if high - low == 1:
             operand = operands[low]
             extent = operand.shape.dimensions[dimension] * inner
-            place = offset_digit(f.b, digit, -limits[low] * inner, extent)
+            place = offset_digit(f.b, digit, f.b.int_(-limits[low]), extent, inner)
             return f.value(operand, Index(operand.shape.dimensions, (*outer_group, place)))
         middle = (low + high) // 2
         with f.context.hoisted(digit.level):
@@ -228,7 +228,7 @@ def _pad(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
         if edge.low == edge.high == edge.interior == 0:
             digits.extend(group)
             continue
-        moved = offset_digit(b, digit, -edge.low * inner, extent)
+        moved = offset_digit(b, digit, b.int_(-edge.low), extent, inner)
         with f.context.hoisted(digit.level):
             if edge.interior:
                 step = b.int_(edge.interior + 1)

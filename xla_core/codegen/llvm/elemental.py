@@ -159,7 +159,7 @@ for _opcode in {*INTEGER_OPS, *FLOAT_OPS, *COMPLEX_OPS}:
     ELEMENTAL[_opcode] = _by_category(_opcode)
 
 
-@elemental("copy", "opt-barrier.array")
+@elemental("copy")
 def _copy(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     return operands[0]
 

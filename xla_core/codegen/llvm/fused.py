@@ -62,7 +62,7 @@ class FusedIrEmitter:
         self.b = context.builder
         self.elemental = ElementalIrEmitter(context)
         self._bindings = bindings
-        self._level = level
+        self.level = level
         self._serial = context.serial()
 
     def value(self, instruction: HloInstruction, index: Index) -> ElementValue:
@@ -107,7 +107,7 @@ class FusedIrEmitter:
             place = _operand_index(top, index) if top is not instruction else index
             key = (self._serial, top, place.key)
             if context.find(key) is None:
-                with context.hoisted(max(place.level, self._level)):
+                with context.hoisted(max(place.level, self.level)):
                     context.remember(key, self._emit(top, place))
         result = context.find(key)
         if result is None:

@@ -13,7 +13,16 @@ from collections.abc import Hashable, Sequence
 
 from xla_core.codegen.llvm.builder import IrBuilder, Value
 
-__all__ = ["Digit", "Index", "LoopSplit"]
+__all__ = [
+    "Digit",
+    "Index",
+    "LoopSplit",
+    "compose",
+    "merge_digits",
+    "offset_digit",
+    "split_digit",
+    "weighted_sum",
+]
 
 
 class LoopSplit(Exception):
@@ -28,15 +37,15 @@ class LoopSplit(Exception):
 class Digit:
     """A value in [0, extent). `level` is the loop depth where it is known.
 
-    `loop` is (space, position) where it is a loop variable that may be cut. `base` is (digit, offset) where it is
-    another digit plus a constant.
+    `loop` is (space, position) where it is a loop variable that may be cut. `base` is (digit, offset, unit) where
+    it is another digit plus offset x unit.
     """
 
     value: Value
     extent: int
     level: int
     loop: tuple[Hashable, int] | None = None
-    base: tuple[Digit, int] | None = None
+    base: tuple[Digit, Value, int] | None = None
 
 
 class Index:
@@ -126,10 +135,17 @@ def split_digit(builder: IrBuilder, digit: Digit, factor: int) -> tuple[Digit, D
     if digit.loop is not None:
         raise LoopSplit(*digit.loop, factor)
     if digit.base is not None:
-        base, offset = digit.base
-        if base.extent % factor == 0 and offset % factor == 0:
+        base, offset, unit = digit.base
+        known = offset.integer
+        aligned = unit % factor == 0 or (known is not None and known * unit % factor == 0)
+        if base.extent % factor == 0 and aligned:
             high, low = split_digit(builder, base, factor)
-            return offset_digit(builder, high, offset // factor, digit.extent // factor), low
+            if unit % factor == 0:
+                moved = offset_digit(builder, high, offset, digit.extent // factor, unit // factor, digit.level)
+            else:
+                steps = builder.int_((known or 0) * unit // factor)
+                moved = offset_digit(builder, high, steps, digit.extent // factor)
+            return moved, low
     with builder.at_level(digit.level):
         value = digit.value
         narrow = digit.extent < 1 << 31  # 32-bit division is several times faster, and has vector forms
@@ -141,11 +157,41 @@ def split_digit(builder: IrBuilder, digit: Digit, factor: int) -> tuple[Digit, D
     return Digit(quotient, digit.extent // factor, digit.level), Digit(rest, factor, digit.level)
 
 
-def offset_digit(builder: IrBuilder, digit: Digit, offset: int, extent: int) -> Digit:
-    """Digit + offset, of another extent. The offset may be negative where the sum is not."""
-    with builder.at_level(digit.level):
-        value = builder.add(digit.value, builder.int_(offset), "nsw")
-    return Digit(value, extent, digit.level, base=(digit, offset))
+def offset_digit(
+    builder: IrBuilder, digit: Digit, offset: Value, extent: int, unit: int = 1, level: int = 0
+) -> Digit:
+    """digit + offset x unit, of another extent. The offset, known at `level`, may be negative where the sum is not."""
+    level = max(digit.level, level)
+    with builder.at_level(level):
+        value = builder.add(digit.value, builder.mul(offset, builder.int_(unit), "nsw"), "nsw")
+    return Digit(value, extent, level, base=(digit, offset, unit))
+
+
+def compose(
+    builder: IrBuilder, dimensions: Sequence[int], sources: Sequence[Index], where: Sequence[tuple[int, int]]
+) -> Index:
+    """An index over `dimensions`, of which dimension d is dimension where[d][1] of the index sources[where[d][0]].
+
+    Sources are cut only between dimensions that are not neighbours in the result too.
+    """
+    runs: list[tuple[int, int, int]] = []  # (source, its first dimension, its last one)
+    for source, dimension in where:
+        if runs and runs[-1][0] == source and runs[-1][2] == dimension - 1:
+            runs[-1] = (source, runs[-1][1], dimension)
+        else:
+            runs.append((source, dimension, dimension))
+    found: dict[tuple[int, int], tuple[Digit, ...]] = {}
+    for number, index in enumerate(sources):
+        own = sorted((first, last) for source, first, last in runs if source == number)
+        dims, segments, at = index.dimensions, [], 0
+        for first, last in own:
+            segments += [(at, first - 1)] if first > at else []
+            segments.append((first, last))
+            at = last + 1
+        segments += [(at, len(dims) - 1)] if at < len(dims) else []
+        groups = index.regroup(builder, [math.prod(dims[first : last + 1]) for first, last in segments])
+        found.update({(number, first): group for (first, _), group in zip(segments, groups, strict=True)})
+    return Index(dimensions, [digit for source, first, _ in runs for digit in found[source, first]])
 
 
 _SCALAR = Index((), ())

@@ -1,20 +1,17 @@
-"""KernelEmitter: one fusion, or one unfused instruction, becomes one kernel function."""
+"""Kernel: what is known of an emitted kernel; Hero: one of the forms that kernels take."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping
 
-from xla_core.codegen.llvm.builder import IrModule
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
-from xla_core.codegen.llvm.index import LoopSplit
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
-from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["HEROES", "Kernel", "KernelBody", "KernelEmitter", "Plan", "hero"]
+__all__ = ["Hero", "Kernel", "KernelBody", "Plan"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,205 +43,48 @@ class Plan:
 
 
 class KernelBody:
-    """What a hero's emission works with: the instruction that decides the kernel's form, and the arrays around it.
+    """What the emission of a kernel works with.
 
-    `root` is the fusion's root, or the instruction itself; `operands` stand for what it reads; `results` are the arrays
-    of its result's leaves. `emitter()` makes the FusedIrEmitter over the kernel's parameters.
+    `root` is the fusion's root, or the instruction itself; `bindings` stand for what it reads; `results` are the arrays
+    of its result's leaves; `aliasing` as in `KernelEmitter.emit`; `spaces` as in EmissionContext.
     """
 
     def __init__(
         self,
-        emitter: KernelEmitter,
+        abi: TargetAbi,
         instruction: HloInstruction,
-        root: HloInstruction,
         spaces: dict[Hashable, list[int]],
+        aliasing: Collection[tuple[int, int]],
     ) -> None:
-        self.abi = emitter.abi
+        self.abi = abi
         self.instruction = instruction
-        self.root = root
+        self.root = instruction.attribute("calls").root if instruction.opcode == "fusion" else instruction
         self.spaces = spaces
+        self.aliasing = frozenset(aliasing)
         self.bindings: Mapping[HloInstruction, Binding | list[Binding]] = {}
         self.results: list[IrArray] = []
-        self.aliasing: Collection[tuple[int, int]] = ()
 
     @property
     def roots(self) -> list[HloInstruction]:
         """The root, or a multi-output root's parts."""
         return list(self.root.operands) if self.root.opcode == "tuple" else [self.root]
 
-    def extents(self, extent: int) -> list[int]:
-        """The loops over the kernel's own space, as far as earlier attempts have cut it."""
-        return self.spaces.setdefault("kernel", [extent])
+    def operand_leaf(self, inner: HloInstruction) -> int:
+        """The number among the operands' leaves of what the root reads directly; -1 where it is computed inside."""
+        inside = self.instruction.opcode == "fusion"
+        sources = self.instruction.attribute("calls").parameters if inside else self.instruction.operands
+        leaf = 0
+        for source in sources:
+            if source is inner:
+                return leaf
+            leaf += sum(1 for s in source.shape.leaves() if s.is_array)
+        return -1
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class Hero:
-    """One way to emit a kernel: `plan` says how its work is cut, `emit` writes the body."""
+    """One form of kernels: whether it is for this one, how its work is cut, and what writes its body."""
 
-    def __init__(
-        self,
-        plan: Callable[[KernelBody], Plan],
-        emit: Callable[[KernelBody, KernelFrame, EmissionContext, FusedIrEmitter], None],
-    ) -> None:
-        self.plan = plan
-        self.emit = emit
-
-
-HEROES: list[tuple[Callable[[KernelBody], bool], Hero]] = []
-"""(whether it is for this kernel, hero): the first that matches emits it."""
-
-
-def hero(matches: Callable[[KernelBody], bool], hero_: Hero) -> None:
-    """Registers a way to emit kernels; earlier ones go first."""
-    HEROES.append((matches, hero_))
-
-
-class KernelEmitter:
-    """Emits kernels for one target into one module.
-
-    Args:
-        abi: the target.
-        module: where the functions go; a new one, with the target's triple, by default.
-    """
-
-    def __init__(self, abi: TargetAbi, module: IrModule | None = None) -> None:
-        self.abi = abi
-        self.module = module or IrModule("kernels", triple=abi.triple, data_layout=abi.data_layout)
-
-    def emit(
-        self,
-        instruction: HloInstruction,
-        name: str | None = None,
-        *,
-        aliasing: Collection[tuple[int, int]] = (),
-    ) -> Kernel:
-        """Emits a fusion or a single instruction.
-
-        Args:
-            instruction: its operands and its result are buffers; layouts are those of the shapes.
-            name: of the function; by default the instruction's.
-            aliasing: pairs (leaf of the result, leaf of the operands, both counted as in Kernel.parameters from 0 in
-                their own list) that may be one buffer: an element of such an operand is read before, or when, the
-                same element of the result is written. All other buffers must not overlap a result.
-
-        Raises:
-            UnimplementedError: an opcode, type or layout that has no emission, with the instruction's location.
-        """
-        name = name or _symbol(instruction.name)
-        parameters = _parameters(instruction, aliasing)
-        root = instruction.attribute("calls").root if instruction.opcode == "fusion" else instruction
-        spaces: dict[Hashable, list[int]] = {}
-        for _ in range(100):
-            body = KernelBody(self, instruction, root, spaces)
-            body.aliasing = aliasing
-            chosen = next((h for matches, h in HEROES if matches(body)), None)
-            if chosen is None:
-                raise InternalError(f"no kernel form fits {instruction.name}", op=instruction.opcode)
-            plan = chosen.plan(body)
-            try:
-                self._attempt(name, body, parameters, plan, chosen)
-            except LoopSplit as split:
-                del self.module.functions[name]
-                extents = spaces[split.space]
-                extent = extents[split.position]
-                extents[split.position : split.position + 1] = [extent // split.factor, split.factor]
-                continue
-            flops, bytes_ = _cost(instruction)
-            return Kernel(name, parameters, plan.count, plan.grain, plan.per_block, flops, bytes_)
-        raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)
-
-    def _attempt(
-        self, name: str, body: KernelBody, parameters: Sequence[KernelParameter], plan: Plan, chosen: Hero
-    ) -> None:
-        frame = self.abi.begin_kernel(self.module, name, parameters, plan.count, blocks=plan.per_block)
-        arrays = self._arrays(name, frame, parameters)
-        operands = [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result]
-        body.results = [a for a, p in zip(arrays, parameters, strict=True) if p.is_result]
-        body.bindings = _bindings(body.instruction, operands)
-        context = EmissionContext(frame.builder, self.abi, body.spaces)
-        frame.builder.fast_math = self.abi.fast_math
-        chosen.emit(body, frame, context, FusedIrEmitter(context, body.bindings))
-        self.abi.end_kernel(frame)
-
-    def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
-        """The buffers with what is known of their aliasing: a scope for each result, and one for all operands."""
-        module = self.module
-        domain = module.metadata(f'!{{$self, !"{name}"}}', distinct=True)
-        invariant = f", !invariant.load {module.metadata('!{}')}" if self.abi.invariant_loads else ""
-
-        def scope(label: str) -> str:
-            return module.metadata(f'!{{$self, {domain}, !"{label}"}}', distinct=True)
-
-        scopes = {p: scope(f"result{p}") for p, parameter in enumerate(parameters) if parameter.is_result}
-        first = len(parameters) - len(scopes)
-        arrays = []
-        for position, parameter in enumerate(parameters):
-            if parameter.is_result:
-                own = {position}
-            else:
-                own = {first + alias for alias in parameter.aliases}
-            others = [s for p, s in scopes.items() if p not in own]
-            facts = ""
-            if own:
-                facts += f", !alias.scope {module.metadata('!{' + ', '.join(scopes[p] for p in sorted(own)) + '}')}"
-            if others:
-                facts += f", !noalias {module.metadata('!{' + ', '.join(others) + '}')}"
-            load_facts = facts + (invariant if not own else "")
-            arrays.append(
-                IrArray(frame.buffers[position], parameter.shape, load_metadata=load_facts, store_metadata=facts)
-            )
-        return arrays
-
-
-def _symbol(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
-
-
-def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int]]) -> tuple[KernelParameter, ...]:
-    operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
-    results = [s for s in instruction.shape.leaves() if s.is_array]
-    parameters = [
-        KernelParameter(f"operand{i}", s, aliases=tuple(r for r, o in aliasing if o == i))
-        for i, s in enumerate(operands)
-    ]
-    parameters += [KernelParameter(f"result{i}", s, is_result=True) for i, s in enumerate(results)]
-    return tuple(parameters)
-
-
-def _bindings(
-    instruction: HloInstruction, operands: Sequence[IrArray]
-) -> Mapping[HloInstruction, Binding | list[Binding]]:
-    """What stands for the parameters of a fusion, or for the operands of a single instruction."""
-    bindings: dict[HloInstruction, Binding | list[Binding]] = {}
-    targets = (
-        instruction.attribute("calls").parameters if instruction.opcode == "fusion" else list(instruction.operands)
-    )
-    first = 0
-    for target, operand in zip(targets, instruction.operands, strict=True):
-        count = sum(1 for s in operand.shape.leaves() if s.is_array)
-        arrays = list(operands[first : first + count])
-        first += count
-        bindings[target] = list(arrays) if operand.shape.is_tuple else arrays[0]
-    return bindings
-
-
-_FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "reshape", "broadcast", "iota"})
-
-
-def _cost(instruction: HloInstruction) -> tuple[float, float]:
-    """A rough (flops, bytes): an operation an element, ten for a transcendental one; every buffer once."""
-    from xla_core.hlo.op_table import Trait
-
-    bytes_ = float(instruction.shape.byte_size + sum(o.shape.byte_size for o in instruction.operands))
-    inside = instruction.attribute("calls").instructions if instruction.opcode == "fusion" else [instruction]
-    flops = 0.0
-    for each in inside:
-        if each.opcode in _FREE:
-            continue
-        elements = sum(s.num_elements for s in each.shape.leaves())
-        if each.opcode in ("reduce", "sort", "scatter", "select-and-scatter"):
-            elements = max(elements, sum(o.shape.num_elements for o in each.operands))
-        weight = 10.0 if Trait.TRANSCENDENTAL in each.op.traits else 1.0
-        if each.opcode in ("dot", "convolution"):
-            weight = 2.0 * max(each.operand(0).shape.num_elements, 1) ** 0.5
-        flops += weight * elements
-    return flops, bytes_
+    matches: Callable[[KernelBody], bool]
+    plan: Callable[[KernelBody], Plan]
+    emit: Callable[[KernelBody, KernelFrame, EmissionContext, FusedIrEmitter], None]

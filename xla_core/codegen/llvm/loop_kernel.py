@@ -13,16 +13,16 @@ from collections.abc import Callable, Hashable, Sequence
 
 from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext
-from xla_core.codegen.llvm.data_movement import transposed
+from xla_core.codegen.llvm.data_movement import sliced, transposed
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index, split_digit
-from xla_core.codegen.llvm.ir_array import IrArray
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan, hero
+from xla_core.codegen.llvm.indexing import clamped_starts, dynamic_sliced
+from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 
-__all__ = ["LOOP", "Partition", "partitioned_loops", "physical_index"]
+__all__ = ["LOOP", "Partition", "partitioned_loops", "physical_index", "unit_digits"]
 
 _PARTS = 64  # units that a kernel's work should at least be cut into, where it is large enough
 _CHUNK = 1024  # elements of a row below which it is not cut
@@ -126,28 +126,75 @@ def physical_index(context: EmissionContext, shape: Shape, digits: Sequence[Digi
     return transposed(context.builder, index, order, shape.dimensions)
 
 
-class _Section:
-    """Results of equal dimensions and layout, and the instructions that they come from."""
+class Section:
+    """Results that one set of loops computes: the roots that it stores, over a space of `shape`.
 
-    def __init__(self, root: HloInstruction, result: IrArray | None) -> None:
-        self.shape = root.shape if not root.shape.is_tuple else next(root.shape.leaves())
-        self.roots = [root]
-        self.results = [result]
+    `roots` are (instruction, its number among the kernel's roots). Where only a part of a result is written, `value`
+    is the instruction that is computed and `place` leads from its index to the result's.
+    """
+
+    def __init__(self, shape: Shape, number: int, root: HloInstruction) -> None:
+        self.shape = shape
+        self.roots = [(root, number)]
+        self.value: HloInstruction | None = None
+        self.place: Callable[[FusedIrEmitter, Index], Index] | None = None
 
     @property
     def key(self) -> Hashable:
-        return self.shape.dimensions, self.shape.minor_to_major()
+        return self.shape.dimensions, self.shape.minor_to_major(), id(self) if self.place is not None else 0
 
 
-def sections(body: KernelBody) -> list[_Section]:
-    """The kernel's roots, those of one form together."""
-    found: dict[Hashable, _Section] = {}
-    for root in body.roots:
-        section = _Section(root, None)
-        known = found.setdefault(section.key, section)
-        if known is not section:
-            known.roots.append(root)
+def sections(body: KernelBody) -> list[Section]:
+    """The kernel's roots, those of one form together; in-place updates and concatenations by their parts."""
+    found: dict[Hashable, Section] = {}
+    for number, root in enumerate(body.roots):
+        for section in _parts(body, number, root):
+            known = found.setdefault(section.key, section)
+            if known is not section:
+                known.roots.extend(section.roots)
     return list(found.values())
+
+
+def _parts(body: KernelBody, number: int, root: HloInstruction) -> list[Section]:
+    shape = next(root.shape.leaves())
+    row_major = shape.layout is None or shape.layout.is_row_major
+    if root.opcode == "dynamic-update-slice" and _in_place(body, number, root) and row_major:
+        return [_update_section(number, root)]
+    if root.opcode == "concatenate" and len(root.operands) <= _MOST_PARTS and row_major and not body.abi.flatten:
+        return _operand_sections(number, root)
+    return [Section(shape, number, root)]
+
+
+_MOST_PARTS = 16  # operands of a concatenation that get loops of their own
+
+
+def _in_place(body: KernelBody, number: int, root: HloInstruction) -> bool:
+    """Whether the result is the very buffer of the updated operand."""
+    leaves = [sum(1 for _ in r.shape.leaves()) for r in body.roots]
+    return (sum(leaves[:number]), body.operand_leaf(root.operand(0))) in body.aliasing
+
+
+def _update_section(number: int, root: HloInstruction) -> Section:
+    _, update, *starts = root.operands
+    dims, sizes = root.shape.dimensions, update.shape.dimensions
+    section = Section(update.shape.without_layout(), number, root)
+    section.value = update
+    section.place = lambda f, index: dynamic_sliced(f, index, dims, clamped_starts(f, starts, dims, sizes))
+    return section
+
+
+def _operand_sections(number: int, root: HloInstruction) -> list[Section]:
+    (dimension,) = root.attribute("dimensions")
+    dims = root.shape.dimensions
+    found, offset = [], 0
+    for operand in root.operands:
+        starts = [offset if d == dimension else 0 for d in range(len(dims))]
+        section = Section(operand.shape.without_layout(), number, root)
+        section.value = operand
+        section.place = lambda f, index, starts=starts: sliced(f.b, index, dims, starts, [1] * len(dims))  # type: ignore[misc]
+        offset += operand.shape.dimensions[dimension]
+        found.append(section)
+    return found
 
 
 def _partitions(body: KernelBody) -> list[Partition]:
@@ -166,31 +213,29 @@ def _plan(body: KernelBody) -> Plan:
 
 
 def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
-    results: dict[HloInstruction, list[list[IrArray]]] = {}
     remaining = iter(body.results)
-    for root in body.roots:  # an instruction may be several of the results
-        results.setdefault(root, []).append([next(remaining) for _ in root.shape.leaves()])
+    results = [[next(remaining) for _ in root.shape.leaves()] for root in body.roots]
     partitions = _partitions(body)
     total = max(p.count for p in partitions)
     for section, partition in zip(sections(body), partitions, strict=True):
         if not partition.count:
             continue
 
-        def element(digits: list[Digit], section: _Section = section) -> None:
+        def element(digits: list[Digit], section: Section = section) -> None:
             index = physical_index(context, section.shape, digits)
-            unique = list(dict.fromkeys(section.roots))
-            values = [fused.values(root, index.reshaped(_leaf_dimensions(root))) for root in unique]
-            for root, leaves in zip(unique, values, strict=True):
-                for arrays in results[root]:
-                    for value, array in zip(leaves, arrays, strict=True):
-                        array.store(context.builder, index, value)
+            if section.value is not None and section.place is not None:
+                stored = fused.value(section.value, index)
+                results[section.roots[0][1]][0].store(context.builder, section.place(fused, index), stored)
+                return
+            for root, _ in section.roots:  # all values before the first store: results may be operands
+                fused.values(root, index.reshaped(next(root.shape.leaves()).dimensions))
+            for root, number in section.roots:
+                values = fused.values(root, index.reshaped(next(root.shape.leaves()).dimensions))
+                for value, array in zip(values, results[number], strict=True):
+                    array.store(context.builder, index, value)
 
         begin, end = _share(context, frame, partition.count, total)
         partitioned_loops(context, begin, end, frame.step, partition, element)
-
-
-def _leaf_dimensions(root: HloInstruction) -> tuple[int, ...]:
-    return next(root.shape.leaves()).dimensions
 
 
 def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int) -> tuple[Value, Value]:
@@ -200,10 +245,10 @@ def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int)
     b = context.builder
     if frame.step.integer != 1:  # a grid of threads: all start where they stand, and end at the section's end
         return frame.begin, b.intrinsic("umin", frame.end, b.int_(count))
-    return tuple(  # type: ignore[return-value]
+    begin, end = (
         b.udiv(b.mul(bound, b.int_(count), "nuw"), b.int_(total)) for bound in (frame.begin, frame.end)
     )
+    return begin, end
 
 
-LOOP = Hero(_plan, _emit)
-hero(lambda body: True, LOOP)
+LOOP = Hero(lambda body: True, _plan, _emit)

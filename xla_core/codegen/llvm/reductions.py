@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 
 from xla_core.codegen.llvm.builder import Value
-from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.data_movement import parts, whole
+from xla_core.codegen.llvm.float_ops import FLOAT_OPS
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation, generator
 from xla_core.codegen.llvm.index import Digit, Index
-from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.ir_array import ElementValue
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -25,44 +25,58 @@ _ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", 
 
 
 class Reducer:
-    """A reduction's body on register values.
+    """The body of a reduce or reduce-window on register values.
 
     A body that is one addition, multiplication, maximum or minimum of small floats accumulates in f32 and is rounded
-    at the end; float additions and multiplications may be reordered.
+    at the end; float additions and multiplications may be reordered. Operands of narrower types than the body's are
+    converted to them.
     """
 
-    def __init__(self, fused: FusedIrEmitter, computation: HloComputation, types: Sequence[ElementType]) -> None:
-        self.fused = fused
-        self.context = fused.context
-        self.computation = computation
-        self.types = list(types)
-        self.opcode = simple_opcode(computation)
-        small = types[0].is_floating and types[0] not in (ElementType.F32, ElementType.F64)
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        self.f = f
+        self.context = f.context
+        self.computation: HloComputation = instruction.attribute("to_apply")
+        count = len(instruction.operands) // 2
+        self.operands, self.inits = instruction.operands[:count], instruction.operands[count:]
+        self.dimensions = self.operands[0].shape.dimensions
+        self.reduced: list[int] = []
+        if instruction.opcode == "reduce":
+            self.reduced = sorted(instruction.attribute("dimensions"))
+        self.extent = math.prod(self.dimensions[d] for d in self.reduced)
+        self.types = [p.shape.element_type for p in self.computation.parameters[:count]]
+        self.opcode = simple_opcode(self.computation)
+        small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
         self.wide = small and self.opcode in ("add", "multiply", "maximum", "minimum")
         self.flags = "reassoc" if self.opcode in ("add", "multiply") else ""
 
+    def start(self) -> list[Value]:
+        """The registers of the initial values."""
+        return self._enter([self.f.value(i, Index.scalar()) for i in self.inits], self.inits)
+
     def enter(self, elements: Sequence[ElementValue]) -> list[Value]:
         """Operand elements as the registers that are accumulated."""
-        if self.wide:
-            (element,) = elements
-            assert isinstance(element, Value)
-            return [self.fused.elemental.widen(element, self.types[0])]
-        return [register for element in elements for register in parts(element)]
+        return self._enter(elements, self.operands)
+
+    def _enter(self, elements: Sequence[ElementValue], sources: Sequence[HloInstruction]) -> list[Value]:
+        e = self.f.elemental
+        registers = []
+        for element, source, type_ in zip(elements, sources, self.types, strict=True):
+            target = ElementType.F32 if self.wide else type_
+            registers += parts(e.convert(element, source.shape.element_type, target))
+        return registers
 
     def leave(self, registers: Sequence[Value]) -> list[ElementValue]:
         """Accumulated registers as elements."""
         if self.wide:
-            return [self.fused.elemental.narrow(registers[0], self.types[0])]
+            return [self.f.elemental.narrow(registers[0], self.types[0])]
         return unflatten(registers, self.types)
 
     def combine(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
         """One application of the body."""
         if self.wide:
-            from xla_core.codegen.llvm.float_ops import FLOAT_OPS
-
             b = self.context.builder
             saved, b.fast_math = b.fast_math, f"{b.fast_math} {self.flags}".strip()
-            result = FLOAT_OPS[self.opcode](self.fused.elemental.math, left[0], right[0])
+            result = FLOAT_OPS[self.opcode](self.f.elemental.math, left[0], right[0])
             b.fast_math = saved
             return [result]
         arguments = [*unflatten(left, self.types), *unflatten(right, self.types)]
@@ -103,27 +117,13 @@ def operand_index(
 
 @generator("reduce")
 def _reduce(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
-    count = len(instruction.operands) // 2
-    operands, inits = instruction.operands[:count], instruction.operands[count:]
-    reduced = sorted(instruction.attribute("dimensions"))
-    dims = operands[0].shape.dimensions
-    reducer = Reducer(f, instruction.attribute("to_apply"), [o.shape.element_type for o in operands])
-    start = reducer.enter([f.value(init, Index.scalar()) for init in inits])
-    extent = math.prod(dims[d] for d in reduced)
+    reducer = Reducer(f, instruction)
+    dims, reduced, start = reducer.dimensions, reducer.reduced, reducer.start()
 
     def step(digits: list[Digit], carried: list[Value]) -> Sequence[Value]:
-        inner = Index([dims[d] for d in reduced], digits)
-        place = operand_index(f, dims, reduced, index, inner)
-        return reducer.combine(carried, reducer.enter([f.value(o, place) for o in operands]))
+        place = operand_index(f, dims, reduced, index, Index([dims[d] for d in reduced], digits))
+        return reducer.combine(carried, reducer.enter([f.value(o, place) for o in reducer.operands]))
 
-    if extent == 0:
+    if reducer.extent == 0:
         return reducer.leave(start)
-    if extent == 1:
-        return reducer.leave(step([], start))
-    space = ("reduce", instruction)
-    return reducer.leave(f.context.nest(space, extent, step, start, name="reduce"))
-
-
-def scalar_results(context: EmissionContext, values: Sequence[ElementValue]) -> list[Value]:
-    """Registers of some elements."""
-    return [r for v in values for r in (v if isinstance(v, Complex) else (v,))]
+    return reducer.leave(f.context.nest(("reduce", instruction), reducer.extent, step, start, name="reduce"))

@@ -1,0 +1,170 @@
+"""KernelEmitter: one fusion, or one unfused instruction, becomes one kernel function."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+
+from xla_core.codegen.llvm.builder import IrModule
+from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
+from xla_core.codegen.llvm.index import LoopSplit
+from xla_core.codegen.llvm.ir_array import IrArray
+from xla_core.codegen.llvm.kernel import Hero, Kernel, KernelBody, Plan
+from xla_core.codegen.llvm import data_movement, indexing, reductions
+from xla_core.codegen.llvm.loop_kernel import LOOP
+from xla_core.codegen.llvm.tiles import TILES
+from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
+from xla_core.errors import InternalError
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
+
+__all__ = ["HEROES", "KernelEmitter"]
+
+HEROES: list[Hero] = [TILES, LOOP]
+"""The forms that kernels take: the first that matches is chosen. The last one matches always."""
+
+
+class KernelEmitter:
+    """Emits kernels for one target into one module.
+
+    Args:
+        abi: the target.
+        module: where the functions go; a new one, with the target's triple, by default.
+    """
+
+    def __init__(self, abi: TargetAbi, module: IrModule | None = None) -> None:
+        self.abi = abi
+        self.module = module or IrModule("kernels", triple=abi.triple, data_layout=abi.data_layout)
+
+    def emit(
+        self,
+        instruction: HloInstruction,
+        name: str | None = None,
+        *,
+        aliasing: Collection[tuple[int, int]] = (),
+    ) -> Kernel:
+        """Emits a fusion or a single instruction.
+
+        Args:
+            instruction: its operands and its result are buffers; layouts are those of the shapes.
+            name: of the function; by default the instruction's.
+            aliasing: pairs (leaf of the result, leaf of the operands, both counted as in Kernel.parameters from 0 in
+                their own list) that may be one buffer: an element of such an operand is read before, or when, the
+                same element of the result is written. All other buffers must not overlap a result.
+
+        Raises:
+            UnimplementedError: an opcode, type or layout that has no emission, with the instruction's location.
+        """
+        name = name or _symbol(instruction.name)
+        parameters = _parameters(instruction, aliasing)
+        spaces: dict[Hashable, list[int]] = {}
+        for _ in range(100):
+            body = KernelBody(self.abi, instruction, spaces, aliasing)
+            chosen = next(hero for hero in HEROES if hero.matches(body))
+            plan = chosen.plan(body)
+            try:
+                self._attempt(name, body, parameters, plan, chosen)
+            except LoopSplit as split:
+                del self.module.functions[name]
+                extents = spaces[split.space]
+                extent = extents[split.position]
+                extents[split.position : split.position + 1] = [extent // split.factor, split.factor]
+                continue
+            flops, bytes_ = _cost(instruction)
+            return Kernel(name, parameters, plan.count, plan.grain, plan.per_block, flops, bytes_)
+        raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)
+
+    def _attempt(
+        self, name: str, body: KernelBody, parameters: Sequence[KernelParameter], plan: Plan, chosen: Hero
+    ) -> None:
+        frame = self.abi.begin_kernel(self.module, name, parameters, plan.count, blocks=plan.per_block)
+        arrays = self._arrays(name, frame, parameters)
+        operands = [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result]
+        body.results = [a for a, p in zip(arrays, parameters, strict=True) if p.is_result]
+        body.bindings = _bindings(body.instruction, operands)
+        context = EmissionContext(frame.builder, self.abi, body.spaces)
+        frame.builder.fast_math = self.abi.fast_math
+        chosen.emit(body, frame, context, FusedIrEmitter(context, body.bindings))
+        self.abi.end_kernel(frame)
+
+    def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
+        """The buffers with what is known of their aliasing: a scope for each result, and one for all operands."""
+        module = self.module
+        domain = module.metadata(f'!{{$self, !"{name}"}}', distinct=True)
+        invariant = f", !invariant.load {module.metadata('!{}')}" if self.abi.invariant_loads else ""
+
+        def scope(label: str) -> str:
+            return module.metadata(f'!{{$self, {domain}, !"{label}"}}', distinct=True)
+
+        scopes = {p: scope(f"result{p}") for p, parameter in enumerate(parameters) if parameter.is_result}
+        first = len(parameters) - len(scopes)
+        arrays = []
+        for position, parameter in enumerate(parameters):
+            if parameter.is_result:
+                own = {position}
+            else:
+                own = {first + alias for alias in parameter.aliases}
+            others = [s for p, s in scopes.items() if p not in own]
+            facts = ""
+            if own:
+                facts += f", !alias.scope {module.metadata('!{' + ', '.join(scopes[p] for p in sorted(own)) + '}')}"
+            if others:
+                facts += f", !noalias {module.metadata('!{' + ', '.join(others) + '}')}"
+            load_facts = facts + (invariant if not own else "")
+            arrays.append(
+                IrArray(frame.buffers[position], parameter.shape, load_metadata=load_facts, store_metadata=facts)
+            )
+        return arrays
+
+
+def _symbol(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
+
+
+def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int]]) -> tuple[KernelParameter, ...]:
+    operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
+    results = [s for s in instruction.shape.leaves() if s.is_array]
+    parameters = [
+        KernelParameter(f"operand{i}", s, aliases=tuple(r for r, o in aliasing if o == i))
+        for i, s in enumerate(operands)
+    ]
+    parameters += [KernelParameter(f"result{i}", s, is_result=True) for i, s in enumerate(results)]
+    return tuple(parameters)
+
+
+def _bindings(
+    instruction: HloInstruction, operands: Sequence[IrArray]
+) -> Mapping[HloInstruction, Binding | list[Binding]]:
+    """What stands for the parameters of a fusion, or for the operands of a single instruction."""
+    bindings: dict[HloInstruction, Binding | list[Binding]] = {}
+    targets = (
+        instruction.attribute("calls").parameters if instruction.opcode == "fusion" else list(instruction.operands)
+    )
+    first = 0
+    for target, operand in zip(targets, instruction.operands, strict=True):
+        count = sum(1 for s in operand.shape.leaves() if s.is_array)
+        arrays = list(operands[first : first + count])
+        first += count
+        bindings[target] = list(arrays) if operand.shape.is_tuple else arrays[0]
+    return bindings
+
+
+_FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "reshape", "broadcast", "iota"})
+
+
+def _cost(instruction: HloInstruction) -> tuple[float, float]:
+    """A rough (flops, bytes): an operation an element, ten for a transcendental one; every buffer once."""
+    bytes_ = float(instruction.shape.byte_size + sum(o.shape.byte_size for o in instruction.operands))
+    inside = instruction.attribute("calls").instructions if instruction.opcode == "fusion" else [instruction]
+    flops = 0.0
+    for each in inside:
+        if each.opcode in _FREE:
+            continue
+        elements = sum(s.num_elements for s in each.shape.leaves())
+        if each.opcode in ("reduce", "sort", "scatter", "select-and-scatter"):
+            elements = max(elements, sum(o.shape.num_elements for o in each.operands))
+        weight = 10.0 if Trait.TRANSCENDENTAL in each.op.traits else 1.0
+        if each.opcode in ("dot", "convolution"):
+            weight = 2.0 * max(each.operand(0).shape.num_elements, 1) ** 0.5
+        flops += weight * elements
+    return flops, bytes_
