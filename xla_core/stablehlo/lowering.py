@@ -181,7 +181,9 @@ class LoweringContext:
         )
 
     def convert(self, value: HloInstruction, shape: Shape) -> HloInstruction:
-        """The value with the element type of `shape`."""
+        """The value with the element type of `shape`; a complex one gives its real part to a real type."""
+        if value.shape.element_type.is_complex and not shape.element_type.is_complex:
+            value = self.add("real", value)
         if value.shape.element_type is shape.element_type:
             return value
         return self.add("convert", value, shape=value.shape.with_element_type(shape.element_type))
