@@ -72,6 +72,8 @@ class PassContext:
         """Runs one pass of the pipelines `path`; dumps, times and checks it. `following` names the pass after it."""
         if isinstance(hlo_pass, PassGroup):
             return hlo_pass.run_in(module, self, path)
+        for computation in module.computations:
+            computation.set_root(computation.root)  # else the newest instruction that the pass adds would be the root
         before = module.instruction_count
         start = time.perf_counter()
         with profiler.span(hlo_pass.name, category="pass", pipeline="/".join(path), module=module.name):
@@ -128,7 +130,7 @@ class HloPassPipeline(PassGroup):
             context.dump.pipeline_start(module, self.name, self._passes[0].name)
         changed = False
         followers = [p.name for p in self._passes[1:]] + ["pipeline-end"]
-        for hlo_pass, following in zip(self._passes, followers, strict=True):
+        for hlo_pass, following in zip(self._passes, followers, strict=False):
             changed |= context.run(hlo_pass, module, path, following)
         return changed
 

@@ -11,8 +11,10 @@ from pydantic import Field
 from xla_backend_cpu.codegen.module_emitter import ModuleEmitter
 from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
-from xla_backend_cpu.executor import ALIGNMENT, worker_threads
+from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import host_cpu, host_features, host_triple
+from xla_backend_cpu.passes.convolution_canonicalizer import ConvolutionCanonicalizer
+from xla_backend_cpu.passes.dot_packer import DotPacker
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers
 from xla_core.backend import (
@@ -25,9 +27,27 @@ from xla_core.backend import (
 )
 from xla_core.codegen.llvm import LoopAbi, compile_ir
 from xla_core.hlo import ElementType, HloModule, Shape
-from xla_core.target import TargetConfig
+from xla_core.passes import PASSES, HloPassPipeline, create_pass, run_hlo_passes
+from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
+
+
+_EXPANDED = frozenset(
+    {
+        "batch-norm-training",
+        "batch-norm-inference",
+        "batch-norm-grad",
+        "cholesky",
+        "triangular-solve",
+        "rng",
+        "rng-bit-generator",
+        "map",
+        "topk",
+        "custom-call",
+    }
+)
+"""What the core's expanders write out in other ops; custom calls are named one by one."""
 
 
 class CpuOptions(BackendOptions):
@@ -58,6 +78,18 @@ class CpuCompiler(Compiler):
         """LLVM's names of the processor's features."""
         return host_features()
 
+    @functools.cached_property
+    def target_config(self) -> TargetConfig:
+        """The host as data: every op but those that the core writes out in simpler ones."""
+        return TargetConfig(
+            name="cpu",
+            triple=self.triple,
+            device=describe_host(self.cpu),
+            capabilities=Capabilities.all_of(without=_EXPANDED),
+            alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
+            features=tuple(sorted(self.features)),
+        )
+
     def abi(self) -> LoopAbi:
         """What the shared emitter must know."""
         features = ",".join(f"+{name}" for name in sorted(self.features))
@@ -77,6 +109,20 @@ class CpuCompiler(Compiler):
     @property
     def isa(self) -> VectorIsa:
         return VectorIsa.of(self.features, self.triple)
+
+    def run_hlo_passes(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> HloModule:
+        """The core's pipeline; its target stage is the CPU's."""
+        stage = HloPassPipeline(
+            "target",
+            [
+                *(create_pass(name) for name in ("dot-decomposer",) if name in PASSES),
+                ConvolutionCanonicalizer(),
+                DotPacker(2 * self.isa.register_bytes),
+            ],
+        )
+        return run_hlo_passes(module, self.target_config, options, {"target": stage})
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
@@ -135,11 +181,11 @@ def _program(assignment: BufferAssignment, emitter: ModuleEmitter, code: bytes) 
         elif allocation.kind is AllocationKind.TEMP:
             temp_slot, temp_bytes = slot, allocation.size
     results = []
-    for place in assignment.leaf_slices(module.entry.root):
-        if not place.size and place.allocation.kind is AllocationKind.TEMP:
-            continue  # a token
-        slot = 1 + place.allocation.index
-        results.append(ResultPlace(slot, place.size, donors.get(slot)))
+    root = module.entry.root
+    for shape, place in zip(root.shape.leaves(), assignment.leaf_slices(root), strict=True):
+        if shape.is_array:
+            slot = 1 + place.allocation.index
+            results.append(ResultPlace(slot, place.size, donors.get(slot)))
     return NativeProgram(
         code=code,
         slots=1 + len(assignment.allocations),

@@ -24,7 +24,7 @@ __all__ = ["CpuExecutable", "NativeProgram", "ResultPlace"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResultPlace:
-    """Where a result leaf comes from: memory of `size` bytes in a slot of the table, or the donated argument `donor`."""
+    """Where a result leaf comes from: `size` bytes in a slot of the table, or the donated argument `donor`."""
 
     slot: int
     size: int
@@ -167,7 +167,7 @@ class CpuExecutable(Executable):
         return CpuExecutable(parse_hlo(text), program)
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """"hlo", and "llvm", "llvm-unoptimized", "asm", "object" as the compiler made them."""
+        """The optimized HLO, the object, the buffer assignment, and where they were kept, LLVM IR and assembly."""
         return {"hlo": self.as_text(), **self._artifacts, "object": self._program.code}
 
     def memory_stats(self) -> ExecutableMemoryStats:

@@ -12,7 +12,7 @@ from xla_core.backend import DeviceFeatures, DeviceMemory, Event, Stream, Stream
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.target import DeviceDescription
 
-__all__ = ["ALIGNMENT", "CpuExecutor", "worker_threads"]
+__all__ = ["ALIGNMENT", "CpuExecutor", "describe_host", "worker_threads"]
 
 ALIGNMENT = 64
 _PAGE = 1 << 21  # large allocations lie on huge-page boundaries
@@ -22,6 +22,15 @@ _DLPACK_CPU = 1
 def worker_threads() -> int:
     """How many threads the process may run at once, by its affinity mask."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def describe_host(cpu: str) -> DeviceDescription:
+    """The host as a device; `cpu` is LLVM's name of its processor."""
+    return DeviceDescription(
+        name=f"{platform.machine()} {cpu}",
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        core_count=worker_threads(),
+    )
 
 
 @functools.cache
@@ -42,11 +51,7 @@ class CpuExecutor(StreamExecutor):
     @property
     def description(self) -> DeviceDescription:
         """The host's processor and memory."""
-        return DeviceDescription(
-            name=f"{platform.machine()} {host_cpu()}",
-            memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-            core_count=worker_threads(),
-        )
+        return describe_host(host_cpu())
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
         """Aligned host memory; None where the system has no more."""

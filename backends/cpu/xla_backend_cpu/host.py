@@ -11,7 +11,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["NativeLibrary", "host_cpu", "host_features", "host_triple", "load_object", "runtime_symbols", "start_workers"]
+__all__ = [
+    "NativeLibrary",
+    "host_cpu",
+    "host_features",
+    "host_triple",
+    "load_object",
+    "runtime_symbols",
+    "start_workers",
+]
 
 _lock = threading.Lock()
 _counter = itertools.count()

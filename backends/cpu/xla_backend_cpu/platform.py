@@ -11,7 +11,7 @@ __all__ = ["CpuPlatform"]
 
 
 class CpuPlatform(Platform):
-    """`--xla_force_host_platform_device_count=N` in XLA_FLAGS makes N devices that share the host's memory and threads."""
+    """`--xla_force_host_platform_device_count=N` in XLA_FLAGS makes N devices that share memory and threads."""
 
     def visible_device_count(self) -> int:
         return xla_flags().xla_force_host_platform_device_count

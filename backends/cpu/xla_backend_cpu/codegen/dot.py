@@ -29,8 +29,8 @@ _SMALL_FLOPS = 2 * 8 * 8 * 8  # below this a call costs more than the product
 class DotShape:
     """batch x (m, k) x (k, n).
 
-    `left_transposed` says that the left side lies as (k, m), `right_transposed` the right side as (n, k); `panel` is the
-    width of the right side's panels, which lies as (n / panel, k, panel) then; 0 for a plain matrix.
+    `left_transposed` says that the left side lies as (k, m), `right_transposed` the right side as (n, k). `panel` is
+    the width of the right side's panels, which lies as (n / panel, k, panel) then; 0 for a plain matrix.
     """
 
     batch: int
@@ -163,7 +163,7 @@ class LibraryDot:
         b.close_loop(loop)
 
     def _scalar(self, module: IrModule, value: float) -> Value:
-        """alpha or beta; complex ones are passed by address."""
+        """Alpha or beta; complex ones are passed by address."""
         type_ = _SCALAR.get(self.element_type)
         if type_ is None:
             return module.constant_bytes(np.array(value, self.element_type.dtype).tobytes(), 16)

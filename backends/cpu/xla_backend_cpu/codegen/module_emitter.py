@@ -296,7 +296,9 @@ class ModuleEmitter:
         """(leaf of the result, leaf of the operands) pairs that lie in one place."""
         results = self.assignment.leaf_slices(instruction)
         operands = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
-        return {(i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)}
+        return {
+            (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
+        }
 
     # -- addresses ---------------------------------------------------------------------------------------------------
 
@@ -317,5 +319,3 @@ class ModuleEmitter:
     def _address(self, sequence: _Sequence, place: BufferSlice) -> Value:
         b = sequence.builder
         return b.gep("i8", self._base(sequence, 1 + place.allocation.index), b.int_(place.offset))
-
-

@@ -61,12 +61,10 @@ class VectorOps:
         if lanes >= self.lanes:
             self.b.store(vector, pointer, align=self.element_bytes)
             return
-        self.b.intrinsic(
-            "masked.store", vector, pointer, self._mask(lanes), suffixes=(self.type, "ptr"), result="void"
-        )
+        self.b.intrinsic("masked.store", vector, pointer, self._mask(lanes), suffixes=(self.type, "ptr"), result="void")
 
     def multiply_add(self, a: Value, b: Value, c: Value) -> Value:
-        """a * b + c, rounded once."""
+        """A * b + c, rounded once."""
         return self.b.intrinsic("fma", a, b, c)
 
     def _mask(self, lanes: int) -> Value:
