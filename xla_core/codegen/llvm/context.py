@@ -76,7 +76,7 @@ class EmissionContext:
     # -- control flow ------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Code inside runs under a condition: it stays where it is."""
         floor = self.floor
         self.floor = self.builder.level
@@ -102,7 +102,7 @@ class EmissionContext:
         ends = []
         for block, branch in ((yes, then), (no, otherwise)):
             b.block = block
-            with self._guarded():
+            with self.guarded():
                 results.append(list(branch()))
             ends.append(b.block)
             b.branch(after)
@@ -115,7 +115,7 @@ class EmissionContext:
             if condition.integer:
                 body()
             return
-        with self.builder.if_(condition), self._guarded():
+        with self.builder.if_(condition), self.guarded():
             body()
 
     def open_loop(

@@ -10,8 +10,10 @@ from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.index import LoopSplit
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.kernel import Hero, Kernel, KernelBody, Plan
-from xla_core.codegen.llvm import data_movement, indexing, reductions
 from xla_core.codegen.llvm.loop_kernel import LOOP
+from xla_core.codegen.llvm.scatter import SCATTER
+from xla_core.codegen.llvm.select_and_scatter import SELECT_AND_SCATTER
+from xla_core.codegen.llvm.sort import SORT
 from xla_core.codegen.llvm.tiles import TILES
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.errors import InternalError
@@ -20,7 +22,7 @@ from xla_core.hlo.op_table import Trait
 
 __all__ = ["HEROES", "KernelEmitter"]
 
-HEROES: list[Hero] = [TILES, LOOP]
+HEROES: list[Hero] = [SORT, SCATTER, SELECT_AND_SCATTER, TILES, LOOP]
 """The forms that kernels take: the first that matches is chosen. The last one matches always."""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.data_movement import parts, whole
+from xla_core.codegen.llvm.elemental import ElementalIrEmitter, elemental
 from xla_core.codegen.llvm.float_ops import FLOAT_OPS
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation, generator
 from xla_core.codegen.llvm.index import Digit, Index
@@ -127,3 +128,9 @@ def _reduce(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> lis
     if reducer.extent == 0:
         return reducer.leave(start)
     return reducer.leave(f.context.nest(("reduce", instruction), reducer.extent, step, start, name="reduce"))
+
+
+@elemental("map")
+def _map(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    (result,) = call_computation(e.context, instruction.attribute("to_apply"), operands)
+    return result

@@ -104,6 +104,14 @@ class TargetAbi(abc.ABC):
         """Memory that a block's threads share; by default stack memory, for blocks of one thread."""
         return builder.alloca(type_, count, address_space=self.stack_address_space)
 
+    def allocate(self, builder: IrBuilder, size: int) -> Value:
+        """Scratch memory of `size` bytes for the whole kernel call; by default on the stack."""
+        return builder.alloca("i8", size, align=64, address_space=self.stack_address_space)
+
+    def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
+        """Gives back what `allocate` gave."""
+        del builder, pointer, size
+
     @property
     def pointer_type(self) -> str:
         """The LLVM type of a buffer."""
@@ -128,6 +136,17 @@ class LoopAbi(TargetAbi):
     ) -> None:
         self.triple, self.cpu, self.features = triple, cpu, features
         self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
+
+    def allocate(self, builder: IrBuilder, size: int) -> Value:
+        """On the stack up to 16 KiB, else by the C library's malloc."""
+        if size <= 1 << 14:
+            return super().allocate(builder, size)
+        return builder.call("malloc", "ptr", [builder.int_(size)])
+
+    def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
+        """See `allocate`."""
+        if size > 1 << 14:
+            builder.call("free", "void", [pointer])
 
     def function_attributes(self) -> str:
         """Attributes of every kernel function."""
