@@ -100,3 +100,14 @@ def test_opt_refuses_unknown_passes(xla: Callable[..., Any], program: Path) -> N
     result = xla("opt", program, "--passes", "call-inlinr")
     assert result.code == 2
     assert "did you mean call-inliner" in result.err
+
+
+def test_opt_prints_and_runs_the_pipeline(xla: Callable[..., Any], program: Path) -> None:
+    printed = xla("opt", "--pipeline")
+    assert printed.code == 0, printed.err
+    stages = [line.strip() for line in printed.out.splitlines() if line.startswith("  ") and line[2] != " "]
+    assert [s.split(":")[0] for s in stages][:2] == ["simplification", "target"]
+    ran = xla("opt", program, "--pipeline")
+    assert ran.code == 0, ran.err
+    assert "is_scheduled=true" in ran.out
+    assert xla("opt", program, "--pipeline", "--passes", "hlo-dce").code == 2

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xla_core.cli import output, programs
+from xla_core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from xla_core.passes import PassContext
+    from xla_core.target import TargetConfig
 
 __all__ = ["opt"]
 
@@ -21,17 +23,31 @@ def opt(
     passes: Annotated[
         str | None, typer.Option("--passes", "-p", metavar="A,B,C", help="In order; without it, lists the passes.")
     ] = None,
+    pipeline: Annotated[
+        bool, typer.Option("--pipeline", help="The core's whole pipeline; without a FILE, prints it.")
+    ] = False,
+    backend: Annotated[
+        str | None, typer.Option("--backend", "-b", metavar="B", help="Whose target --pipeline is for; default: any.")
+    ] = None,
     verify: Annotated[bool, typer.Option(help="Run the verifier after every pass.")] = True,
     timings: Annotated[bool, typer.Option("--timings", help="Print what each pass did and took, to stderr.")] = False,
 ) -> None:
     """Run HLO passes on a program; print HLO text."""
-    if passes is None or file is None:
+    import xla_core as xla
+    from xla_core.passes import HloPassPipeline, PassContext, create_pass, default_pipeline
+
+    if pipeline and passes is not None:
+        raise InvalidArgumentError("--pipeline and --passes are two ways to say which passes", hint="give one of them")
+    if pipeline:
+        whole = default_pipeline(_target(backend))
+        if file is None:
+            output.console().print(whole.describe(), markup=False, soft_wrap=True)
+            return
+    elif passes is None or file is None:
         _list_passes()
         return
-    import xla_core as xla
-    from xla_core.passes import HloPassPipeline, PassContext, create_pass
-
-    whole = HloPassPipeline("opt", [create_pass(name) for name in passes.split(",") if name.strip()])
+    else:
+        whole = HloPassPipeline("opt", [create_pass(name) for name in passes.split(",") if name.strip()])
 
     module = xla.parse(programs.read_program(file), file=programs.file_name(file))
     context = PassContext.default(module, verify=verify)
@@ -39,6 +55,16 @@ def opt(
     if timings:
         _print_timings(context)
     sys.stdout.write(module.to_text().rstrip("\n") + "\n")
+
+
+def _target(backend: str | None) -> TargetConfig:
+    """A backend's target; without one, a target that can do everything."""
+    from xla_core.backend import load_backend
+    from xla_core.target import Capabilities, TargetConfig
+
+    if backend is None:
+        return TargetConfig(name="any", capabilities=Capabilities.all_of())
+    return load_backend(backend).platform().compiler.target_config
 
 
 def _list_passes() -> None:
