@@ -50,7 +50,7 @@ class Case:
 
     file: Path
     index: int
-    source: str
+    source: str = dataclasses.field(repr=False)
     errors: tuple[tuple[int, re.Pattern[str]], ...] = ()
 
     @property

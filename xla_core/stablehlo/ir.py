@@ -173,7 +173,8 @@ def _quantized_text(q: QuantizedType) -> str:
     storage = q.storage
     if q.storage_min is not None:
         storage += f"<{q.storage_min}:{q.storage_max}>"
-    params = [f"{s!r}:{z}" if z else repr(s) for s, z in zip(q.scales, q.zero_points, strict=True)]
+    scales = [text if float(text := f"{s:e}") == s else repr(s) for s in q.scales]
+    params = [f"{s}:{z}" if z else s for s, z in zip(scales, q.zero_points, strict=True)]
     if q.block_sizes:
         blocks = ",".join(f"{d}:{n}" for d, n in q.block_sizes)
         return f"!quant.uniform<{storage}:{q.expressed}:{{{blocks}}}, {{{','.join(params)}}}>"

@@ -41,9 +41,12 @@ def _verify_function(function: ir.Op) -> None:
     block = function.regions[0].blocks[0]
     if tuple(a.type for a in block.arguments) != type.inputs:
         fail(function, f"entry block arguments {types_text([a.type for a in block.arguments])} must match the signature")
-    if not block.ops or block.ops[-1].name not in ("func.return", "return"):
+    last = op_table.OPS.get(block.ops[-1].name) if block.ops else None
+    if last is None or Trait.TERMINATOR not in last.traits:
         fail(function, "block must end with a terminator operation, func.return")
     end = block.ops[-1]
+    if end.name == "stablehlo.return":
+        return
     if len(end.operands) != len(type.results):
         fail(end, f"has {len(end.operands)} operands, but enclosing function returns {len(type.results)}")
     for i, (value, declared) in enumerate(zip(end.operands, type.results, strict=True)):

@@ -10,7 +10,7 @@ import numpy as np
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseElements, ResultAccuracy
-from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, fail, merge
+from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, element_bits, fail, merge
 from xla_core.stablehlo.ir import QuantizedType, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Lower
@@ -122,8 +122,11 @@ def check_quantized(op: ir.Op, operands: Sequence[TensorType], result: TensorTyp
         if not compatible_elements(quantized[0], out):
             fail(op, f"inferred type(s) '{operands[0]}' are incompatible with return type(s) of operation '{result}'")
         return
-    if any(e.storage != out.storage for e in quantized):
+    if any(element_bits(e) != element_bits(out) for e in quantized):
         fail(op, "mismatched operands and result quantization storage types")
+    for e, type in zip(quantized, operands, strict=True):
+        if e.storage != out.storage:
+            fail(op, f"inferred type(s) '{type}' are incompatible with return type(s) of operation '{result}'")
     if any(e.expressed != out.expressed for e in quantized):
         fail(op, "mismatched operands and result quantization expressed types")
     if out.axis is None and any(e.axis is not None for e in quantized):

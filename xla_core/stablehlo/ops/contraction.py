@@ -10,6 +10,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ConvDimensionNumbers, DotAlgorithm, DotDimensionNumbers
 from xla_core.stablehlo.compatibility import compatible_dimensions, fail, list_text
+from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
@@ -40,51 +41,14 @@ def check_precision(op: ir.Op) -> None:
         fail(op, "expects precision config to be empty or have <= 2 elements")
 
 
-# -- dot algorithms --------------------------------------------------------------------------------------------------
-
-# (lhs, rhs, accumulation types, primitive operations) -> XLA's name; components are 1 where not part of the product.
-_ALGORITHMS = {
-    ("f16", "f16", "f16", 1): "dot_f16_f16_f16",
-    ("f16", "f16", "f32", 1): "dot_f16_f16_f32",
-    ("bf16", "bf16", "bf16", 1): "dot_bf16_bf16_bf16",
-    ("bf16", "bf16", "f32", 1): "dot_bf16_bf16_f32",
-    ("bf16", "bf16", "f32", 3): "dot_bf16_bf16_f32_x3",
-    ("bf16", "bf16", "f32", 6): "dot_bf16_bf16_f32_x6",
-    ("bf16", "bf16", "f32", 9): "dot_bf16_bf16_f32_x9",
-    ("tf32", "tf32", "f32", 1): "dot_tf32_tf32_f32",
-    ("tf32", "tf32", "f32", 3): "dot_tf32_tf32_f32_x3",
-    ("f32", "f32", "f32", 1): "dot_f32_f32_f32",
-    ("f64", "f64", "f64", 1): "dot_f64_f64_f64",
-}
-
-
-def algorithm_name(algorithm: DotAlgorithm) -> str | None:
-    """XLA's name of a known algorithm, None of an unknown one."""
-    lhs, rhs, accumulation = (
-        str(t) for t in (algorithm.lhs_precision_type, algorithm.rhs_precision_type, algorithm.accumulation_type)
-    )
-    if lhs[:2] == rhs[:2] == "f8" and accumulation == "f32" and algorithm.num_primitive_operations == 1:
-        return "dot_any_f8_any_f8_f32_fast_accum" if algorithm.allow_imprecise_accumulation else "dot_any_f8_any_f8_f32"
-    if algorithm.allow_imprecise_accumulation or (algorithm.lhs_component_count, algorithm.rhs_component_count) != (1, 1):
-        return None
-    return _ALGORITHMS.get((lhs, rhs, accumulation, algorithm.num_primitive_operations))
-
-
 def _check_algorithm(op: ir.Op) -> None:
     algorithm = op.attributes.get("algorithm")
     if not isinstance(algorithm, DotAlgorithm):
         return
     if any(p != "DEFAULT" for p in op.attributes.get("precision_config") or ()):
         fail(op, "must specify DEFAULT precision config when algorithm is set")
-    for value, what in (
-        (algorithm.lhs_component_count, "lhs component count"),
-        (algorithm.rhs_component_count, "rhs component count"),
-        (algorithm.num_primitive_operations, "num primitive operations"),
-    ):
-        if value < 1:
-            fail(op, f"{what} must be positive")
-    if algorithm_name(algorithm) is None:
-        fail(op, "dot algorithm not known to be supported on any hardware")
+    if (problem := algorithm_problem(algorithm)) is not None:
+        fail(op, problem)
 
 
 # -- dot_general -----------------------------------------------------------------------------------------------------
@@ -191,7 +155,8 @@ def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence
     if "padding" in op.attributes and padding is None:
         padding = [(0, 0)] * spatial
     sizes = [rhs.shape[d] for d in dims.kernel_spatial_dimensions]
-    window = check_window(
+    # Windows are looked at once the padding is known: a program that computes it may hold nonsense until then.
+    window = None if padding is None else check_window(
         op,
         [1 if s == DYNAMIC else s for s in sizes],
         strides="window_strides",
@@ -204,7 +169,7 @@ def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence
     check_precision(op)
     shape = [DYNAMIC] * lhs.rank
     for i, (inp, out) in enumerate(zip(dims.input_spatial_dimensions, dims.output_spatial_dimensions, strict=True)):
-        if lhs.shape[inp] != DYNAMIC and sizes[i] != DYNAMIC and padding is not None:
+        if lhs.shape[inp] != DYNAMIC and sizes[i] != DYNAMIC and window is not None and padding is not None:
             w = window[i]
             padded = WindowDimension(w.size, w.stride, *padding[i], w.base_dilation, w.window_dilation)
             shape[out] = padded.output_size(lhs.shape[inp])
@@ -298,6 +263,7 @@ def _lower_conv(
     dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
     spatial = len(dims.input_spatial_dimensions)
     ones = (1,) * spatial
+    check_window(op, [1] * spatial, strides="window_strides", base="lhs_dilation", dilation="rhs_dilation", reversal="window_reversal", end=".")
     window: Window = tuple(
         WindowDimension(rhs.shape.dimensions[d], stride, low, high, base, dilation, bool(reverse))
         for d, stride, (low, high), base, dilation, reverse in zip(

@@ -17,7 +17,7 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor
 from xla_core.stablehlo.type_constraints import ANY, TUPLE
-from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.type_conversion import element_type, shape_of
 
 __all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
 
@@ -34,9 +34,11 @@ def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     result = op.results[0].type
     if not isinstance(result, TensorType) or not result.is_static:
         fail(op, f"result #0 must be statically shaped tensor, but got '{result}'")
-    if isinstance(result.element, ir.QuantizedType) and value.type != result:
+    if isinstance(result.element, ir.QuantizedType) and element_type(result.element) is element_type(value.type.element):
+        return [TensorType(value.type.shape, result.element)]
+    if value.type.shape != result.shape or value.type.element != result.element:
         fail(op, f"inferred type(s) '{value.type}' are incompatible with return type(s) of operation '{result}'")
-    return [value.type]
+    return [result]
 
 
 def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:

@@ -67,7 +67,7 @@ def _check_groups(op: ir.Op, module: ir.Module, *, ragged: bool = False, size: i
     for i in range(len(seen)):
         if i not in seen:
             fail(op, f"replica id #{i} not seen in replica groups")
-    if size is not None and value.size and value.type.shape[1] != size:
+    if size is not None and value.type.shape[1] != size:
         fail(op, f"group size of replica_groups must be {size}")
     return value.type.shape[1]
 
@@ -78,12 +78,13 @@ def _has_symbol(module: ir.Module, name: str) -> bool:
 
 def _check_channel(op: ir.Op, *, negative: str = "") -> None:
     handle = op.attributes.get("channel_handle")
-    if op.attributes.get("use_global_device_ids") and isinstance(handle, ChannelHandle) and handle.handle <= 0:
-        if negative:
-            if handle.handle < 0:
-                fail(op, negative)
-            return
-        fail(op, f"channel_id must be positive when useGlobalDeviceIds is set but got: {handle.handle}")
+    channel = handle.handle if isinstance(handle, ChannelHandle) else 0
+    if not op.attributes.get("use_global_device_ids") or channel > 0:
+        return
+    if not negative:
+        fail(op, f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel}")
+    if channel < 0:
+        fail(op, negative)
 
 
 def _attributes(ctx: LoweringContext, op: ir.Op) -> dict[str, Any]:

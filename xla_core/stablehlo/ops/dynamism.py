@@ -18,7 +18,7 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, constant_of, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.data_movement import broadcast_in_dim, check_broadcast_dimensions
-from xla_core.stablehlo.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
+from xla_core.stablehlo.type_constraints import INTEGER, SHAPE_VECTOR
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__: list[str] = []
@@ -135,7 +135,15 @@ define(
 
 
 def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> None:
-    operand = tensor(op, 0)
+    operand, result = tensor(op, 0), tensor_of(op.results[0])
+    if not compatible_elements(operand.element, result.element):
+        fail(op, "expects operand and result to have compatible element type")
+    if operand.is_static and result.is_static and math.prod(operand.shape) != math.prod(result.shape):
+        fail(
+            op,
+            f"number of output elements ({math.prod(result.shape)}) doesn't match expected number of elements "
+            f"({math.prod(operand.shape)})",
+        )
     sizes = _check_output_shape(op, 1)
     if sizes is not None and operand.is_static and math.prod(operand.shape) != math.prod(sizes):
         fail(
@@ -317,7 +325,7 @@ def _lower_set_dimension_size(
 
 define(
     "stablehlo.set_dimension_size",
-    (Values("operand"), Values("size", INTEGER_SCALAR)),
+    (Values("operand"), Values("size", INTEGER)),
     rule=_set_dimension_size_rule,
     lower=_lower_set_dimension_size,
     attributes={"dimension": INDEX},

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, element_bits, fail, list_text, merge
+from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, element_bits, fail, list_text, merge
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
@@ -183,12 +183,10 @@ def _select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     result = op.results[0].type
     if on_true == on_false == result and pred.shape == on_true.shape:
         return None
-    if not compatible_shapes(on_true.shape, on_false.shape) or not (
-        pred.rank == 0 or compatible_shapes(pred.shape, on_true.shape)
-    ):
-        fail(op, "requires the same shape for all operands")
-    if not compatible_elements(on_true.element, on_false.element):
+    if not compatible(on_true, on_false):
         fail(op, "requires compatible types for non-predicate operands")
+    if pred.rank and not compatible_shapes(pred.shape, on_true.shape):
+        fail(op, "requires the same shape for all operands")
     return [merge([on_true, on_false])]
 
 

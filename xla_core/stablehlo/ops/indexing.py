@@ -328,13 +328,6 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
     operand, update, vector = inputs[0], updates[0], dims.index_vector_dim
-    expected = len(windows) + len(inserted) + len(batching)
-    if expected != operand.rank:
-        fail(
-            op,
-            "Expects rank-of operand to match size-of('update_window_dims') + size-of('inserted_window_dims') + "
-            f"size-of('input_batching_dims') i.e. {expected} but got {operand.rank}.",
-        )
     if any(not compatible_shapes(t.shape, updates[0].shape) for t in updates):
         fail(op, "Not all updates have compatible shapes.")
     if not 0 <= vector <= indices.rank:
@@ -351,8 +344,15 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             "size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 dimension if "
             f"'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}.",
         )
+    expected = len(windows) + len(inserted) + len(batching)
+    if expected != operand.rank:
+        fail(
+            op,
+            "Expects rank-of operand to match size-of('update_window_dims') + size-of('inserted_window_dims') + "
+            f"size-of('input_batching_dims') i.e. {expected} but got {operand.rank}.",
+        )
     _check_scatter_dimensions(op, dims, operand, indices, update)
-    results = check_reducer(op, op.regions[0], _scalars(inputs), _scalars(updates))
+    results = check_reducer(op, op.regions[0], _scalars(updates), _scalars(inputs))
     return [TensorType(i.shape, r.element, i.bounds) for i, r in zip(inputs, results, strict=True)]
 
 

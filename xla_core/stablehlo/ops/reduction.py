@@ -35,9 +35,12 @@ _INPUTS_AND_INITIAL = (Values("inputs", TENSOR, Arity.VARIADIC), Values("init_va
 def _split(op: ir.Op) -> tuple[list[TensorType], list[TensorType]]:
     """The inputs and their initial values."""
     count = len(op.operands) // 2
-    if len(op.operands) % 2:
-        fail(op, "expects as many init values as inputs")
     types = [tensor(op, i) for i in range(len(op.operands))]
+    if len(op.operands) % 2:
+        arguments = len(op.regions[0].block.arguments)
+        if arguments != 2 * count:
+            fail(op, f"Reduction-region must take {2 * count} parameters, but takes {arguments} parameter(s)")
+        fail(op, f"expects as many init values as inputs, but got {len(op.operands)} operands")
     return types[:count], types[count:]
 
 
@@ -114,7 +117,7 @@ def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     window = check_window(
         op, sizes, strides="window_strides", base="base_dilations", dilation="window_dilations", end="."
     )
-    results = check_reducer(op, op.regions[0], initial, inputs)
+    results = check_reducer(op, op.regions[0], initial, inputs, sizes)
     shape = tuple(DYNAMIC if n == DYNAMIC else w.output_size(n) for n, w in zip(first.shape, window, strict=True))
     return [TensorType(shape, r.element) for r in results]
 
@@ -165,7 +168,7 @@ def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, source, initial = (tensor(op, i) for i in range(3))
     _check_select(op, operand)
     results = check_reducer(op, op.regions[1], [initial], [TensorType((), source.element)])
-    sizes = ints(op, "window_dimensions", (1,) * operand.rank)
+    sizes = ints(op, "window_dimensions")
     if len(sizes) != operand.rank:
         fail(
             op,
