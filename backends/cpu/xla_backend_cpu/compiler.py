@@ -15,6 +15,7 @@ from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import host_cpu, host_features, host_triple
 from xla_backend_cpu.passes.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_backend_cpu.passes.dot_packer import DotPacker
+from xla_backend_cpu.passes.dot_strength_reduction import DotStrengthReduction
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers
 from xla_core.backend import (
@@ -119,6 +120,7 @@ class CpuCompiler(Compiler):
             [
                 *(create_pass(name) for name in ("dot-decomposer",) if name in PASSES),
                 ConvolutionCanonicalizer(),
+                DotStrengthReduction(),
                 DotPacker(2 * self.isa.register_bytes),
             ],
         )

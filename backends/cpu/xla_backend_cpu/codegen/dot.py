@@ -1,7 +1,7 @@
 """Dots: as blocked products of our own, or by OpenBLAS, whichever is faster.
 
-The pipeline has made every dot canonical: batch dimensions first, in order, on both sides; then one contracting
-dimension and at most one other on each side. Real products are blocked products (`passes/dot_packer.py` has put the
+A dot is canonical where batch dimensions come first, in order, on both sides, and the contracting dimensions, in one
+order, are the first or the last of the others (`dot-decomposer` makes it so). Real products are blocked products (`passes/dot_packer.py` has put the
 right side of large ones into panels); complex ones, and those with a transposed right side that was not worth packing,
 go to OpenBLAS, cut into tiles that the process's own pool shares out.
 """
@@ -47,34 +47,40 @@ class DotShape:
         left, right = dot.operand(0).shape, dot.operand(1).shape
         batch = len(dot.attribute("lhs_batch_dims"))
         first = tuple(range(batch))
-        contracting = (dot.attribute("lhs_contracting_dims"), dot.attribute("rhs_contracting_dims"))
+        lhs, rhs = dot.attribute("lhs_contracting_dims"), dot.attribute("rhs_contracting_dims")
         if (
             dot.attribute("lhs_batch_dims") != first
             or dot.attribute("rhs_batch_dims") != first
-            or any(len(c) != 1 for c in contracting)
-            or left.rank > batch + 2
+            or not lhs
             or 0 in (*left.dimensions, *right.dimensions)
             or any(s.layout is not None and not s.layout.is_row_major for s in (left, right, dot.shape))
         ):
             return None
-        (lhs,), (rhs,) = contracting
-        k = left.dimensions[lhs]
-        packed = right.rank == batch + 3 and rhs == batch + 1
-        if right.rank > batch + 2 and not packed:
+        k = math.prod(left.dimensions[d] for d in lhs)
+        packed = right.rank == batch + 3 and rhs == (batch + 1,)
+        left_first, left_last = _at_ends(lhs, batch, left.rank)
+        right_first, right_last = _at_ends(rhs, batch, right.rank)
+        if not (left_first or left_last) or not (right_first or right_last or packed):
             return None
         return DotShape(
             math.prod(left.dimensions[:batch]),
             math.prod(left.dimensions[batch:]) // k,
             math.prod(right.dimensions[batch:]) // k,
             k,
-            lhs == batch and left.rank == batch + 2,
-            rhs == batch + 1 and right.rank == batch + 2,
+            not left_last,
+            not (right_first or packed),
             right.dimensions[-1] if packed else 0,
         )
 
     @property
     def flops(self) -> float:
         return 2.0 * self.batch * self.m * self.n * self.k
+
+
+def _at_ends(dims: tuple[int, ...], batch: int, rank: int) -> tuple[bool, bool]:
+    """Whether the contracting dimensions are the first after the batch ones, or the last, in order."""
+    count = len(dims)
+    return dims == tuple(range(batch, batch + count)), dims == tuple(range(rank - count, rank))
 
 
 def _element_type(dot: HloInstruction) -> ElementType | None:

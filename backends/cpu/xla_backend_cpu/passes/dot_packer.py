@@ -53,11 +53,13 @@ class DotPacker(HloPass):
 
 
 def _transpose_right(computation: HloComputation, dot: HloInstruction) -> None:
+    """(batch, n, k) -> (batch, k, n), with however many dimensions n and k have."""
     right = dot.operand(1)
+    batch, contracting = len(dot.attribute("rhs_batch_dims")), len(dot.attribute("rhs_contracting_dims"))
     rank = right.shape.rank
-    batch = tuple(range(rank - 2))
-    plain = computation.add("transpose", right, dimensions=(*batch, rank - 1, rank - 2), metadata=dot.metadata)
-    new = dot.clone([dot.operand(0), plain], rhs_contracting_dims=(rank - 2,))
+    order = (*range(batch), *range(rank - contracting, rank), *range(batch, rank - contracting))
+    plain = computation.add("transpose", right, dimensions=order, metadata=dot.metadata)
+    new = dot.clone([dot.operand(0), plain], rhs_contracting_dims=tuple(range(batch, batch + contracting)))
     computation.replace_with(dot, computation.add_instruction(new))
 
 
@@ -75,10 +77,13 @@ def _pack(computation: HloComputation, dot: HloInstruction, shape: DotShape, pan
         "reshape", right, shape=Shape(right.shape.element_type, (*batch, *split)), metadata=dot.metadata
     )
     packed = computation.add("transpose", packed, dimensions=(*first, *order), metadata=dot.metadata)
-    rows = dot.shape.dimensions[rank : dot.shape.rank - 1]
+    element_type = dot.shape.element_type
+    left_shape = (shape.k, shape.m) if shape.left_transposed else (shape.m, shape.k)
+    left = computation.add("reshape", dot.operand(0), shape=Shape(element_type, (*batch, *left_shape)))
     new = dot.clone(
-        [dot.operand(0), packed],
-        shape=Shape(dot.shape.element_type, (*batch, *rows, panels, panel)),
+        [left, packed],
+        shape=Shape(element_type, (*batch, shape.m, panels, panel)),
+        lhs_contracting_dims=(rank + (0 if shape.left_transposed else 1),),
         rhs_contracting_dims=(rank + 1,),
     )
     product = computation.add_instruction(new)
