@@ -18,7 +18,7 @@ from xla_core.stablehlo.attributes import (
     TypedFloat,
     TypedInt,
 )
-from xla_core.stablehlo.cursor import MAX_INTEGER_DIGITS
+from xla_core.stablehlo.cursor import MAX_INTEGER_DIGITS, Alias
 from xla_core.stablehlo.ir import ScalarType, TensorType
 from xla_core.stablehlo.types import DTYPES, TypeReader, integer_format
 
@@ -38,7 +38,7 @@ class AttributeReader(TypeReader):
 
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
-        self.attribute_aliases: dict[str, Any] = {}
+        self.attribute_aliases: dict[str, Alias] = {}
         self.resources: dict[str, str] = {}
         self.dimension_lists: dict[str, DenseArray] = {}
 
@@ -48,6 +48,7 @@ class AttributeReader(TypeReader):
 
     def attribute(self) -> Any:
         """The attribute that must be next."""
+        self.nodes += 1
         self.enter()
         value = self._attribute()
         self.depth -= 1
@@ -75,7 +76,7 @@ class AttributeReader(TypeReader):
         if char == "#":
             name = self.take(_HASH_NAME, "an attribute alias")[1]
             if name in self.attribute_aliases:
-                return self.attribute_aliases[name]
+                return self.expand(self.attribute_aliases[name], start)
             return self.dialect_attribute(name, start)
         match = _NAME(self.source, start)
         if match is not None:
@@ -264,8 +265,9 @@ class AttributeReader(TypeReader):
             return OpaqueAttribute(self.source[start : self.position])
         try:
             data = literals.from_bytes(payload, type) if is_string else literals.from_text(payload, type)
-        except literals.LiteralError as error:
-            raise self.error(str(error.args[0]), payload_start) from error
+        except (ValueError, OverflowError) as error:  # LiteralError is one; numpy has its own for sizes
+            offset = payload_start + getattr(error, "offset", 0)
+            raise self.error(str(error.args[0]), offset) from error
         return DenseElements(type, data)
 
     def dense_resource(self, start: int) -> Any:
@@ -285,7 +287,7 @@ class AttributeReader(TypeReader):
         try:
             # A resource's text starts with its alignment, four bytes.
             return DenseElements(type, literals.from_bytes("0x" + blob[10:], type))
-        except literals.LiteralError as error:
+        except (ValueError, OverflowError) as error:
             raise self.error(str(error.args[0]), start) from error
 
 

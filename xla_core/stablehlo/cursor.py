@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import bisect
+import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from xla_core.errors import InvalidArgumentError, SourceLocation
 
-__all__ = ["MAX_DEPTH", "MAX_INTEGER_DIGITS", "Cursor", "TextLocation", "TextMap"]
+__all__ = [
+    "MAX_ALIAS_NODES",
+    "MAX_DEPTH",
+    "MAX_INTEGER_DIGITS",
+    "MAX_OP_NODES",
+    "Alias",
+    "Cursor",
+    "TextLocation",
+    "TextMap",
+]
 
 MAX_DEPTH = 100
 """How deeply types, attributes and regions may nest, counted together."""
+
+MAX_ALIAS_NODES = 10_000
+MAX_OP_NODES = 1_000_000
+"""How many types and attributes an alias, and all that one op is written with, may stand for.
+
+Aliases of aliases grow exponentially when they are compared or printed.
+"""
 
 MAX_INTEGER_DIGITS = 1000
 """A longer number is an error before Python is asked to read it (its cost is quadratic)."""
@@ -56,6 +74,14 @@ class TextMap:
         return f"  {head}{line}{tail}\n  {' ' * (len(head) + offset - start)}^"
 
 
+class Alias(NamedTuple):
+    """What an alias stands for, in how many nodes, and how deep they nest."""
+
+    value: Any
+    nodes: int
+    depth: int
+
+
 class TextLocation:
     """A place in the text that was read, turned into line and column when asked for."""
 
@@ -77,6 +103,8 @@ class Cursor:
         self.text = TextMap(source, file)
         self.position = 0
         self.depth = 0
+        self.deepest = 0
+        self.nodes = 0
 
     def error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
         """The error to raise for what stands at `offset`.
@@ -96,6 +124,12 @@ class Cursor:
         return InvalidArgumentError(
             message, location=self.text.location(offset), hint=hint, snippet=self.text.snippet(offset)
         )
+
+    @staticmethod
+    def nearest(name: str, choices: Iterable[str]) -> str | None:
+        """The hint that names what was meant, if one of `choices` is near."""
+        near = difflib.get_close_matches(name, choices, 1, 0.7) if len(name) < 100 else []
+        return f"did you mean {near[0]}?" if near else None
 
     def found(self) -> str:
         """What stands here, for messages."""
@@ -229,11 +263,31 @@ class Cursor:
     def enter(self) -> None:
         """One level deeper; `leave` undoes it (an error needn't: it ends the reading)."""
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.error(f"nested more than {MAX_DEPTH} levels deep")
+        if self.depth > self.deepest:
+            self.deepest = self.depth
+            if self.depth > MAX_DEPTH:
+                raise self.error(f"nested more than {MAX_DEPTH} levels deep")
 
     def leave(self) -> None:
         self.depth -= 1
+
+    def expand(self, alias: Alias, offset: int) -> Any:
+        """The value of an alias, whose size counts as if it were written out."""
+        self.nodes += alias.nodes
+        self.deepest = max(self.deepest, self.depth + alias.depth)
+        if self.nodes > MAX_OP_NODES or self.deepest > MAX_DEPTH:
+            raise self.error("the aliases here stand for too much", offset)
+        return alias.value
+
+    def alias(self, read: Callable[[], Any]) -> Alias:
+        """Read what an alias stands for."""
+        self.nodes = self.deepest = 0
+        self.skip()
+        start = self.position
+        alias = Alias(read(), self.nodes, self.deepest)
+        if self.nodes > MAX_ALIAS_NODES:
+            raise self.error("the alias stands for too much", start)
+        return alias
 
 
 def _unescape(match: re.Match[bytes]) -> bytes:

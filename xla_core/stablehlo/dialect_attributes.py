@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +24,7 @@ from xla_core.stablehlo.attributes import (
     ScatterDimensionNumbers,
     TypeExtensions,
 )
+from xla_core.stablehlo.dot_algorithms import algorithm_problem
 from xla_core.stablehlo.ir import ScalarType
 
 __all__ = ["ENUMS", "DialectAttributeReader"]
@@ -97,8 +97,7 @@ class DialectAttributeReader(AttributeReader):
     def _struct(self, mnemonic: str, start: int) -> Any:
         reader = _STRUCTS.get(mnemonic)
         if reader is None:
-            near = difflib.get_close_matches(mnemonic, [*_STRUCTS, *ENUMS], 1)
-            hint = f"did you mean '{near[0]}'?" if near else None
+            hint = self.nearest(mnemonic, [*_STRUCTS, *ENUMS])
             raise self.error(f"unknown StableHLO attribute '{mnemonic}'", start, hint=hint)
         return reader(self)
 
@@ -173,7 +172,10 @@ class DialectAttributeReader(AttributeReader):
             "num_primitive_operations": self.integer,
             "allow_imprecise_accumulation": self.boolean,
         }
+        start = self.position
         result: DotAlgorithm = self.required_struct(DotAlgorithm, readers)
+        if (problem := algorithm_problem(result)) is not None:
+            raise self.error(problem, start)
         return result
 
     def result_accuracy(self) -> ResultAccuracy:

@@ -18,7 +18,7 @@ from xla_core.stablehlo.types import DTYPES, integer_format
 
 __all__ = ["LiteralError", "from_bytes", "from_text", "scalar_from_bits", "wrap_integer"]
 
-_ALLOWED = re.compile(r"(?:[-+0-9.eE,\[\]\s]+|true|false)*").fullmatch
+_ALLOWED = re.compile(r"(?:[-+0-9.eE,\[\]\s]++|true|false)*+").fullmatch
 _HEX = re.compile(r"-?0x[0-9a-fA-F]+")
 _TOKEN = re.compile(r"[^\s,\[\]()]+")
 _LEADING_ZERO = re.compile(r"(?<![\w.])(-?)0+(?=[0-9])")
@@ -27,7 +27,11 @@ _PLUS = re.compile(r"(?<![\w.])\+(?=[0-9])")
 
 
 class LiteralError(ValueError):
-    """What is wrong with a literal; the reader knows where."""
+    """What is wrong with a literal, and where in its text, if that is known."""
+
+    def __init__(self, message: str, offset: int = 0) -> None:
+        super().__init__(message)
+        self.offset = offset
 
 
 def wrap_integer(value: int, element: str) -> int:
@@ -83,7 +87,7 @@ def from_bytes(text: str, type: TensorType) -> np.ndarray:
     if len(data) != count * dtype.itemsize:
         raise LiteralError(f"{type} needs {count} elements of {dtype.itemsize} bytes, the text has {len(data)} bytes")
     if type.element == "i1":
-        return (np.frombuffer(data, np.uint8) != 0).reshape(type.shape)
+        return np.frombuffer(data, np.uint8).astype(np.bool_).reshape(type.shape)
     return np.frombuffer(data, dtype).reshape(type.shape)
 
 
@@ -152,21 +156,26 @@ def _decode(text: str, element: str, dtype: np.dtype[Any]) -> np.ndarray:
 
 def _read_json(text: str, element: str, is_integer: bool) -> Any:
     def refuse_integer(token: str) -> NoReturn:
-        raise LiteralError(f"expected a floating-point number for {element}, found {token[:40]}", token)
+        raise LiteralError(f"expected a floating-point number for {element}, found {token[:40]}")
 
     def refuse_float(token: str) -> NoReturn:
-        raise LiteralError(f"expected an integer for {element}, found {token[:40]}", token)
+        raise LiteralError(f"expected an integer for {element}, found {token[:40]}")
 
     if _ALLOWED(text) is None:
         raise LiteralError("expected numbers, true or false, in nested lists")
+    normal = _normal(text)
     try:
         if is_integer:
-            return json.loads(_normal(text), parse_float=refuse_float, parse_constant=refuse_float)
-        return json.loads(_normal(text), parse_int=refuse_integer, parse_constant=refuse_integer)
+            return json.loads(normal, parse_float=refuse_float, parse_constant=refuse_float)
+        return json.loads(normal, parse_int=refuse_integer, parse_constant=refuse_integer)
     except LiteralError:
         raise
-    except (ValueError, RecursionError) as error:
-        raise LiteralError(f"malformed literal: {error}") from error
+    except json.JSONDecodeError as error:
+        raise LiteralError("expected numbers in nested lists", error.pos if normal == text else 0) from error
+    except ValueError as error:
+        raise LiteralError("a number has too many digits") from error
+    except RecursionError as error:
+        raise LiteralError("the literal's lists are nested too deeply") from error
 
 
 def _normal(text: str) -> str:
@@ -193,7 +202,8 @@ def _integers(values: Any, element: str, dtype: np.dtype[Any]) -> np.ndarray:
             raise LiteralError("the literal's lists are not all of one shape")
         wrap_integer(low, element)
         wrap_integer(high, element)
-        return np.vectorize(lambda v: wrap_integer(v, element), otypes=[dtype])(array)
+        wrapped: np.ndarray = np.vectorize(lambda v: wrap_integer(v, element), otypes=[dtype])(array)
+        return wrapped
     wrap_integer(int(array.min()), element)
     wrap_integer(int(array.max()), element)
     return array.astype(dtype)

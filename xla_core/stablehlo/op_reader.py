@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any
 
@@ -76,8 +75,7 @@ class OpReader(DialectAttributeReader):
         if value is None and match[2] == "#0":
             value = self.values.get(match[1])
         if value is None:
-            near = difflib.get_close_matches(name, self.defined[-200:], 1)
-            hint = f"did you mean %{near[0]}?" if near else None
+            hint = self.nearest(f"%{name}", [f"%{known}" for known in self.defined[-200:] if len(known) < 100])
             raise self.error(f"%{name} is used but not defined before", match.start(), hint=hint)
         state.operands.append(value)
         state.offsets.append(match.start())
@@ -177,6 +175,8 @@ class OpReader(DialectAttributeReader):
 
     def operation(self) -> Op:
         """One op, its results' names before it and its location behind it."""
+        self.nodes = 0
+        self.deepest = self.depth
         names: list[Name] = []
         if self.at("%"):
             while True:
@@ -199,9 +199,13 @@ class OpReader(DialectAttributeReader):
             if form is None:
                 raise self.unknown_op(state.name, offset)
             steps = forms.steps_of(form)
-        for step in steps:
-            step(self, state)
-        return self.finish(state, names, offset)
+        try:
+            for step in steps:
+                step(self, state)
+            return self.finish(state, names, offset)
+        except XlaError as error:
+            error.op = error.op or state.name
+            raise
 
     def is_known(self, name: str) -> bool:
         """Whether an op may be written in the generic form: any op of a dialect whose ops we don't list, too."""
@@ -212,8 +216,7 @@ class OpReader(DialectAttributeReader):
         """The error for an op that isn't there, or isn't there in the pretty form."""
         if name in FORMATS:
             return self.error(f"{name} has no pretty form", offset, hint=f'write the generic form: "{name}"(...)')
-        near = difflib.get_close_matches(name, FORMATS, 1, 0.7)
-        hint = f"did you mean {near[0]}?" if near else None
+        hint = self.nearest(name, FORMATS)
         if "." not in name:
             return self.error(f"expected an op, found '{name[:40]}'", offset, hint=hint)
         if name.partition(".")[0] not in KNOWN_DIALECTS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.stablehlo.ir import Module, Op
 from xla_core.stablehlo.op_reader import OpReader
 
@@ -12,7 +12,6 @@ __all__ = ["parse_text", "split_modules"]
 
 _ALIAS = re.compile(r"([#!])([A-Za-z_$.][\w$.\-]*|[0-9]+)", re.ASCII).match
 _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
-_RESOURCE = re.compile(r'([A-Za-z_][\w$.\-]*|"[^"\n]*")\s*:\s*"(0x[0-9a-fA-F]*)"', re.ASCII)
 
 
 def parse_text(source: str, file: str = "<input>") -> Module:
@@ -51,9 +50,7 @@ class _Parser(OpReader):
     """Reads a whole text."""
 
     def module(self) -> Module:
-        resources = self.source.rfind("{-#")
-        if resources >= 0:
-            self._read_resources(resources)
+        self._find_resources()
         ops: list[Op] = []
         while True:
             self.skip()
@@ -63,10 +60,7 @@ class _Parser(OpReader):
             if char in "#!":
                 self._alias()
             elif self.source.startswith("{-#", self.position):
-                end = self.source.find("#-}", self.position)
-                if end < 0:
-                    raise self.error("'{-#' is never closed by '#-}'")
-                self.position = end + 3
+                self._resources()
             else:
                 ops.append(self.operation())
         self.check_location_aliases()
@@ -80,7 +74,7 @@ class _Parser(OpReader):
         if kind == "!":
             if name in self.type_aliases or "." in name:
                 raise self.error(f"the type alias !{name} is defined already or has a dot", match.start())
-            self.type_aliases[name] = self.type()
+            self.type_aliases[name] = self.alias(self.type)
             return
         if name in self.attribute_aliases or f"#{name}" in self.location_nodes or "." in name:
             raise self.error(f"the alias #{name} is defined already or has a dot", match.start())
@@ -89,12 +83,37 @@ class _Parser(OpReader):
             self.location_nodes[f"#{name}"] = self.location()
             self.expect(")", "to end the location")
         else:
-            self.attribute_aliases[name] = self.attribute()
+            self.attribute_aliases[name] = self.alias(self.attribute)
 
-    def _read_resources(self, start: int) -> None:
+    def _find_resources(self) -> None:
+        """Read `{-# ... #-}`, which stands at the end, before the attributes that refer to it."""
+        start = self.source.rfind("{-#")
+        if start >= 0:
+            self.position = start
+            try:
+                self._resources()
+            except XlaError:  # it isn't one (a string may look so), or it is read again, in its turn
+                self.resources.clear()
+            self.position = self.depth = 0
+
+    def _resources(self) -> None:
         """`{-# dialect_resources: {builtin: {name: "0x..."}} #-}`."""
-        for match in _RESOURCE.finditer(self.source, start):
-            self.resources[match[1].strip('"')] = match[2]
+        self.expect("{-#")
+        while not self.accept("#-}"):
+            self._resource()
+            self.accept(",")
+
+    def _resource(self) -> None:
+        name = self.string() if self.at_string() else self.word("a resource's name")
+        self.expect(":", "after the resource's name")
+        if self.at("{"):
+            self.enter()
+            self.list_of("{", "}", self._resource)
+            self.leave()
+        elif self.at_string():
+            self.resources[name] = self.string()
+        else:
+            self.attribute()
 
     def _to_module(self, ops: list[Op]) -> Module:
         module = Module(source=self.source, file=self.text.file)

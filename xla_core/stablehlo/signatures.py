@@ -119,8 +119,8 @@ def return_(reader: TypeReader, count: int) -> Signature:
     return (), ()
 
 
-_FUNCTION = r"\([^()\n]*\) -> (?:\([^()\n]*\)|[^()\n]*>)"
-_TYPES = r"[^()\n]*>"
+_FUNCTION = r"\([^()\n]*\) -> (?:\([^()\n]*\)|[^()\n]{0,2000}>)"
+_TYPES = r"[^()\n]{0,2000}>"  # bounded, for a whole program may stand on one line
 _SAME = rf"(?:\([^()\n]*\) -> )?{_TYPES}"
 
 SIGNATURES: dict[str, tuple[Callable[[TypeReader, int], Signature], str | None]] = {
@@ -134,6 +134,6 @@ SIGNATURES: dict[str, tuple[Callable[[TypeReader, int], Signature], str | None]]
     "results": (results, _TYPES),
     "list": (list_, _TYPES),
     "each": (each, _TYPES),
-    "return": (return_, rf"(?:: {_TYPES})?"),
+    "return": (return_, r"(?:: [^()\n]{0,20000}>)?"),
 }
 """Signature kinds: reader, and pattern."""

@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from xla_core.stablehlo.cursor import Alias
 from xla_core.stablehlo.ir import (
     DYNAMIC,
     FunctionType,
@@ -59,6 +60,7 @@ _SIMPLE_TENSOR = re.compile(r"tensor<((?:(?:[0-9]{1,19}|\?)x)*)([a-z]\w*)>", re.
 _DIMENSION = re.compile(r"([0-9]+|\?)[ ]*x").match
 _SYMBOL_NAME = re.compile(r"[A-Za-z_$.][\w$.\-]*", re.ASCII).match
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?").match
+_STORAGE = re.compile(r"(u?)i([1-9][0-9]?)\Z").match
 _MAX_DIMENSION = (1 << 63) - 1
 
 
@@ -80,7 +82,7 @@ class TypeReader(LocationReader):
 
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
-        self.type_aliases: dict[str, Type] = {}
+        self.type_aliases: dict[str, Alias] = {}
         self.tensor_types: dict[str, TensorType] = {}
         self.quantized_types: dict[str, QuantizedType] = {}  # by their text, for which an OpaqueType stands
 
@@ -89,6 +91,7 @@ class TypeReader(LocationReader):
 
     def type(self) -> Type:
         """The type that must be next."""
+        self.nodes += 1
         self.skip()
         match = _SIMPLE_TENSOR(self.source, self.position)
         if match is not None:
@@ -215,7 +218,7 @@ class TypeReader(LocationReader):
         if self.at("!"):
             start = self.position
             kind = self._dialect_type()
-            if isinstance(kind, OpaqueType) and kind.text.startswith("!quant.uniform"):
+            if isinstance(kind, OpaqueType) and kind.text in self.quantized_types:
                 return self.quantized_types[kind.text]
             if isinstance(kind, ScalarType):
                 return str(kind)
@@ -247,8 +250,8 @@ class TypeReader(LocationReader):
         self.position = match.end()
         name = match[0]
         if "." not in name:
-            alias = self.type_aliases.get(name)
-            if alias is not None:
+            if name in self.type_aliases:
+                alias: Type = self.expand(self.type_aliases[name], start)
                 return alias
             if self.source.startswith("<", self.position):  # !dialect<name ...>
                 return OpaqueType(f"!{name}{self.balanced()}")
@@ -266,7 +269,9 @@ class TypeReader(LocationReader):
             return OpaqueType(f"!stablehlo.future<{', '.join(map(str, types))}>", tuple(types))
         if name.startswith("stablehlo."):
             raise self.error(
-                f"unknown type !{name}", start, hint="StableHLO has !stablehlo.token and !stablehlo.future"
+                f"unknown stablehlo type: {name.removeprefix('stablehlo.')}",
+                start,
+                hint="StableHLO has !stablehlo.token and !stablehlo.future",
             )
         body = self.balanced() if self.source.startswith("<", self.position) else ""
         return OpaqueType(f"!{name}{body}")
@@ -301,6 +306,12 @@ class TypeReader(LocationReader):
         self.expect(">", "to end the quantized type")
         if not all(math.isfinite(s) for s in scales):
             raise self.error("a scale is out of range", start)
+        match = _STORAGE(storage)
+        if match is not None and low is not None:
+            bits = int(match[2])
+            default = (0, (1 << bits) - 1) if match[1] else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+            if (low, high) == default:  # the range of the storage type says nothing more
+                low = high = None
         return QuantizedType(storage, expressed, tuple(scales), tuple(zeros), axis, low, high, tuple(blocks))
 
     def _block(self) -> tuple[int, int]:
