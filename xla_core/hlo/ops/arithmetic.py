@@ -74,14 +74,16 @@ def add(a: Array, b: Array) -> Array:
 
 
 def multiply(a: Array, b: Array) -> Array:
-    if CLASS[a.dtype] == "c":  # in double precision, so that the products of float32 parts are exact
-        return _complex_multiply(widen(a), widen(b)).astype(a.dtype)
-    return _multiply(a, b)
+    return _complex_multiply(a, b) if CLASS[a.dtype] == "c" else _multiply(a, b)
 
 
 def _complex_multiply(a: Array, b: Array) -> Array:
-    product: Array = a * b
-    return product
+    """(x + iy)(u + iv) by its definition, every product and sum rounded (numpy may fuse them)."""
+    x, y, u, v = a.real, a.imag, b.real, b.imag
+    real = x * u - y * v
+    result = np.empty(real.shape, a.dtype)
+    result.real, result.imag = real, x * v + y * u
+    return result
 
 
 subtract = _native(np.subtract)

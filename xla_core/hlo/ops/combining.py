@@ -1,11 +1,14 @@
 """Combining many elements by a computation of scalars: what reductions, windows and scatters share.
 
 The known computations (add, multiply, maximum, minimum, and, or, xor of the two parameters) are done by numpy's
-reductions, sums and products in a wider format that is rounded once; every other one is evaluated on whole arrays.
+reductions; every other one is evaluated on whole arrays. Sums and products of a few elements are rounded at every step,
+in order, as the definition says; those of many, where an order of steps is nobody's, are taken in a wider format and
+rounded once.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +22,14 @@ if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
     from xla_core.hlo.evaluator import EvaluationContext, Value
 
-__all__ = ["as_value", "combine_at", "fold", "known_combiner", "windows"]
+__all__ = ["FEW", "as_value", "combine_at", "few", "fold", "known_combiner", "windows"]
 
 _SEQUENTIAL = 512
+FEW = 16
 
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add,
-    "multiply": np.multiply,
+    "multiply": arithmetic.multiply,
     "maximum": arithmetic.maximum,
     "minimum": arithmetic.minimum,
     "and": np.bitwise_and,
@@ -68,9 +72,15 @@ def _typed(computation: HloComputation, arrays: Sequence[Array]) -> list[Array]:
     return [convert(a, t) for a, t in zip(arrays, types, strict=False)]
 
 
-def _widened(opcode: str, x: Array) -> Array:
-    """In the format in which many elements are combined: sums and products of floats in a wider one."""
-    return widen(x) if opcode in ("add", "multiply") or CLASS[x.dtype] == "n" else x
+def few(count: int, dtype: np.dtype) -> bool:
+    """Whether `count` elements are summed step by step; formats of fewer than 32 bits never are, as no one sums in them."""
+    return count <= FEW and dtype.itemsize >= 4
+
+
+def _widened(opcode: str, x: Array, count: int) -> Array:
+    """In the format in which `count` elements are combined."""
+    wide = opcode in ("add", "multiply") and not few(count, x.dtype)
+    return widen(x) if wide or CLASS[x.dtype] == "n" else x
 
 
 def _narrowed(x: Array, dtype: np.dtype) -> Array:
@@ -111,19 +121,18 @@ def fold(
 
 
 def _known_fold(opcode: str, x: Array, initial: Array, axes: tuple[int, ...]) -> Array:
-    wide = _widened(opcode, x)
-    start = _widened(opcode, initial)
-    if CLASS[x.dtype] == "b" or not any(wide.shape[a] == 0 for a in axes):
-        if opcode in ("maximum", "minimum") and CLASS[x.dtype] in "fe":
-            result = _extremum(opcode, wide, axes)
-        else:
-            result = _UFUNC[opcode].reduce(wide, axis=axes, dtype=wide.dtype) if axes else wide
-        if any(wide.shape[a] == 0 for a in axes):
-            result = np.broadcast_to(start, np.shape(result))
-        else:
-            result = _BINARY[opcode](start, result)
+    count = math.prod(x.shape[a] for a in axes)
+    wide, start = _widened(opcode, x, count), _widened(opcode, initial, count)
+    kept = [d for d in range(x.ndim) if d not in axes]
+    if count <= 1 or (CLASS[wide.dtype] in "fc" and few(count, x.dtype)):
+        rows = wide.transpose([*sorted(axes), *kept]).reshape(count, *(x.shape[d] for d in kept))
+        result = np.broadcast_to(start, rows.shape[1:])
+        for row in rows:
+            result = _BINARY[opcode](result, row)
+    elif opcode in ("maximum", "minimum") and CLASS[x.dtype] in "fe":
+        result = _BINARY[opcode](start, _extremum(opcode, wide, axes))
     else:
-        result = np.broadcast_to(start, [n for d, n in enumerate(wide.shape) if d not in axes])
+        result = _BINARY[opcode](start, np.asarray(_UFUNC[opcode].reduce(wide, axis=axes, dtype=wide.dtype)))
     return _narrowed(np.asarray(result), x.dtype)
 
 
@@ -207,14 +216,8 @@ def combine_at(
     opcode = known_combiner(computation)
     if opcode == "second":
         targets[0][where] = parts[0]
-    elif opcode in _UFUNC and CLASS[parts[0].dtype] != "c":
-        wide = _widened(opcode, targets[0])
-        wide = wide.copy() if wide is targets[0] else wide
-        if CLASS[wide.dtype] == "e":
-            wide = wide.astype(np.float32)
-        _UFUNC[opcode].at(wide, where, _widened(opcode, parts[0]).astype(wide.dtype))
-        touched = np.unique(where)
-        targets[0][touched] = _narrowed(wide[touched], targets[0].dtype)
+    elif opcode in _UFUNC and CLASS[parts[0].dtype] in "biuf" and opcode not in ("maximum", "minimum"):
+        _UFUNC[opcode].at(targets[0], where, parts[0])
     elif opcode != "first":
         for chunk in _rounds(where):
             at = where[chunk]

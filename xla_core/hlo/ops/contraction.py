@@ -11,6 +11,8 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.arithmetic import multiply
+from xla_core.hlo.ops.combining import few
 from xla_core.hlo.ops.conversion import convert, reduce_precision
 from xla_core.hlo.ops.numerics import CLASS, integer_bounds, round_to, widen, wrap
 from xla_core.hlo.ops.rules import array, attr, category, check, check_axes, dims, dynamic, entry
@@ -158,10 +160,16 @@ def _scaled_dot(context: EvaluationContext, instruction: HloInstruction, values:
 
 
 def products(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Matrix products a @ b in `dtype`: floats are summed in float64 (complex128) and rounded once, integers wrap,
-    pred is the or of ands.
+    """Matrix products a @ b in `dtype`: few products are summed in order in that type, many in float64 (complex128)
+    and rounded once; integers wrap; pred is the or of ands.
     """
-    kind = CLASS[dtype]
+    kind, depth = CLASS[dtype], a.shape[-1]
+    if kind in "fc" and few(depth, dtype):
+        a, b = convert(a, dtype), convert(b, dtype)
+        total = np.zeros((*a.shape[:-1], b.shape[-1]), dtype)
+        for k in range(depth):
+            total = total + multiply(a[..., k, None], b[..., k, None, :])
+        return total
     if kind in "fec":
         return round_to(np.matmul(widen(a), widen(b)), dtype)
     if kind == "b":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes
-from xla_core.hlo.ops.combining import as_value, combine_at, fold, known_combiner, windows
+from xla_core.hlo.ops import arithmetic
+from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, known_combiner, windows
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.reduction import split_operands
@@ -66,14 +68,18 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     initial = [convert(v, t) for v, t in zip(values[n:], types, strict=False)]
     bases = [padded(convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
     wide = known_combiner(computation) in ("add", "multiply")
-    if wide:
+    if wide and not few(math.prod(w.size for w in window), types[0]):
         bases, initial = [widen(b) for b in bases], [widen(i) for i in initial]
     counts = windowed(values[0].shape, window)
     for axis in range(len(window) - 1, -1, -1):
         w = window[axis]
         bases = windows(context, computation, bases, axis, w.size, w.stride, w.window_dilation, counts[axis])
     if wide:
-        total = bases[0] + initial[0] if known_combiner(computation) == "add" else bases[0] * initial[0]
+        total = (
+            arithmetic.add(initial[0], bases[0])
+            if known_combiner(computation) == "add"
+            else arithmetic.multiply(initial[0], bases[0])
+        )
         return round_to(total, types[0])
     return as_value(fold(context, computation, [b[None] for b in bases], initial, (0,)))
 
