@@ -154,8 +154,7 @@ class _ComputationReader:
             raise cursor.error(
                 f"the parameters of {computation.name} are not numbered 0..{len(self.parameters) - 1}", position=start
             )
-        if root is not None:
-            computation.set_root(root)
+        computation.set_root(root or next(reversed(self.instructions.values())))
         self.module.orders[computation] = list(self.instructions.values())
         return computation
 

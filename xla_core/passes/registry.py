@@ -17,10 +17,16 @@ __all__ = ["PASSES", "create_pass", "register_pass"]
 PassFactory = Callable[[], HloPass]
 
 PASSES: dict[str, PassFactory | str] = {
+    "algebraic-simplifier": "algebraic_simplifier:AlgebraicSimplifier",
     "call-inliner": "call_inliner:CallInliner",
     "copy-insertion": "copy_insertion:CopyInsertion",
     "flatten-call-graph": "flatten_call_graph:FlattenCallGraph",
+    "hlo-constant-folding": "hlo_constant_folding:HloConstantFolding",
+    "hlo-cse": "hlo_cse:HloCse",
+    "hlo-dce": "hlo_dce:HloDce",
     "memory-scheduler": "memory_scheduler:HloMemoryScheduler",
+    "tuple-simplifier": "tuple_simplifier:TupleSimplifier",
+    "zero-sized-hlo-elimination": "zero_sized_hlo_elimination:ZeroSizedHloElimination",
 }
 """Name -> a callable that makes the pass, or "module:Class" below xla_core.passes."""
 

@@ -1,0 +1,81 @@
+"""algebraic_simplifier: rewrites small patterns until none is left. (XLA: xla/hlo/transforms/simplifiers/
+algebraic_simplifier.h.)
+
+A rule is a function in the table `RULES`, keyed by opcode; each says in its first line what becomes what. The files
+here fill the table, one an op family.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.passes.algebraic_simplifier import (  # fill the table
+    arithmetic,
+    contraction,
+    conversion,
+    logical,
+    movement,
+    reduction,
+    slicing,
+    structure,
+)
+from xla_core.passes.algebraic_simplifier.rule_table import FAST_RULES, RULES, rule
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import is_dynamic
+from xla_core.passes.rewriter import Rewriter, Rule
+
+__all__ = ["FAST_RULES", "RULES", "AlgebraicSimplifier", "AlgebraicSimplifierOptions", "rule"]
+
+_FILES = (arithmetic, contraction, conversion, logical, movement, reduction, slicing, structure)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AlgebraicSimplifierOptions:
+    """What the simplifier may do.
+
+    Attributes:
+        fast_math: rules that change rounding, NaN, infinities or the sign of zero too.
+        accept: whether an instruction that a rule makes may be there; after legalization, whether the target has it.
+        layout_sensitive: layouts are decided: a replacement must have the very layout.
+        without: names of rules to leave out.
+    """
+
+    fast_math: bool = False
+    accept: Callable[[HloInstruction], bool] | None = None
+    layout_sensitive: bool = False
+    without: frozenset[str] = frozenset()
+
+
+class AlgebraicSimplifier(HloPass):
+    """Simplifies every computation to a fixed point."""
+
+    name = "algebraic-simplifier"
+
+    def __init__(self, options: AlgebraicSimplifierOptions | None = None) -> None:
+        self.options = options or AlgebraicSimplifierOptions()
+        self._rules = _chosen(self.options)
+
+    def run(self, module: HloModule) -> bool:
+        options, changed = self.options, False
+        for computation in module.post_order():
+            changed |= Rewriter(
+                computation,
+                self._rules,
+                accept=options.accept,
+                layout_sensitive=options.layout_sensitive,
+                skip=is_dynamic,
+            ).run()
+        return changed
+
+
+def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[str, list[Rule]]:
+    tables = (RULES, FAST_RULES) if options.fast_math else (RULES,)
+    chosen: dict[str, list[Rule]] = {}
+    for table in tables:
+        for opcode, rules in table.items():
+            kept = [r for r in rules if getattr(r, "__name__", "") not in options.without]
+            chosen.setdefault(opcode, []).extend(kept)
+    return chosen

@@ -1,0 +1,437 @@
+"""Rules for arithmetic: sums, products, quotients, powers, extremes, signs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
+from xla_core.passes.algebraic_simplifier.rule_table import rule
+from xla_core.passes.patterns import is_all, is_constant, is_total_order, largest, smallest, uniform_value
+from xla_core.passes.rewriter import Builder
+
+__all__: list[str] = []
+
+_SYMMETRIC = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+
+
+def _is_exact(instruction: HloInstruction) -> bool:
+    """Arithmetic of integers and pred: associative, no rounding."""
+    return is_total_order(instruction.shape.element_type)
+
+
+@rule(*_SYMMETRIC)
+def constant_to_the_right(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """C op x -> x op c"""
+    x, y = i.operands
+    return b.add(i.opcode, y, x) if is_constant(x) and not is_constant(y) else None
+
+
+@rule(*_SYMMETRIC)
+def combine_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """(x op c1) op c2 -> x op (c1 op c2), where the order of operations doesn't matter"""
+    x, c2 = i.operands
+    if x.opcode != i.opcode or not is_constant(c2) or not is_constant(x.operands[1]) or is_constant(x.operands[0]):
+        return None
+    if not _is_exact(i) and i.opcode not in ("maximum", "minimum"):
+        return None
+    return b.add(i.opcode, x.operands[0], b.add(i.opcode, x.operands[1], c2))
+
+
+@rule("maximum", "minimum", "and", "or")
+def same_operands(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """op(x, x) -> x, for idempotent op"""
+    return i.operands[0] if i.operands[0] is i.operands[1] else None
+
+
+@rule("abs", "sign", "floor", "ceil", "round-nearest-even", "round-nearest-afz")
+def idempotent(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """op(op(x)) -> op(x)"""
+    x = i.operands[0]
+    same = x.opcode == i.opcode and Trait.IDEMPOTENT in i.op.traits
+    return x if same and x.shape.element_type is i.shape.element_type else None
+
+
+# -- add, subtract, negate -------------------------------------------------------------------------------------------
+
+
+@rule("add")
+def add_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X + 0 -> x; for floats only x + -0, since -0 + 0 is 0"""
+    x, y = i.operands
+    if is_all(y, -0.0 if i.shape.element_type.is_floating else 0):
+        return x if not i.shape.element_type.is_complex else None
+    return None
+
+
+@rule("add", fast=True)
+def add_positive_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X + 0 -> x"""
+    return i.operands[0] if uniform_value(i.operands[1]) == 0 else None
+
+
+@rule("add")
+def add_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X + -y -> x - y; -x + y -> y - x"""
+    x, y = i.operands
+    if y.opcode == "negate":
+        return b.add("subtract", x, y.operands[0])
+    return b.add("subtract", y, x.operands[0]) if x.opcode == "negate" else None
+
+
+@rule("add")
+def add_subtracted(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """(x - y) + y -> x, for integers"""
+    x, y = i.operands
+    for left, right in ((x, y), (y, x)):
+        if _is_exact(i) and left.opcode == "subtract" and left.operands[1] is right:
+            return left.operands[0]
+    return None
+
+
+@rule("subtract")
+def subtract_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X - 0 -> x"""
+    return i.operands[0] if is_all(i.operands[1], 0) and not i.shape.element_type.is_complex else None
+
+
+@rule("subtract")
+def subtract_self(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X - x -> 0, for integers"""
+    return b.constant(0, i.shape) if i.operands[0] is i.operands[1] and _is_exact(i) else None
+
+
+@rule("subtract")
+def subtract_from_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """0 - x -> -x; for floats -0 - x"""
+    x, y = i.operands
+    if i.shape.element_type.is_complex:
+        return None
+    return b.add("negate", y) if is_all(x, -0.0 if i.shape.element_type.is_floating else 0) else None
+
+
+@rule("subtract")
+def subtract_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X - -y -> x + y"""
+    return b.add("add", i.operands[0], i.operands[1].operands[0]) if i.operands[1].opcode == "negate" else None
+
+
+@rule("subtract")
+def subtract_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X - c -> x + -c"""
+    x, y = i.operands
+    value = uniform_value(y)
+    if value is None or is_constant(x) or not (i.shape.element_type.is_integral or i.shape.element_type.is_floating):
+        return None
+    with np.errstate(all="ignore"):
+        negated = np.negative(value)
+    return b.add("add", x, b.constant(negated, y.shape))
+
+
+@rule("subtract")
+def subtract_part_of_sum(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """(x + y) - y -> x, for integers"""
+    x, y = i.operands
+    if not _is_exact(i) or x.opcode != "add" or y not in x.operands:
+        return None
+    return x.operands[0] if x.operands[1] is y else x.operands[1]
+
+
+@rule("negate")
+def negate_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """--x -> x"""
+    return i.operands[0].operands[0] if i.operands[0].opcode == "negate" else None
+
+
+@rule("negate")
+def negate_difference(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """-(x - y) -> y - x, for integers: the floats' zero would change its sign"""
+    x = i.operands[0]
+    return b.add("subtract", x.operands[1], x.operands[0]) if x.opcode == "subtract" and _is_exact(i) else None
+
+
+@rule("negate")
+def negate_scaled(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """-(x * c) -> x * -c"""
+    x = i.operands[0]
+    if x.opcode != "multiply" or x.user_count != 1 or not i.shape.element_type.is_floating:
+        return None
+    value = uniform_value(x.operands[1])
+    return None if value is None else b.add("multiply", x.operands[0], b.constant(-value, i.shape))
+
+
+# -- multiply --------------------------------------------------------------------------------------------------------
+
+
+@rule("multiply")
+def multiply_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X * 1 -> x"""
+    return i.operands[0] if is_all(i.operands[1], 1) and not i.shape.element_type.is_complex else None
+
+
+@rule("multiply")
+def multiply_by_minus_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X * -1 -> -x"""
+    element_type = i.shape.element_type
+    if not (element_type.is_signed or element_type.is_floating) or not is_all(i.operands[1], -1):
+        return None
+    return b.add("negate", i.operands[0])
+
+
+@rule("multiply")
+def multiply_by_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X * 0 -> 0, for integers: infinity and NaN times 0 are NaN"""
+    return i.operands[1] if _is_exact(i) and is_all(i.operands[1], 0) else None
+
+
+@rule("multiply", "divide")
+def signs_cancel(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """-x * -y -> x * y, and for /; -x * c -> x * -c"""
+    x, y = i.operands
+    if not i.shape.element_type.is_floating or x.opcode != "negate":
+        return None
+    if y.opcode == "negate":
+        return b.add(i.opcode, x.operands[0], y.operands[0])
+    value = uniform_value(y)
+    return None if value is None else b.add(i.opcode, x.operands[0], b.constant(-value, y.shape))
+
+
+@rule("multiply")
+def product_of_absolutes(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """|x| * |x| -> x * x"""
+    x, y = i.operands
+    if x is not y or x.opcode != "abs" or x.operands[0].shape.element_type.is_complex:
+        return None
+    return b.add("multiply", x.operands[0], x.operands[0])
+
+
+@rule("multiply", fast=True)
+def combine_factors(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """(x * c1) * c2 -> x * (c1 * c2)"""
+    x, c2 = i.operands
+    if x.opcode != "multiply" or not is_constant(c2) or not is_constant(x.operands[1]) or is_constant(x.operands[0]):
+        return None
+    return b.add("multiply", x.operands[0], b.add("multiply", x.operands[1], c2))
+
+
+@rule("multiply", fast=True)
+def product_of_exponentials(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """exp(x) * exp(y) -> exp(x + y)"""
+    x, y = i.operands
+    if x.opcode != "exponential" or y.opcode != "exponential":
+        return None
+    return b.add("exponential", b.add("add", x.operands[0], y.operands[0]))
+
+
+# -- divide, remainder -----------------------------------------------------------------------------------------------
+
+
+@rule("divide")
+def divide_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X / 1 -> x"""
+    return i.operands[0] if is_all(i.operands[1], 1) and not i.shape.element_type.is_complex else None
+
+
+@rule("divide")
+def divide_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X / 2**n -> x * 2**-n for floats, x >> n for unsigned integers"""
+    x, y = i.operands
+    value, element_type = uniform_value(y), i.shape.element_type
+    if value is None or not (element_type.is_floating or element_type.is_unsigned) or is_constant(x):
+        return None
+    if element_type.is_unsigned:
+        divisor = int(value)
+        if divisor <= 0 or divisor & (divisor - 1):
+            return None
+        return b.add("shift-right-logical", x, b.constant(divisor.bit_length() - 1, y.shape))
+    return _by_reciprocal(i, b, exact=True)
+
+
+def _by_reciprocal(i: HloInstruction, b: Builder, *, exact: bool) -> HloInstruction | None:
+    x, y = i.operands
+    value = uniform_value(y)
+    if value is None or not math.isfinite(float(value)) or float(value) == 0:
+        return None
+    reciprocal = np.asarray(1.0 / float(value)).astype(value.dtype)
+    with np.errstate(all="ignore"):
+        tiny = float(np.abs(reciprocal)) < _smallest_normal(i.shape.element_type)
+    is_power = abs(math.frexp(float(value))[0]) == 0.5
+    if tiny or not math.isfinite(float(reciprocal)) or (exact and not is_power):
+        return None
+    return b.add("multiply", x, b.constant(reciprocal, y.shape))
+
+
+def _smallest_normal(element_type: ElementType) -> float:
+    import ml_dtypes
+
+    info = ml_dtypes.finfo(element_type.dtype)  # type: ignore[no-untyped-call]  # its stub has no types
+    return float(info.smallest_normal)
+
+
+@rule("divide", fast=True)
+def divide_by_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X / c -> x * (1 / c)"""
+    return _by_reciprocal(i, b, exact=False) if i.shape.element_type.is_floating else None
+
+
+@rule("divide", fast=True)
+def divide_by_root(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X / sqrt(y) -> x * rsqrt(y); x / rsqrt(y) -> x * sqrt(y); x / exp(y) -> x * exp(-y)"""
+    x, y = i.operands
+    if y.opcode in ("sqrt", "rsqrt"):
+        return b.add("multiply", x, b.add({"sqrt": "rsqrt", "rsqrt": "sqrt"}[y.opcode], y.operands[0]))
+    if y.opcode == "exponential":
+        return b.add("multiply", x, b.add("exponential", b.add("negate", y.operands[0])))
+    return None
+
+
+@rule("divide", fast=True)
+def quotient_of_quotients(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """(x / y) / z -> x / (y * z); x / (y / z) -> (x * z) / y"""
+    x, y = i.operands
+    if not (i.shape.element_type.is_floating or i.shape.element_type.is_complex):
+        return None
+    if x.opcode == "divide":
+        return b.add("divide", x.operands[0], b.add("multiply", x.operands[1], y))
+    if y.opcode == "divide":
+        return b.add("divide", b.add("multiply", x, y.operands[1]), y.operands[0])
+    return None
+
+
+@rule("remainder")
+def remainder_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X % 2**n -> x & (2**n - 1), for unsigned integers"""
+    x, y = i.operands
+    value = uniform_value(y)
+    if value is None or not i.shape.element_type.is_unsigned:
+        return None
+    divisor = int(value)
+    if divisor <= 0 or divisor & (divisor - 1):
+        return None
+    return b.add("and", x, b.constant(divisor - 1, y.shape))
+
+
+@rule("remainder")
+def remainder_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X % 1 -> 0, for integers"""
+    return b.constant(0, i.shape) if i.shape.element_type.is_integral and is_all(i.operands[1], 1) else None
+
+
+# -- power, roots, exponentials --------------------------------------------------------------------------------------
+
+
+@rule("power")
+def power_by_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X ** 0 -> 1, x ** 1 -> x, x ** 2 -> x * x, x ** 3 -> x * x * x, x ** -1 -> 1 / x"""
+    x, y = i.operands
+    value, element_type = uniform_value(y), i.shape.element_type
+    if value is None or element_type.is_complex or x.shape.element_type is not element_type:
+        return None
+    exponent = float(value)
+    if exponent == 0:
+        return b.constant(1, i.shape)
+    if exponent == 1:
+        return x
+    if exponent == 2:
+        return b.add("multiply", x, x)
+    if exponent == 3:
+        return b.add("multiply", b.add("multiply", x, x), x)
+    if exponent == -1 and element_type.is_floating:
+        return b.add("divide", b.constant(1, i.shape), x)
+    return None
+
+
+@rule("power", fast=True)
+def power_by_half(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """X ** 0.5 -> sqrt(x), x ** -0.5 -> rsqrt(x), x ** -2 -> 1 / (x * x)"""
+    x, y = i.operands
+    if i.shape.element_type.is_complex or not i.shape.element_type.is_floating:
+        return None
+    if is_all(y, 0.5):
+        return b.add("sqrt", x)
+    if is_all(y, -0.5):
+        return b.add("rsqrt", x)
+    return b.add("divide", b.constant(1, i.shape), b.add("multiply", x, x)) if is_all(y, -2) else None
+
+
+@rule("log", "exponential", "log-plus-one", "exponential-minus-one", fast=True)
+def inverse_functions(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """log(exp(x)) -> x, and the like"""
+    inverse = {
+        "log": "exponential",
+        "exponential": "log",
+        "log-plus-one": "exponential-minus-one",
+        "exponential-minus-one": "log-plus-one",
+    }
+    x = i.operands[0]
+    return x.operands[0] if x.opcode == inverse[i.opcode] and not i.shape.element_type.is_complex else None
+
+
+@rule("sqrt", fast=True)
+def root_of_square(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """sqrt(x * x) -> |x|"""
+    x = i.operands[0]
+    if x.opcode != "multiply" or x.operands[0] is not x.operands[1] or i.shape.element_type.is_complex:
+        return None
+    return b.add("abs", x.operands[0])
+
+
+# -- extremes, signs -------------------------------------------------------------------------------------------------
+
+
+@rule("maximum", "minimum")
+def extreme_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """max(x, least) -> x; max(x, greatest) -> greatest where there is no NaN; and for min"""
+    x, y = i.operands
+    element_type = i.shape.element_type
+    if not (is_total_order(element_type) or element_type in _HAS_INFINITY):
+        return None
+    low, high = smallest(element_type), largest(element_type)
+    neutral, absorbing = (low, high) if i.opcode == "maximum" else (high, low)
+    if is_all(y, neutral):
+        return x
+    return y if is_all(y, absorbing) and is_total_order(element_type) else None
+
+
+_HAS_INFINITY = {ElementType.BF16, ElementType.F16, ElementType.F32, ElementType.F64, ElementType.F8E5M2}
+
+
+@rule("abs")
+def absolute_of_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """|-x| -> |x|; |x| -> x for unsigned integers"""
+    x = i.operands[0]
+    if x.shape.element_type.is_unsigned:
+        return x
+    return b.add("abs", x.operands[0]) if x.opcode == "negate" else None
+
+
+@rule("clamp")
+def clamp_without_limits(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """clamp(least, x, greatest) -> x"""
+    low, x, high = i.operands
+    element_type = i.shape.element_type
+    if not (is_total_order(element_type) or element_type in _HAS_INFINITY):
+        return None
+    return x if is_all(low, smallest(element_type)) and is_all(high, largest(element_type)) else None
+
+
+@rule("clamp")
+def clamp_twice(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """clamp(a, clamp(a, x, c), c) -> clamp(a, x, c)"""
+    low, x, high = i.operands
+    return x if x.opcode == "clamp" and x.operands[0] is low and x.operands[2] is high else None
+
+
+@rule("reduce-precision")
+def precision_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce-precision to the precision of the type, or to that of its operand -> the operand"""
+    x = i.operands[0]
+    bits = (i.attributes["exponent_bits"], i.attributes["mantissa_bits"])
+    if x.opcode == "reduce-precision" and bits == (x.attributes["exponent_bits"], x.attributes["mantissa_bits"]):
+        return x
+    own = {ElementType.F64: (11, 52), ElementType.F32: (8, 23), ElementType.BF16: (8, 7), ElementType.F16: (5, 10)}
+    exponent, mantissa = own.get(i.shape.element_type, (99, 99))
+    return x if bits[0] >= exponent and bits[1] >= mantissa else None

@@ -1,0 +1,162 @@
+"""hlo_constant_folding: computes what depends on constants only. (XLA: xla/service/hlo_constant_folding.h.)
+
+The reference evaluator does the computing, under limits: results stay small, loops end, and one value that fills an
+array stays a broadcast of a scalar.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from xla_core.errors import XlaError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.evaluator import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.shape import Shape
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import uniform_value
+from xla_core.passes.rewriter import remove_dead
+
+__all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
+
+_NEVER = frozenset(
+    {
+        *("constant", "parameter", "tuple", "iota", "broadcast", "copy", "bitcast", "opt-barrier", "domain", "fusion"),
+        *("custom-call", "after-all", "add-dependency", "partition-id", "replica-id", "set-dimension-size"),
+        *("async-start", "async-update", "async-done", "copy-start", "copy-done"),
+    }
+)
+_TIMES_REDUCED = frozenset(
+    {"dot", "convolution", "reduce-window", "select-and-scatter", "triangular-solve", "cholesky"}
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConstantFoldingOptions:
+    """How much to compute, and how much to keep.
+
+    Attributes:
+        max_elements: of a result; larger ones are left to the program.
+        max_growth: bytes of a result by bytes of the constants that it replaces, beyond 4 KiB.
+        max_operations: scalar operations of one instruction.
+        max_steps: evaluator steps of a loop, branch or call.
+    """
+
+    max_elements: int = 1 << 20
+    max_growth: float = 2.0
+    max_operations: int = 1 << 26
+    max_steps: int = 4096
+
+
+class HloConstantFolding(HloPass):
+    """Replaces instructions whose operands are constants by their value."""
+
+    name = "hlo-constant-folding"
+
+    def __init__(self, options: ConstantFoldingOptions | None = None) -> None:
+        self._options = options or ConstantFoldingOptions()
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        effects: dict[HloComputation, bool] = {}
+        for computation in module.post_order():
+            effects[computation] = any(_has_effect(i, effects) for i in computation.instructions)
+            for instruction in computation.post_order():
+                if instruction.parent is None or instruction.opcode in _NEVER or _has_effect(instruction, effects):
+                    continue
+                new = self._fold(computation, instruction)
+                if new is None:
+                    continue
+                operands = list(instruction.operands)
+                new.metadata = instruction.metadata
+                computation.replace_with(instruction, new)
+                for operand in operands:
+                    remove_dead(operand)
+                changed = True
+        return changed
+
+    def _fold(self, computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
+        shape = instruction.shape
+        if shape.dynamic_dimensions or not (instruction.operands or instruction.opcode == "call"):
+            return None
+        if instruction.is_elementwise and shape.rank and instruction.opcode != "map":
+            uniform = _fold_uniform(computation, instruction)
+            if uniform is not None:
+                return uniform
+        if any(o.opcode != "constant" for o in instruction.operands) or not self._is_small(instruction):
+            return None
+        literal = _evaluate(instruction, self._options.max_steps)
+        return None if literal is None else computation.add("constant", shape=shape, literal=literal)
+
+    def _is_small(self, instruction: HloInstruction) -> bool:
+        options, shape = self._options, instruction.shape
+        elements = sum(leaf.num_elements for leaf in shape.leaves())
+        given = sum(o.shape.byte_size for o in instruction.operands)
+        if elements > options.max_elements or (shape.byte_size > 4096 and shape.byte_size > options.max_growth * given):
+            return False
+        if any(not leaf.is_array for leaf in shape.leaves()):
+            return False
+        operations = elements
+        if instruction.opcode in _TIMES_REDUCED:
+            operations *= max(o.shape.num_elements for o in instruction.operands)
+        operations = max(operations, sum(o.shape.num_elements for o in instruction.operands))
+        return operations <= options.max_operations
+
+
+def _has_effect(instruction: HloInstruction, effects: dict[HloComputation, bool]) -> bool:
+    if not instruction.op.traits.isdisjoint((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC)):
+        return True
+    if instruction.opcode in ("partition-id", "replica-id") or instruction.opcode in ("custom-call", "opt-barrier"):
+        return True
+    if instruction.control_predecessors or instruction.control_successors:
+        return True
+    return any(effects.get(c, True) for c in instruction.called_computations)
+
+
+def _evaluate(instruction: HloInstruction, max_steps: int) -> Literal | None:
+    """The value, or None where the evaluator can't, or won't within its limits, say."""
+    evaluate = instruction.op.evaluate
+    if evaluate is None:
+        return None
+    context = EvaluationContext(max_steps=max_steps, max_bytes=1 << 28)
+    try:
+        with np.errstate(all="ignore"):
+            value = evaluate(context, instruction, [_value(o.literal) for o in instruction.operands])
+    except (XlaError, ArithmeticError, ValueError):
+        return None
+    return _literal(value, instruction.shape)
+
+
+def _value(literal: Literal) -> object:
+    return tuple(_value(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
+
+
+def _literal(value: object, shape: Shape) -> Literal:
+    if isinstance(value, tuple):
+        return Literal([_literal(v, s) for v, s in zip(value, shape.tuple_shapes, strict=True)], shape)
+    return Literal(np.asarray(value), shape)
+
+
+def _fold_uniform(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
+    """An elementwise op of arrays that are one value each: computed once, broadcast again."""
+    values = [uniform_value(o) for o in instruction.operands]
+    if any(v is None for v in values) or math.prod(instruction.shape.dimensions) == 0:
+        return None
+    shape = instruction.shape.without_layout().with_dimensions(())
+    scalar = HloInstruction(instruction.opcode, shape, (), instruction.attributes)
+    evaluate = instruction.op.evaluate
+    if evaluate is None:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            value = evaluate(EvaluationContext(max_steps=4096), scalar, list(values))
+    except (XlaError, ArithmeticError, ValueError):
+        return None
+    constant = computation.add("constant", shape=shape, literal=Literal(np.asarray(value), shape))
+    return computation.add("broadcast", constant, shape=instruction.shape, dimensions=())

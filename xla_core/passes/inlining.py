@@ -1,0 +1,58 @@
+"""Copies a computation's instructions into another one, with operands in the place of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
+
+__all__ = ["copy_into", "inline_call"]
+
+
+def copy_into(
+    target: HloComputation, source: HloComputation, operands: Sequence[HloInstruction]
+) -> tuple[HloInstruction, list[HloInstruction]]:
+    """Copies what `source`'s root needs, and what has effects; returns the copy of the root and all copies."""
+    copies: dict[HloInstruction, HloInstruction] = dict(zip(source.parameters, operands, strict=True))
+    made: list[HloInstruction] = []
+    for old in _live(source):
+        if old in copies:
+            continue
+        new = target.add_instruction(old.clone([copies[o] for o in old.operands]))
+        if old.control_predecessors:
+            new.control_predecessors = [copies[p] for p in old.control_predecessors if p in copies]
+        copies[old] = new
+        made.append(new)
+    return copies[source.root], made
+
+
+def _live(computation: HloComputation) -> list[HloInstruction]:
+    needed: set[HloInstruction] = set()
+    stack = [computation.root]
+    stack += [i for i in computation.instructions if i.has_side_effect or Trait.COLLECTIVE in i.op.traits]
+    while stack:
+        instruction = stack.pop()
+        if instruction not in needed:
+            needed.add(instruction)
+            stack += [*instruction.operands, *instruction.control_predecessors]
+    return [i for i in computation.post_order() if i in needed]
+
+
+def inline_call(
+    instruction: HloInstruction, callee: HloComputation, operands: Sequence[HloInstruction]
+) -> HloInstruction:
+    """Replaces an instruction that runs `callee` once on `operands` by the callee's instructions; returns the root."""
+    computation = instruction.parent
+    assert computation is not None
+    root, made = copy_into(computation, callee, operands)
+    if instruction.control_predecessors:
+        for new in made:
+            new.control_predecessors = [*new.control_predecessors, *instruction.control_predecessors]
+    for successor in instruction.control_successors:
+        effects = [i for i in made if i.has_side_effect]
+        successor.control_predecessors = [*successor.control_predecessors, *effects]
+    if root.shape.layout is None and root in made and not instruction.shape.is_tuple:
+        root.shape = instruction.shape
+    return computation.replace_with(instruction, root)

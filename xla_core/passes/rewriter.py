@@ -1,0 +1,239 @@
+"""The worklist that applies local rules to a fixed point.
+
+A rule looks at one instruction and returns what may stand for it, or None. The rewriter gives the replacement all
+uses, removes what died, and looks again at what could now match: new instructions, users, operands that lost a user.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Builder", "Rewriter", "Rule", "remove_dead", "replace"]
+
+
+class Builder:
+    """Adds instructions to a computation with the metadata of the one that they are to replace."""
+
+    def __init__(self, computation: HloComputation) -> None:
+        self.computation = computation
+        self.source: HloInstruction | None = None
+        self.added: list[HloInstruction] = []
+
+    def add(
+        self, opcode: str, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any
+    ) -> HloInstruction:
+        """As `HloComputation.add`."""
+        metadata = None if self.source is None else self.source.metadata
+        new = self.computation.add(opcode, *operands, shape=shape, metadata=metadata, **attributes)
+        self.added.append(new)
+        return new
+
+    def clone(
+        self,
+        instruction: HloInstruction,
+        operands: Sequence[HloInstruction],
+        *,
+        shape: Shape | None = None,
+        **changed: Any,
+    ) -> HloInstruction:
+        """The same op on other operands. `shape` None keeps the shape, without its layout."""
+        new = instruction.clone(operands, shape=shape or instruction.shape.without_layout(), **changed)
+        self.computation.add_instruction(new)
+        self.added.append(new)
+        return new
+
+    def infer(self, instruction: HloInstruction, operands: Sequence[HloInstruction]) -> HloInstruction:
+        """The same op and attributes on operands of other shapes, its shape inferred."""
+        return self.add(instruction.opcode, *operands, **instruction.attributes)
+
+    def constant(self, value: npt.ArrayLike, shape: Shape) -> HloInstruction:
+        """A constant of `shape`; a scalar value becomes a broadcast where the shape isn't one."""
+        array = np.asarray(value)
+        if array.ndim == 0 and shape.rank:
+            scalar = self.constant(array, shape.with_dimensions(()))
+            return self.add("broadcast", scalar, shape=shape.without_layout(), dimensions=())
+        literal = Literal(array.astype(shape.dtype), shape.without_layout())
+        return self.add("constant", shape=literal.shape, literal=literal)
+
+    def reshape(self, operand: HloInstruction, dimensions: Sequence[int]) -> HloInstruction:
+        """The operand itself where it has these dimensions."""
+        if operand.shape.dimensions == tuple(dimensions):
+            return operand
+        return self.add("reshape", operand, shape=operand.shape.with_dimensions(dimensions))
+
+    def transpose(self, operand: HloInstruction, permutation: Sequence[int]) -> HloInstruction:
+        """The operand itself where nothing moves."""
+        if list(permutation) == sorted(permutation):
+            return operand
+        return self.add("transpose", operand, dimensions=tuple(permutation))
+
+    def broadcast(
+        self, operand: HloInstruction, result: Sequence[int], dimensions: Sequence[int] = ()
+    ) -> HloInstruction:
+        """The operand itself where it has the result's dimensions already."""
+        if operand.shape.dimensions == tuple(result) and tuple(dimensions) == tuple(range(len(result))):
+            return operand
+        shape = operand.shape.with_dimensions(result)
+        return self.add("broadcast", operand, shape=shape, dimensions=tuple(dimensions))
+
+    def convert(self, operand: HloInstruction, like: Shape) -> HloInstruction:
+        """The operand in the element type of `like`."""
+        if operand.shape.element_type is like.element_type:
+            return operand
+        return self.add("convert", operand, shape=operand.shape.without_layout().with_element_type(like.element_type))
+
+
+Rule = Callable[[HloInstruction, Builder], "HloInstruction | None"]
+"""What may stand for the instruction: a new one, one that is there, the instruction itself when it was changed in
+place, or None. A rule adds instructions only when it returns one."""
+
+
+class Rewriter:
+    """Applies rules, keyed by opcode, to one computation until none matches.
+
+    Args:
+        rules: for each opcode its rules, tried in order; those of "*" are tried for every opcode, last.
+        accept: whether an instruction that a rule made may stay; a rule whose instructions may not is undone.
+        skip: instructions that rules don't look at.
+        layout_sensitive: a replacement must have the very layout; otherwise layouts are still free.
+    """
+
+    _STEPS_PER_INSTRUCTION = 40
+
+    def __init__(
+        self,
+        computation: HloComputation,
+        rules: Mapping[str, Sequence[Rule]],
+        *,
+        accept: Callable[[HloInstruction], bool] | None = None,
+        skip: Callable[[HloInstruction], bool] | None = None,
+        layout_sensitive: bool = False,
+    ) -> None:
+        self.computation = computation
+        self.rules = rules
+        self.accept = accept
+        self.skip = skip
+        self.layout_sensitive = layout_sensitive
+        self.builder = Builder(computation)
+        self.queue: deque[HloInstruction] = deque()
+        self.queued: set[HloInstruction] = set()
+
+    def run(self) -> bool:
+        """Returns whether anything changed."""
+        for instruction in self.computation.post_order():
+            self._push(instruction)
+        changed = False
+        everywhere = self.rules.get("*", ())
+        # A pair of rules that undo each other must not hang the compiler.
+        steps = self._STEPS_PER_INSTRUCTION * len(self.queue) + 1000
+        while self.queue and steps:
+            steps -= 1
+            instruction = self.queue.popleft()
+            self.queued.discard(instruction)
+            if instruction.parent is not self.computation:
+                continue
+            if _is_dead(instruction):
+                self._remove(instruction)
+                changed = True
+                continue
+            if self.skip is not None and self.skip(instruction):
+                continue
+            for rule in (*self.rules.get(instruction.opcode, ()), *everywhere):
+                if self._apply(rule, instruction):
+                    changed = True
+                    break
+        return changed
+
+    def _apply(self, rule: Rule, instruction: HloInstruction) -> bool:
+        builder = self.builder
+        builder.source, builder.added = instruction, []
+        new = rule(instruction, builder)
+        if new is None:
+            return False
+        if not self._acceptable(instruction, new, builder.added):
+            for added in reversed(builder.added):
+                if not added.user_count and not added.is_root:
+                    self.computation.remove(added)
+            return False
+        for added in builder.added:
+            self._push(added)
+        operands = list(instruction.operands)
+        if new is not instruction:
+            new = replace(instruction, new)
+        self._push(new)
+        for user in new.users:
+            self._push(user)
+        for operand in operands:
+            if operand.parent is self.computation:
+                self._push(operand)
+        return True
+
+    def _acceptable(self, old: HloInstruction, new: HloInstruction, added: list[HloInstruction]) -> bool:
+        if new is not old and not new.shape.compatible(old.shape):
+            return False
+        if self.layout_sensitive and new is not old and new.shape != old.shape:
+            return False
+        return self.accept is None or all(map(self.accept, added))
+
+    def _push(self, instruction: HloInstruction) -> None:
+        if instruction not in self.queued:
+            self.queued.add(instruction)
+            self.queue.append(instruction)
+
+    def _remove(self, instruction: HloInstruction) -> None:
+        for operand in remove_dead(instruction):
+            self._push(operand)
+
+
+def replace(old: HloInstruction, new: HloInstruction) -> HloInstruction:
+    """Gives `new` all of `old`'s uses, and removes `old`. The entry's result keeps the layout that it has."""
+    computation = old.parent
+    assert computation is not None
+    wanted = old.shape.layout
+    if wanted is not None and computation.is_entry and old is computation.root and new.shape.layout != wanted:
+        if new.shape.layout is None and not new.user_count and new.opcode != "parameter":
+            new.shape = old.shape
+        else:
+            new = computation.add("copy", new, shape=old.shape)
+    return computation.replace_with(old, new)
+
+
+def _is_dead(instruction: HloInstruction) -> bool:
+    return (
+        not instruction.user_count
+        and not instruction.is_root
+        and instruction.opcode != "parameter"
+        and not instruction.has_side_effect
+        and Trait.COLLECTIVE not in instruction.op.traits
+    )
+
+
+def remove_dead(instruction: HloInstruction) -> list[HloInstruction]:
+    """Removes a dead instruction and what dies with it; returns the operands that stay."""
+    kept: dict[HloInstruction, None] = {}
+    stack = [instruction]
+    while stack:
+        dead = stack.pop()
+        computation = dead.parent
+        if computation is None or not _is_dead(dead):
+            continue
+        operands = list(dict.fromkeys(dead.operands))
+        computation.remove(dead)
+        kept.pop(dead, None)
+        for operand in operands:
+            if _is_dead(operand):
+                stack.append(operand)
+            else:
+                kept[operand] = None
+    return [k for k in kept if k.parent is not None]

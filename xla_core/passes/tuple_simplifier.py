@@ -1,0 +1,55 @@
+"""tuple_simplifier: looks through tuples. (XLA: xla/service/tuple_simplifier.h.)"""
+
+from __future__ import annotations
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import remove_dead
+
+__all__ = ["TupleSimplifier", "forwarded_element", "forwarded_tuple"]
+
+
+class TupleSimplifier(HloPass):
+    """An element of a tuple is the operand it was made of; a tuple of all elements of a tuple is that tuple."""
+
+    name = "tuple-simplifier"
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            for instruction in computation.post_order():
+                if instruction.parent is None:
+                    continue
+                source = forwarded_element(instruction) or forwarded_tuple(instruction)
+                if source is None:
+                    continue
+                operands = list(instruction.operands)
+                computation.replace_with(instruction, source)
+                for operand in operands:
+                    remove_dead(operand)
+                changed = True
+        return changed
+
+
+def forwarded_element(instruction: HloInstruction) -> HloInstruction | None:
+    """What a get-tuple-element of a tuple gets."""
+    if instruction.opcode != "get-tuple-element" or instruction.operands[0].opcode != "tuple":
+        return None
+    return instruction.operands[0].operands[instruction.tuple_index]
+
+
+def forwarded_tuple(instruction: HloInstruction) -> HloInstruction | None:
+    """The tuple whose elements, all and in order, a tuple is made of."""
+    if instruction.opcode != "tuple" or not instruction.operands:
+        return None
+    first = instruction.operands[0]
+    if first.opcode != "get-tuple-element" or not first.operands[0].shape.compatible(instruction.shape):
+        return None
+    source = first.operands[0]
+    if instruction.is_root and source.shape != instruction.shape:
+        return None
+    for index, operand in enumerate(instruction.operands):
+        if operand.opcode != "get-tuple-element" or operand.operands[0] is not source or operand.tuple_index != index:
+            return None
+    return source

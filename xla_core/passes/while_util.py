@@ -1,0 +1,198 @@
+"""While loops with a tuple for a state: what each element depends on, and loops with some elements taken out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Loop", "is_effect", "rebuild_loop"]
+
+
+def is_effect(instruction: HloInstruction) -> bool:
+    """Kept whether or not anything uses it."""
+    return instruction.has_side_effect or Trait.COLLECTIVE in instruction.op.traits
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Loop:
+    """A while whose state is a tuple that body and condition take apart, and that the body's root makes anew."""
+
+    instruction: HloInstruction
+    body: HloComputation
+    condition: HloComputation
+
+    @staticmethod
+    def of(instruction: HloInstruction) -> Loop | None:
+        """None when the state is used as a whole somewhere inside."""
+        if instruction.opcode != "while" or not instruction.shape.is_tuple:
+            return None
+        loop = Loop(instruction, instruction.attributes["body"], instruction.attributes["condition"])
+        for computation in (loop.body, loop.condition):
+            parameter = computation.parameters[0]
+            if parameter.is_root or any(u.opcode != "get-tuple-element" for u in parameter.users):
+                return None
+        return loop if loop.body.root.opcode == "tuple" else None
+
+    @property
+    def size(self) -> int:
+        """Elements of the state."""
+        return len(self.instruction.shape.tuple_shapes)
+
+    @property
+    def results(self) -> Sequence[HloInstruction]:
+        """What the body makes of the state's elements."""
+        return self.body.root.operands
+
+    def initial(self, index: int) -> HloInstruction | None:
+        """An element's initial value, where the initial state is a tuple that was just made."""
+        state = self.instruction.operands[0]
+        return state.operands[index] if state.opcode == "tuple" else None
+
+    def elements(self, computation: HloComputation) -> dict[int, list[HloInstruction]]:
+        """The get-tuple-elements of the state in the body or the condition, by index."""
+        found: dict[int, list[HloInstruction]] = {}
+        for user in computation.parameters[0].users:
+            found.setdefault(user.tuple_index, []).append(user)
+        return found
+
+    def is_unchanged(self, index: int) -> bool:
+        """The body hands the element on as it is."""
+        result = self.results[index]
+        return (
+            result.opcode == "get-tuple-element"
+            and result.operands[0] is self.body.parameters[0]
+            and result.tuple_index == index
+        )
+
+    def dependencies(self) -> tuple[list[set[int]], set[int]]:
+        """For each result of the body, the elements of the state that it depends on; and those that effects need."""
+        order = self.body.post_order()
+        sets: dict[HloInstruction, frozenset[int]] = {}
+        parameter = self.body.parameters[0]
+        empty: frozenset[int] = frozenset()
+        effects: set[int] = set()
+        for instruction in order:
+            if instruction.opcode == "get-tuple-element" and instruction.operands[0] is parameter:
+                found = frozenset((instruction.tuple_index,))
+            elif instruction is parameter:
+                found = empty
+            else:
+                found = empty
+                for operand in instruction.operands:
+                    more = sets[operand]
+                    if not more <= found:
+                        found = found | more if found else more
+            sets[instruction] = found
+            if instruction is not self.body.root and is_effect(instruction):
+                effects |= found
+        return [set(sets[r]) for r in self.results], effects
+
+
+def rebuild_loop(
+    loop: Loop, keep: Sequence[int], replaced: Mapping[int, HloInstruction] | None = None
+) -> HloInstruction:
+    """Makes the loop again with the elements `keep` of its state only, in that order; returns the new while.
+
+    Elements that are dropped must not be needed, or have a constant in `replaced`, copied into body and condition; what
+    uses them after the loop then uses the constant. The old while is replaced and removed.
+    """
+    old = loop.instruction
+    computation, module = old.parent, loop.body.module
+    assert computation is not None
+    assert module is not None
+    replaced = replaced or {}
+    numbers = {index: number for number, index in enumerate(keep)}
+    state = Shape.tuple([old.shape.tuple_shapes[i] for i in keep])
+    body = _rebuild(loop, loop.body, state, numbers, replaced, [loop.results[i] for i in keep])
+    condition = _rebuild(loop, loop.condition, state, numbers, replaced, None)
+    module.add_computation(body)
+    module.add_computation(condition)
+
+    initial = [_element(computation, old.operands[0], i) for i in keep]
+    start = computation.add("tuple", *initial, metadata=old.metadata)
+    new = computation.add_instruction(old.clone([start], shape=state, body=body, condition=condition))
+    new.control_predecessors = old.control_predecessors
+    for successor in old.control_successors:
+        successor.control_predecessors = [new if p is old else p for p in successor.control_predecessors]
+    for user in old.users:
+        if user.opcode == "get-tuple-element" and not user.is_root:
+            if user.tuple_index in replaced:
+                computation.replace_with(user, _copy_constant(computation, replaced[user.tuple_index]))
+            elif user.tuple_index in numbers:
+                moved = computation.add("get-tuple-element", new, index=numbers[user.tuple_index])
+                moved.metadata = user.metadata
+                computation.replace_with(user, moved)
+            elif not user.user_count:
+                computation.remove(user)
+    if old.user_count or old.is_root:
+        # Someone takes the whole state: make it of its parts; what nobody keeps is as it was at the start.
+        parts = [
+            computation.add("get-tuple-element", new, index=numbers[i])
+            if i in numbers
+            else _copy_constant(computation, replaced[i])
+            if i in replaced
+            else _element(computation, old.operands[0], i)
+            for i in range(loop.size)
+        ]
+        computation.replace_with(old, computation.add("tuple", *parts))
+    else:
+        computation.remove(old)
+    return new
+
+
+def _element(computation: HloComputation, state: HloInstruction, index: int) -> HloInstruction:
+    if state.opcode == "tuple":
+        return state.operands[index]
+    return computation.add("get-tuple-element", state, index=index)
+
+
+def _copy_constant(computation: HloComputation, constant: HloInstruction) -> HloInstruction:
+    """A copy of a constant, or of a broadcast of one."""
+    operands = [_copy_constant(computation, o) for o in constant.operands]
+    return computation.add_instruction(constant.clone(operands))
+
+
+def _rebuild(
+    loop: Loop,
+    old: HloComputation,
+    state: Shape,
+    numbers: Mapping[int, int],
+    replaced: Mapping[int, HloInstruction],
+    results: Sequence[HloInstruction] | None,
+) -> HloComputation:
+    new = HloComputation(old.name)
+    old_parameter = old.parameters[0]
+    parameter = new.parameter(0, state, old_parameter.name)
+    copies: dict[HloInstruction, HloInstruction] = {}
+    needed: set[HloInstruction] = set()
+    stack = list(results) if results is not None else [old.root]
+    stack += [i for i in old.instructions if i is not old.root and is_effect(i)]
+    while stack:
+        instruction = stack.pop()
+        if instruction not in needed:
+            needed.add(instruction)
+            stack += [*instruction.operands, *instruction.control_predecessors]
+    for instruction in old.post_order():
+        if instruction not in needed or instruction is old_parameter:
+            continue
+        if instruction.opcode == "get-tuple-element" and instruction.operands[0] is old_parameter:
+            index = instruction.tuple_index
+            if index in replaced:
+                copies[instruction] = _copy_constant(new, replaced[index])
+                continue
+            copy = instruction.clone([parameter], index=numbers[index])
+        else:
+            copy = instruction.clone([copies[o] for o in instruction.operands])
+        copies[instruction] = new.add_instruction(copy)
+        if instruction.control_predecessors:
+            copy.control_predecessors = [copies[p] for p in instruction.control_predecessors if p in copies]
+    if results is None:
+        new.set_root(copies[old.root])
+    else:
+        new.set_root(new.add("tuple", *[copies[r] for r in results], metadata=old.root.metadata))
+    return new

@@ -1,0 +1,42 @@
+"""zero_sized_hlo_elimination: arrays without elements are constants. (XLA: zero_sized_hlo_elimination.h.)"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import remove_dead
+from xla_core.passes.while_util import is_effect
+
+__all__ = ["ZeroSizedHloElimination"]
+
+_KEPT = frozenset({"constant", "parameter"})
+
+
+class ZeroSizedHloElimination(HloPass):
+    """Replaces instructions whose result has no elements by empty constants, where they have no effects."""
+
+    name = "zero-sized-hlo-elimination"
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            for instruction in computation.post_order():
+                shape = instruction.shape
+                if (
+                    instruction.parent is None
+                    or instruction.opcode in _KEPT
+                    or 0 not in shape.dimensions
+                    or shape.dynamic_dimensions
+                    or is_effect(instruction)
+                ):
+                    continue
+                operands = list(instruction.operands)
+                literal = Literal(np.empty(shape.dimensions, shape.dtype), shape)
+                computation.replace_with(instruction, computation.add("constant", shape=shape, literal=literal))
+                for operand in operands:
+                    remove_dead(operand)
+                changed = True
+        return changed
