@@ -73,7 +73,7 @@ def _typed(computation: HloComputation, arrays: Sequence[Array]) -> list[Array]:
 
 
 def few(count: int, dtype: np.dtype) -> bool:
-    """Whether `count` elements are summed step by step; formats of fewer than 32 bits never are, as no one sums in them."""
+    """Whether `count` elements are summed step by step; formats of fewer than 32 bits never are."""
     return count <= FEW and dtype.itemsize >= 4
 
 
