@@ -1,9 +1,8 @@
-"""Dots: as blocked products of our own, or by OpenBLAS, whichever is faster.
+"""Dots: as blocked products of our own, or by OpenBLAS.
 
-A dot is canonical where batch dimensions come first, in order, on both sides, and the contracting dimensions, in one
-order, are the first or the last of the others (`dot-decomposer` makes it so). Real products are blocked products (`passes/dot_packer.py` has put the
-right side of large ones into panels); complex ones, and those with a transposed right side that was not worth packing,
-go to OpenBLAS, cut into tiles that the process's own pool shares out.
+A real dot is a blocked product wherever its right side can be read in rows (`passes/dot_packer.py` sees to that).
+Others, complex ones above all, go to OpenBLAS where batch dimensions come first, in order, and the contracting ones are
+the first or the last of the rest; a call is cut into tiles that the process's own pool shares out.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ __all__ = ["DotShape", "LibraryDot", "dot_product", "is_library_dot"]
 _PREFIX = {ElementType.F32: "s", ElementType.F64: "d", ElementType.C64: "c", ElementType.C128: "z"}
 _SCALAR = {ElementType.F32: "float", ElementType.F64: "double"}
 _ROW_MAJOR, _NO_TRANSPOSE, _TRANSPOSE = 101, 111, 112
+_FEWEST_FEATURES = 4  # fewer would leave most of a vector register empty
 _SMALL_FLOPS = 2 * 8 * 8 * 8  # below this a call costs more than the product
 
 
@@ -29,8 +29,7 @@ _SMALL_FLOPS = 2 * 8 * 8 * 8  # below this a call costs more than the product
 class DotShape:
     """batch x (m, k) x (k, n).
 
-    `left_transposed` says that the left side lies as (k, m), `right_transposed` the right side as (n, k). `panel` is
-    the width of the right side's panels, which lies as (n / panel, k, panel) then; 0 for a plain matrix.
+    `left_transposed` says that the left side lies as (k, m), `right_transposed` the right side as (n, k).
     """
 
     batch: int
@@ -39,7 +38,6 @@ class DotShape:
     k: int
     left_transposed: bool
     right_transposed: bool
-    panel: int = 0
 
     @staticmethod
     def of(dot: HloInstruction) -> DotShape | None:
@@ -53,14 +51,13 @@ class DotShape:
             or dot.attribute("rhs_batch_dims") != first
             or not lhs
             or 0 in (*left.dimensions, *right.dimensions)
-            or any(s.layout is not None and not s.layout.is_row_major for s in (left, right, dot.shape))
+            or not _row_major(dot)
         ):
             return None
         k = math.prod(left.dimensions[d] for d in lhs)
-        packed = right.rank == batch + 3 and rhs == (batch + 1,)
         left_first, left_last = _at_ends(lhs, batch, left.rank)
         right_first, right_last = _at_ends(rhs, batch, right.rank)
-        if not (left_first or left_last) or not (right_first or right_last or packed):
+        if not (left_first or left_last) or not (right_first or right_last):
             return None
         return DotShape(
             math.prod(left.dimensions[:batch]),
@@ -68,8 +65,7 @@ class DotShape:
             math.prod(right.dimensions[batch:]) // k,
             k,
             not left_last,
-            not (right_first or packed),
-            right.dimensions[-1] if packed else 0,
+            not right_first,
         )
 
     @property
@@ -89,26 +85,94 @@ def _element_type(dot: HloInstruction) -> ElementType | None:
 
 
 def dot_product(dot: HloInstruction) -> BlockedProduct | None:
-    """The numbers of a dot that is a blocked product; None for one that should be made otherwise."""
-    shape = DotShape.of(dot)
-    if shape is None or _element_type(dot) not in _SCALAR or shape.right_transposed or shape.n < 4:
+    """The numbers of a dot that is a blocked product; None for one that should be made otherwise.
+
+    The left side may lie in any order. The right side's other dimensions must be contiguous (or panels), and its
+    contracting ones evenly spaced.
+    """
+    left, right = (_Side(dot, side) for side in ("lhs", "rhs"))
+    if _element_type(dot) not in _SCALAR or 0 in (*left.shape, *right.shape) or not _row_major(dot):
         return None
-    row, tap = (1, shape.m) if shape.left_transposed else (shape.k, 1)
+    taps, features = _merge(right.pick(right.contracting)), _merge(right.pick(right.free))
+    tap_count = math.prod(count for count, _ in taps)
+    panel = 0
+    if len(features) == 2 and len(taps) <= 1 and features[1][1] == 1 and features[0][1] == tap_count * features[1][0]:
+        panel = features[1][0]
+        if taps and taps[0][1] != panel:
+            return None
+    elif len(features) > 1 or len(taps) > 1 or (features and features[0][1] != 1):
+        return None
+    n = math.prod(count for count, _ in features)
+    if n < _FEWEST_FEATURES:
+        return None
+    out = _strides(dot.shape.dimensions)
+    rank = len(left.batch)
+    groups = [
+        Group(count, left_step, right_step, out[i])
+        for i, ((count, left_step), (_, right_step)) in enumerate(
+            zip(left.pick(left.batch), right.pick(right.batch), strict=True)
+        )
+    ]
+    points = _merge2([(count, step, out[rank + i]) for i, (count, step) in enumerate(left.pick(left.free))])
+    groups += [Group(count, step, 0, out_step) for count, step, out_step in points[:-1]]
     return BlockedProduct(
-        groups=(Group(shape.batch, shape.m * shape.k, shape.k * shape.n, shape.m * shape.n),),
-        rows=(shape.m, row, shape.n),
+        groups=tuple(groups),
+        rows=points[-1] if points else (1, 0, 0),
         columns=(1, 0, 0),
-        taps=((shape.k, tap),),
-        features=shape.n,
-        right_row=shape.panel or shape.n,
-        panel=shape.panel,
+        taps=tuple(left.pick(left.contracting)),
+        features=n,
+        right_row=taps[0][1] if taps else 0,
+        panel=panel,
     )
+
+
+class _Side:
+    """One operand of a dot: its dimensions, strides, and which dimensions are what."""
+
+    def __init__(self, dot: HloInstruction, side: str) -> None:
+        self.shape = dot.operand(0 if side == "lhs" else 1).shape.dimensions
+        self.strides = _strides(self.shape)
+        self.batch: tuple[int, ...] = dot.attribute(f"{side}_batch_dims")
+        self.contracting: tuple[int, ...] = dot.attribute(f"{side}_contracting_dims")
+        self.free = tuple(d for d in range(len(self.shape)) if d not in self.batch and d not in self.contracting)
+
+    def pick(self, dims: tuple[int, ...]) -> list[tuple[int, int]]:
+        """(size, stride) of some dimensions."""
+        return [(self.shape[d], self.strides[d]) for d in dims]
+
+
+def _strides(dimensions: tuple[int, ...]) -> list[int]:
+    strides = [1] * len(dimensions)
+    for i in range(len(dimensions) - 2, -1, -1):
+        strides[i] = strides[i + 1] * dimensions[i + 1]
+    return strides
+
+
+def _merge(dims: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Joins dimensions that one stride steps through; drops those of size 1."""
+    return [(count, step) for count, step, _ in _merge2([(count, step, step) for count, step in dims])]
+
+
+def _merge2(dims: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    merged: list[tuple[int, int, int]] = []
+    for count, step, other in dims:
+        if count == 1:
+            continue
+        if merged and merged[-1][1] == step * count and merged[-1][2] == other * count:
+            merged[-1] = (merged[-1][0] * count, step, other)
+        else:
+            merged.append((count, step, other))
+    return merged
+
+
+def _row_major(dot: HloInstruction) -> bool:
+    return all(s.layout is None or s.layout.is_row_major for s in (dot.shape, *(o.shape for o in dot.operands)))
 
 
 def is_library_dot(dot: HloInstruction) -> bool:
     """Whether `LibraryDot` takes it, and a call is worth it."""
     shape = DotShape.of(dot)
-    if shape is None or shape.panel or _element_type(dot) not in _PREFIX:
+    if shape is None or _element_type(dot) not in _PREFIX:
         return False
     return shape.flops / shape.batch >= _SMALL_FLOPS
 

@@ -1,14 +1,17 @@
 """Puts the right side of dots where the blocked product reads it well.
 
-A transposed right side becomes a plain one; one that is too large for the first caches becomes panels, each with the
+A right side that can't be read in rows is transposed; one that is too large for the first caches becomes panels, each with
+the
 features of one register block: (k, n) -> (n / panel, k, panel). Both are transposes in the graph, so buffer assignment
-plans their memory, constant folding does them once for constants, and they fuse. The dot over panels is an HLO dot like
+plans their memory, and constant folding does them once for constants. The dot over panels is an HLO dot like
 any other; its result, (m, n / panel, panel), is (m, n) in memory.
 """
 
 from __future__ import annotations
 
-from xla_backend_cpu.codegen.dot import DotShape
+import math
+
+from xla_backend_cpu.codegen.dot import DotShape, dot_product
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Shape
 from xla_core.passes import HloPass
 
@@ -36,50 +39,64 @@ class DotPacker(HloPass):
         return changed
 
     def _dot(self, computation: HloComputation, dot: HloInstruction) -> bool:
-        shape = DotShape.of(dot)
         types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
-        if shape is None or shape.panel or types not in ({ElementType.F32}, {ElementType.F64}):
+        if types not in ({ElementType.F32}, {ElementType.F64}) or 0 in (
+            *dot.operand(0).shape.dimensions,
+            *dot.shape.dimensions,
+        ):
             return False
         item = dot.shape.element_type.byte_width
         panel = self.panel_bytes // item
-        large = shape.k * shape.n * item > _LARGE_BYTES
-        if large and shape.m >= _FEW_ROWS and shape.n % panel == 0:
-            _pack(computation, dot, shape, panel)
-            return True
-        if shape.right_transposed and shape.m > 1 and shape.n >= 4 and (shape.m >= _FEW_ROWS or not large):
+        product = dot_product(dot)
+        shape = DotShape.of(dot)
+        if shape is not None and not (product is not None and product.panel):
+            large = shape.k * shape.n * item > _LARGE_BYTES
+            if large and shape.m >= _FEW_ROWS and shape.n % panel == 0:
+                _pack(computation, dot, shape, panel)
+                return True
+            if large and shape.right_transposed and shape.m < _FEW_ROWS:
+                return False
+        if product is None and math.prod(_free_sizes(dot, "rhs")) >= 4:
             _transpose_right(computation, dot)
             return True
         return False
 
 
+def _free_sizes(dot: HloInstruction, side: str) -> list[int]:
+    taken = {*dot.attribute(f"{side}_batch_dims"), *dot.attribute(f"{side}_contracting_dims")}
+    shape = dot.operand(0 if side == "lhs" else 1).shape
+    return [n for d, n in enumerate(shape.dimensions) if d not in taken]
+
+
 def _transpose_right(computation: HloComputation, dot: HloInstruction) -> None:
-    """(batch, n, k) -> (batch, k, n), with however many dimensions n and k have."""
+    """The right side in the order batch, contracting, other dimensions."""
     right = dot.operand(1)
-    batch, contracting = len(dot.attribute("rhs_batch_dims")), len(dot.attribute("rhs_contracting_dims"))
-    rank = right.shape.rank
-    order = (*range(batch), *range(rank - contracting, rank), *range(batch, rank - contracting))
-    plain = computation.add("transpose", right, dimensions=order, metadata=dot.metadata)
-    new = dot.clone([dot.operand(0), plain], rhs_contracting_dims=tuple(range(batch, batch + contracting)))
+    batch, contracting = dot.attribute("rhs_batch_dims"), dot.attribute("rhs_contracting_dims")
+    free = tuple(d for d in range(right.shape.rank) if d not in batch and d not in contracting)
+    plain = computation.add("transpose", right, dimensions=(*batch, *contracting, *free), metadata=dot.metadata)
+    new = dot.clone(
+        [dot.operand(0), plain],
+        rhs_batch_dims=tuple(range(len(batch))),
+        rhs_contracting_dims=tuple(range(len(batch), len(batch) + len(contracting))),
+    )
     computation.replace_with(dot, computation.add_instruction(new))
 
 
 def _pack(computation: HloComputation, dot: HloInstruction, shape: DotShape, panel: int) -> None:
-    right = dot.operand(1)
-    batch = right.shape.dimensions[: len(dot.attribute("rhs_batch_dims"))]
-    rank = len(batch)
-    first = tuple(range(rank))
+    """The right side in panels: (k, n) -> (n / panel, k, panel)."""
+    left, right = dot.operands
+    rank = len(dot.attribute("rhs_batch_dims"))
+    batch = right.shape.dimensions[:rank]
     panels = shape.n // panel
     if shape.right_transposed:  # (n, k) -> (panels, panel, k) -> (panels, k, panel)
         split, order = (panels, panel, shape.k), (rank, rank + 2, rank + 1)
     else:  # (k, n) -> (k, panels, panel) -> (panels, k, panel)
         split, order = (shape.k, panels, panel), (rank + 1, rank, rank + 2)
-    packed = computation.add(
-        "reshape", right, shape=Shape(right.shape.element_type, (*batch, *split)), metadata=dot.metadata
-    )
-    packed = computation.add("transpose", packed, dimensions=(*first, *order), metadata=dot.metadata)
     element_type = dot.shape.element_type
-    left_shape = (shape.k, shape.m) if shape.left_transposed else (shape.m, shape.k)
-    left = computation.add("reshape", dot.operand(0), shape=Shape(element_type, (*batch, *left_shape)))
+    packed = computation.add("reshape", right, shape=Shape(element_type, (*batch, *split)), metadata=dot.metadata)
+    packed = computation.add("transpose", packed, dimensions=(*range(rank), *order), metadata=dot.metadata)
+    flat = (shape.k, shape.m) if shape.left_transposed else (shape.m, shape.k)
+    left = computation.add("reshape", left, shape=Shape(element_type, (*batch, *flat)), metadata=dot.metadata)
     new = dot.clone(
         [left, packed],
         shape=Shape(element_type, (*batch, shape.m, panels, panel)),

@@ -32,7 +32,7 @@ class DotStrengthReduction(HloPass):
 def _rewrite(module: HloModule, computation: HloComputation, dot: HloInstruction) -> bool:
     shape = DotShape.of(dot)
     types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
-    if shape is None or shape.panel or types not in ({ElementType.F32}, {ElementType.F64}) or shape.k == 1:
+    if shape is None or types not in ({ElementType.F32}, {ElementType.F64}) or shape.k == 1:
         return False
     if shape.n == 1 and not shape.left_transposed:
         matrix, vector = dot.operand(0), dot.operand(1)
