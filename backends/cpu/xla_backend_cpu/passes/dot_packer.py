@@ -1,9 +1,8 @@
 """Puts the right side of dots where the blocked product reads it well.
 
-A right side that can't be read in rows is transposed; one that is too large for the first caches becomes panels, each with
-the
-features of one register block: (k, n) -> (n / panel, k, panel). Both are transposes in the graph, so buffer assignment
-plans their memory, and constant folding does them once for constants. The dot over panels is an HLO dot like
+A right side that can't be read in rows is transposed; one that is too large for the first caches becomes panels, each
+with the features of one register block: (k, n) -> (n / panel, k, panel). Both are transposes in the graph, so buffer
+assignment plans their memory, and constant folding does them once for constants. The dot over panels is an HLO dot like
 any other; its result, (m, n / panel, panel), is (m, n) in memory.
 """
 
