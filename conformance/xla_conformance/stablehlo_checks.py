@@ -42,7 +42,7 @@ def close(got: np.ndarray, want: np.ndarray, least: int = 0, most: int = 3) -> s
 
 
 def ulp_difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How many floats lie between a and b, elementwise (uint64); the most for a NaN or infinity against anything else."""
+    """How many floats lie between a and b, elementwise (uint64); 2^64 - 1 if one alone is NaN or infinite."""
     width = a.dtype.itemsize
     unsigned = np.dtype(f"u{width}")
     top = np.uint64(1) << np.uint64(8 * width - 1)
@@ -84,4 +84,5 @@ def _report(got: np.ndarray, want: np.ndarray, good: np.ndarray) -> str | None:
     index = np.unravel_index(int(np.argmin(good)), good.shape)
     count = int(np.sum(~good))
     place = [int(i) for i in index]
-    return f"{count} of {good.size} elements differ, the first at {place}: got {got[index]!r}, expected {want[index]!r}"
+    differ = f"{count} of {good.size} elements differ, the first at {place}"
+    return f"{differ}: got {got[index]!r}, expected {want[index]!r}"

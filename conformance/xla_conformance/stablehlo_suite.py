@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from xla_conformance.stablehlo_checks import almost_equal, close, equal
 from xla_core.errors import XlaError
 from xla_core.hlo.evaluator import evaluate, evaluate_parallel
 from xla_core.hlo.module import HloModule
 from xla_core.stablehlo import ir, lower, op_table, parse_text, split_modules, verify
 from xla_core.stablehlo.attributes import DenseElements
-
-from xla_conformance.stablehlo_checks import almost_equal, close, equal
 
 __all__ = ["Case", "Outcome", "ParallelRun", "Run", "cases", "find_tests", "run_case", "test_files"]
 
@@ -40,7 +39,9 @@ def _evaluate(module: HloModule, arrays: list[np.ndarray]) -> Sequence[np.ndarra
     return evaluate(module, *arrays)
 
 
-def _evaluate_parallel(modules: list[HloModule], arrays: list[list[np.ndarray]], partitions: int) -> Sequence[Sequence[np.ndarray]]:
+def _evaluate_parallel(
+    modules: list[HloModule], arrays: list[list[np.ndarray]], partitions: int
+) -> Sequence[Sequence[np.ndarray]]:
     return evaluate_parallel([m.entry for m in modules], arrays, num_partitions=partitions)
 
 
@@ -69,7 +70,7 @@ class Outcome:
 
 
 def find_tests() -> Path | None:
-    """The folder of StableHLO's tests: $STABLEHLO_TESTS, else ../shared/stablehlo-tests; None where neither is there."""
+    """The folder of StableHLO's tests: $STABLEHLO_TESTS, else ../shared/stablehlo-tests; None if neither is there."""
     given = os.environ.get("STABLEHLO_TESTS")
     path = Path(given) if given else Path(__file__).resolve().parents[3] / "shared" / "stablehlo-tests"
     return path if path.is_dir() else None
@@ -78,8 +79,6 @@ def find_tests() -> Path | None:
 def test_files(root: Path) -> list[Path]:
     """Every test file below the folder, in order; those of vhlo are bytecode's."""
     return sorted(p for p in root.rglob("*.mlir") if "vhlo" not in p.relative_to(root).parts)
-
-
 
 
 def cases(file: Path) -> list[Case]:
@@ -95,7 +94,9 @@ def _expected_errors(part: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
         if match is None:
             continue
         regex, offset, text = match.groups()
-        target = number + {"above": -1, "below": 1, None: 0}.get(offset, 0 if offset is None or offset.isalpha() else int(offset))
+        target = number + {"above": -1, "below": 1, None: 0}.get(
+            offset, 0 if offset is None or offset.isalpha() else int(offset)
+        )
         found.append((target, re.compile(_pattern(text) if regex else re.escape(text), re.S)))
     return tuple(found)
 
@@ -151,7 +152,11 @@ def _entries(module: ir.Module) -> list[str]:
     """Functions to run: `main`, else every function without arguments that checks something."""
     if "main" in module.functions:
         return ["main"] if any(_is_check(op) for op in module.functions["main"].walk()) else []
-    return [name for name, f in module.functions.items() if f.regions and f.regions[0].blocks and not f.regions[0].block.arguments and any(map(_is_check, f.walk()))]
+    return [
+        name
+        for name, f in module.functions.items()
+        if f.regions and f.regions[0].blocks and not f.regions[0].block.arguments and any(map(_is_check, f.walk()))
+    ]
 
 
 @dataclasses.dataclass
@@ -312,7 +317,11 @@ def _without_checks(module: ir.Module) -> ir.Module:
     """The module with `check` and `interpreter` ops left out of its functions."""
     functions = {}
     for name, function in module.functions.items():
-        if not function.regions or not function.regions[0].blocks or not any(map(_is_check, function.regions[0].block.ops)):
+        if (
+            not function.regions
+            or not function.regions[0].blocks
+            or not any(map(_is_check, function.regions[0].block.ops))
+        ):
             functions[name] = function
             continue
         block = ir.Block()

@@ -32,7 +32,7 @@ def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
 
 def compatible_dimensions(a: int, b: int) -> bool:
     """Equal, or one of them unknown."""
-    return a == b or a == DYNAMIC or b == DYNAMIC
+    return a in (b, DYNAMIC) or b == DYNAMIC
 
 
 def compatible_shapes(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -40,7 +40,7 @@ def compatible_shapes(a: Sequence[int], b: Sequence[int]) -> bool:
 
 
 def compatible_elements(a: str | QuantizedType, b: str | QuantizedType) -> bool:
-    """Equal; quantized types of equal storage, range, expressed type and axis; or a quantized one and what it expresses."""
+    """Equal; quantized types that differ in scales and zero points alone; or a quantized one and what it expresses."""
     if a == b:
         return True
     if isinstance(a, QuantizedType) and isinstance(b, QuantizedType):
@@ -56,7 +56,9 @@ def compatible(a: ir.Type, b: ir.Type) -> bool:
     if a is b or a == b:
         return True
     if isinstance(a, TensorType) and isinstance(b, TensorType):
-        return compatible_elements(a.element, b.element) and compatible_shapes(a.shape, b.shape) and _within_bounds(a, b)
+        return (
+            compatible_elements(a.element, b.element) and compatible_shapes(a.shape, b.shape) and _within_bounds(a, b)
+        )
     if isinstance(a, ir.TupleType) and isinstance(b, ir.TupleType):
         return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
     if isinstance(a, ir.OpaqueType) and isinstance(b, ir.OpaqueType):

@@ -68,7 +68,11 @@ def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
     for index, attribute in enumerate(argument_attributes(function)):
         aliased = attribute.get("tf.aliasing_output")
         for number in parameters[index]:
-            if aliased is not None and int(aliased) < len(results) and len(results[int(aliased)]) == len(parameters[index]):
+            if (
+                aliased is not None
+                and int(aliased) < len(results)
+                and len(results[int(aliased)]) == len(parameters[index])
+            ):
                 output = results[int(aliased)][number - parameters[index][0]]
                 hlo.input_output_aliases.append(InputOutputAlias((output,) if is_tuple else (), number))
             elif attribute.get("jax.buffer_donor"):

@@ -7,6 +7,7 @@ numbers are constants of the other operand's element type, broadcast to its shap
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Expression:
         scalar = np.asarray(value).astype(self.element_type.dtype)
         return Expression(self.ctx, self.ctx.constant(scalar, self.shape))
 
-    def op(self, opcode: str, *others: Expression | Number, **attributes: str | int) -> Expression:
+    def op(self, opcode: str, *others: Expression | Number, **attributes: Any) -> Expression:
         """An elementwise op with this as its first operand."""
         operands = [self.node, *(self._coerce(o).node for o in others)]
         return Expression(self.ctx, self.ctx.add(opcode, *operands, **attributes))

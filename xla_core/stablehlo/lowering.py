@@ -21,8 +21,8 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir, op_table
-from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.entry import lower_signature, wrap_entry
+from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.quantization import has_quantized_types, is_quantized, lower_quantized
 from xla_core.stablehlo.type_conversion import shape_of
 
@@ -89,7 +89,10 @@ class ModuleLowering:
             computation = self._functions[name]
             if computation is None:
                 raise InvalidArgumentError(
-                    f"function @{name} calls itself", op=op.name, location=op.location, hint="HLO has no recursion; use while"
+                    f"function @{name} calls itself",
+                    op=op.name,
+                    location=op.location,
+                    hint="HLO has no recursion; use while",
                 )
             return computation
         if name not in self.source.functions:
@@ -125,14 +128,19 @@ class LoweringContext:
         self.computation = computation
         self.parent = parent
         self.values: dict[ir.Value, HloInstruction] = {}
-        self.metadata = _NO_METADATA if parent is None else parent.metadata
+        self.metadata: OpMetadata = _NO_METADATA if parent is None else parent.metadata
         self.frontend_attributes: tuple[tuple[str, str], ...] = ()
         self.depth: int = 0 if parent is None else parent.depth + 1
 
     # -- making instructions -------------------------------------------------------------------------------------
 
     def add(
-        self, opcode: str, *operands: HloInstruction, shape: Shape | None = None, name: str | None = None, **attributes: Any
+        self,
+        opcode: str,
+        *operands: HloInstruction,
+        shape: Shape | None = None,
+        name: str | None = None,
+        **attributes: Any,
     ) -> HloInstruction:
         """Appends an instruction, as `HloComputation.add` does."""
         if self.frontend_attributes:
@@ -176,8 +184,10 @@ class LoweringContext:
 
     def reshape(self, value: HloInstruction, dimensions: Sequence[int]) -> HloInstruction:
         dimensions = tuple(dimensions)
-        return value if value.shape.dimensions == dimensions else self.add(
-            "reshape", value, shape=value.shape.with_dimensions(dimensions)
+        return (
+            value
+            if value.shape.dimensions == dimensions
+            else self.add("reshape", value, shape=value.shape.with_dimensions(dimensions))
         )
 
     def convert(self, value: HloInstruction, shape: Shape) -> HloInstruction:
@@ -196,7 +206,9 @@ class LoweringContext:
         array = static_value(value)
         if array is None:
             raise UnimplementedError(
-                f"{what} of {op.name} must be a constant of the program", op=op.name, location=op.location,
+                f"{what} of {op.name} must be a constant of the program",
+                op=op.name,
+                location=op.location,
                 hint="HLO has static shapes: pass it as a constant, or refine the program with known argument values",
             )
         return array
@@ -227,7 +239,9 @@ class LoweringContext:
     def lower_block(self, block: ir.Block) -> list[HloInstruction]:
         """Lowers the ops of a block; returns what its terminator gives back."""
         if self.depth > _MAX_DEPTH:
-            raise InvalidArgumentError(f"regions are nested more than {_MAX_DEPTH} deep", location=block.ops[0].location)
+            raise InvalidArgumentError(
+                f"regions are nested more than {_MAX_DEPTH} deep", location=block.ops[0].location
+            )
         for op in block.ops[:-1]:
             self.lower_op(op)
         return [self.value(v) for v in block.ops[-1].operands]
@@ -279,7 +293,9 @@ class LoweringContext:
         context = self.child(name if key is None else block.ops[0].name.split(".")[1] + f".{key[2]}")
         arguments = block.arguments if order is None else [block.arguments[i] for i in order]
         for number, argument in enumerate(arguments):
-            context.values[argument] = context.computation.parameter(number, shape_of(argument.type), argument.name or None)
+            context.values[argument] = context.computation.parameter(
+                number, shape_of(argument.type), argument.name or None
+            )
         context.set_root(context.lower_block(block))
         if key is not None:
             self.module.reducers[key] = context.computation
@@ -304,7 +320,12 @@ class LoweringContext:
         return list(found)
 
     def capturing_region(
-        self, region: ir.Region, name: str, captured: Sequence[ir.Value], *, return_captured: bool = False,
+        self,
+        region: ir.Region,
+        name: str,
+        captured: Sequence[ir.Value],
+        *,
+        return_captured: bool = False,
         always_tuple: bool = True,
     ) -> HloComputation:
         """A region as a computation with one tuple parameter: the block's arguments, then the captured values.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
@@ -52,7 +54,7 @@ def _cuts(size: int, axes: list[AxisRef], op: ir.Op) -> list[int]:
         if axis.size is not None:
             cuts |= {axis.pre_size or 1, (axis.pre_size or 1) * axis.size}
     ordered = sorted(cuts)
-    if any(b % a for a, b in zip(ordered, ordered[1:], strict=False)):
+    if any(b % a for a, b in itertools.pairwise(ordered)):
         raise InvalidArgumentError("sub-axes of a mesh do not divide it", op=op.name, location=op.location)
     return ordered
 

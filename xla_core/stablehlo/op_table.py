@@ -20,9 +20,21 @@ from xla_core.stablehlo.type_constraints import TENSOR, TypeConstraint
 
 if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
-    from xla_core.stablehlo.lowering import LoweringContext
 
-__all__ = ["OPS", "REQUIRED", "Arity", "Attribute", "Kind", "Lower", "OpDef", "Rule", "Trait", "Values", "define", "lookup"]
+__all__ = [
+    "OPS",
+    "REQUIRED",
+    "Arity",
+    "Attribute",
+    "Kind",
+    "Lower",
+    "OpDef",
+    "Rule",
+    "Trait",
+    "Values",
+    "define",
+    "lookup",
+]
 
 
 class Kind(enum.Enum):

@@ -53,9 +53,7 @@ def lower_quantized(
     assert definition.lower is not None
     if definition.traits & {Trait.ON_STORAGE} or definition.regions != 0:
         return definition.lower(ctx, op, *operands)
-    inner = ir.Op(
-        op.name, [], [expressed(r.type) for r in op.results], op.attributes, op.regions, op.location
-    )
+    inner = ir.Op(op.name, [], [expressed(r.type) for r in op.results], op.attributes, op.regions, op.location)
     inner.operands = [ir.Value(expressed(v.type), v.owner, v.index, v.name) for v in op.operands]
     values = [
         dequantize(ctx, o, v.type) if isinstance(v.type, TensorType) and is_quantized(v.type) else o
@@ -109,9 +107,7 @@ def _parameters(ctx: LoweringContext, type: TensorType, shape: Shape) -> tuple[H
     return _spread(ctx, quantized.scales, quantized, shape), _spread(ctx, quantized.zero_points, quantized, shape)
 
 
-def _spread(
-    ctx: LoweringContext, values: Sequence[float], quantized: QuantizedType, shape: Shape
-) -> HloInstruction:
+def _spread(ctx: LoweringContext, values: Sequence[float], quantized: QuantizedType, shape: Shape) -> HloInstruction:
     array = np.asarray(values, np.float64).astype(shape.dtype)
     if quantized.block_sizes:
         blocks = dict(quantized.block_sizes)

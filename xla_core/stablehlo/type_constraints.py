@@ -79,10 +79,8 @@ def elements_of(element: str | ir.QuantizedType) -> Elements:
     return Elements.OTHER
 
 
-_FLOATS = frozenset(
-    "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU "
-    "bf16 f16 f32 f64 tf32".split()
-)
+_SMALL_FLOATS = "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU"
+_FLOATS = frozenset((*_SMALL_FLOATS.split(), "bf16", "f16", "f32", "f64", "tf32"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +106,13 @@ class TypeConstraint:
         if not self.elements:
             return " or ".join(c.__name__.removesuffix("Type").lower() for c in self.classes)
         kinds = [name for kind, name in _NAMES.items() if kind in self.elements]
-        head = "ranked tensor" if self.rank is None else f"{self.rank}D tensor" if self.rank != 1 else "1-dimensional tensor"
+        head = (
+            "ranked tensor"
+            if self.rank is None
+            else f"{self.rank}D tensor"
+            if self.rank != 1
+            else "1-dimensional tensor"
+        )
         text = f"{'statically shaped ' if self.static else ''}{head} of {' or '.join(kinds)} values"
         return text + "".join(f" or {c.__name__.removesuffix('Type').lower()}" for c in self.classes)
 

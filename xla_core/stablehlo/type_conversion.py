@@ -45,7 +45,8 @@ def shape_of(type: ir.Type) -> Shape:
         dims = [b if d == ir.DYNAMIC else d for d, b in zip(type.shape, bounds, strict=True)]
         if any(d is None for d in dims):
             raise UnimplementedError(
-                f"{type} has a dimension of unknown size", hint="refine the program with the types of its arguments first"
+                f"{type} has a dimension of unknown size",
+                hint="refine the program with the types of its arguments first",
             )
         dynamic = tuple(d == ir.DYNAMIC for d in type.shape)
         return Shape(element_type(type.element), tuple(d for d in dims if d is not None), dynamic_dimensions=dynamic)

@@ -6,7 +6,7 @@ one block and a terminator), then the op's own rule, then the inferred result ty
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.errors import XlaError
@@ -40,7 +40,9 @@ def _verify_function(function: ir.Op) -> None:
         _check_bounds(function, t)
     block = function.regions[0].blocks[0]
     if tuple(a.type for a in block.arguments) != type.inputs:
-        fail(function, f"entry block arguments {types_text([a.type for a in block.arguments])} must match the signature")
+        fail(
+            function, f"entry block arguments {types_text([a.type for a in block.arguments])} must match the signature"
+        )
     last = op_table.OPS.get(block.ops[-1].name) if block.ops else None
     if last is None or Trait.TERMINATOR not in last.traits:
         fail(function, "block must end with a terminator operation, func.return")
@@ -149,7 +151,9 @@ def _check_attributes(op: ir.Op, definition: OpDef) -> None:
 def _constraint(attribute: Attribute) -> str:
     text = attribute.kind.value
     if attribute.minimum is not None:
-        text += " whose value is " + {0: "non-negative", 1: "positive"}.get(attribute.minimum, f">= {attribute.minimum}")
+        text += " whose value is " + {0: "non-negative", 1: "positive"}.get(
+            attribute.minimum, f">= {attribute.minimum}"
+        )
     if attribute.cases:
         text += f": {', '.join(attribute.cases)}"
     return text
@@ -172,7 +176,7 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
     return _CHECKS[kind](value)
 
 
-_CHECKS = {
+_CHECKS: dict[Kind, Callable[[Any], bool]] = {
     Kind.BOOL: lambda v: isinstance(v, bool) or not isinstance(v, (int, float, str, tuple, dict)),
     Kind.FLOAT: lambda v: isinstance(v, (int, float)),
     Kind.STRING: lambda v: isinstance(v, str),
@@ -193,7 +197,9 @@ _CHECKS = {
 def _check_regions(op: ir.Op, definition: OpDef) -> None:
     if definition.regions is not None and len(op.regions) != definition.regions:
         one = definition.regions == 1
-        fail(op, "requires one region" if one else f"expected {definition.regions} regions, but found {len(op.regions)}")
+        fail(
+            op, "requires one region" if one else f"expected {definition.regions} regions, but found {len(op.regions)}"
+        )
     for i, region in enumerate(op.regions):
         if len(region.blocks) != 1:
             fail(op, f"region #{i} failed to verify constraint: region with 1 blocks")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ define("chlo.erf", "operand", rule=same_type, lower=elementwise("erf"), types=FL
 
 
 def _square(x: Expression) -> Expression:
-    """x * x; of complex numbers (a - b)(a + b) + 2ab i, which doesn't overflow or cancel early."""
+    """The square; of complex numbers (a - b)(a + b) + 2ab i, which doesn't overflow or cancel early."""
     if not x.element_type.is_complex:
         return x * x
     a, b = x.real(), x.imag()
@@ -72,20 +73,22 @@ def _asin_acos_kernel(z: Expression) -> Expression:
     return (b.cosh() * a.cos()).op("complex", b)
 
 
-for _name, _function, _types in (
+_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
     ("bessel_i1e", special_functions.bessel_i1e, FLOAT),
     ("digamma", special_functions.digamma, FLOAT),
     ("erf_inv", special_functions.erf_inv, FLOAT),
     ("erfc", special_functions.erfc, FLOAT),
     ("lgamma", special_functions.lgamma, FLOAT),
-):
+)
+for _name, _function, _types in _FORMULAS:
     define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function), types=_types)
 
-for _name, _function, _types in (
+_PLAIN_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
     ("square", _square, TENSOR),
     ("conj", _conj, TENSOR),
     ("_asin_acos_kernel", _asin_acos_kernel, TypeConstraint(Elements.COMPLEX)),
-):
+)
+for _name, _function, _types in _PLAIN_FORMULAS:
     define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function, through_f32=False), types=_types)
 
 
@@ -212,7 +215,9 @@ def _broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int]
     return tuple(shape)
 
 
-def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Callable[[ir.Op, ir.Module], Sequence[ir.Type]]:
+def _broadcast_rule(
+    element: Callable[[str], str] | None = None, first: int = 0
+) -> Callable[[ir.Op, ir.Module], Sequence[ir.Type]]:
     """The common shape of the operands, and the element type of the one at `first` (changed by `element`)."""
 
     def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -249,14 +254,19 @@ def _lower_broadcast(inner: Lower) -> Lower:
 _DIMS = {"broadcast_dimensions": Attribute(Kind.INTS, None)}
 
 for _name, _inner in (
-    *((n, elementwise(n.replace("_", "-"))) for n in ("add", "and", "atan2", "divide", "maximum", "minimum", "multiply")),
+    *(
+        (n, elementwise(n.replace("_", "-")))
+        for n in ("add", "and", "atan2", "divide", "maximum", "minimum", "multiply")
+    ),
     *((n, elementwise(n.replace("_", "-"))) for n in ("or", "power", "remainder", "shift_left", "subtract", "xor")),
     *((n, elementwise(n.replace("_", "-"))) for n in ("shift_right_arithmetic", "shift_right_logical")),
     ("next_after", formula(_next_after, through_f32=False)),
     ("polygamma", formula(special_functions.polygamma)),
     ("zeta", formula(special_functions.zeta)),
 ):
-    define(f"chlo.broadcast_{_name}", "lhs rhs", rule=_broadcast_rule(), lower=_lower_broadcast(_inner), attributes=_DIMS)
+    define(
+        f"chlo.broadcast_{_name}", "lhs rhs", rule=_broadcast_rule(), lower=_lower_broadcast(_inner), attributes=_DIMS
+    )
 
 define(
     "chlo.broadcast_complex",
@@ -271,7 +281,7 @@ define(
 
 def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `compare`."""
-    extra = {"type": "TOTALORDER"} if op.attributes.get("compare_type") == "TOTALORDER" else {}
+    extra: dict[str, Any] = {"type": "TOTALORDER"} if op.attributes.get("compare_type") == "TOTALORDER" else {}
     return ctx.add("compare", lhs, rhs, direction=str(op.attributes["comparison_direction"]), **extra)
 
 

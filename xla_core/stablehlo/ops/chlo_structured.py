@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Se
     child = ctx.child("top_k_comparator")
     scalars = [Shape(operand.shape.element_type)] * 2 + [Shape(ElementType.S32)] * 2
     a, b, *_ = [child.computation.parameter(i, s) for i, s in enumerate(scalars)]
-    total = {"type": "TOTALORDER"} if operand.shape.element_type.is_floating else {}
+    total: dict[str, Any] = {"type": "TOTALORDER"} if operand.shape.element_type.is_floating else {}
     child.set_root([child.add("compare", a, b, direction="GT", **total)])
     sort = ctx.add("sort", operand, indices, dimensions=(last,), is_stable=True, to_apply=child.computation)
     parts = [SliceDimension(0, n) for n in operand.shape.dimensions[:-1]] + [SliceDimension(0, k)]
@@ -67,9 +68,9 @@ define(
 def _scan_segments(op: ir.Op) -> tuple[int, int]:
     """The numbers of inputs and of carries."""
     segments = ints(op, "operandSegmentSizes") or ints(op, "operand_segment_sizes")
-    if len(segments) == 2 and sum(segments) == len(op.operands):
-        return segments[0], segments[1]
-    fail(op, "requires attribute 'operandSegmentSizes' with the numbers of inputs and inits")
+    if len(segments) != 2 or sum(segments) != len(op.operands):
+        fail(op, "requires attribute 'operandSegmentSizes' with the numbers of inputs and inits")
+    return segments[0], segments[1]
 
 
 def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -90,15 +91,15 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if len(returned) < carries:
         fail(op, f"body must return at least {carries} values, but returns {len(returned)}")
     results: list[ir.Type] = []
-    for type in returned[: len(returned) - carries]:
-        if not isinstance(type, TensorType):
-            fail(op, f"body must return tensors, but returns '{type}'")
-        results.append(TensorType((*type.shape[:dim], length, *type.shape[dim:]), type.element))
+    for part in returned[: len(returned) - carries]:
+        if not isinstance(part, TensorType):
+            fail(op, f"body must return tensors, but returns '{part}'")
+        results.append(TensorType((*part.shape[:dim], length, *part.shape[dim:]), part.element))
     return [*results, *(tensor(op, inputs + i) for i in range(carries))]
 
 
 def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `while` over (position, outputs, carries, inputs): each step reads a slice of the inputs, writes one of the outputs."""
+    """HLO `while` over (position, outputs, carries, inputs): a step reads slices of inputs, writes those of outputs."""
     inputs, carries = _scan_segments(op)
     dim, reverse = int(op.attributes["dimension"]), bool(op.attributes.get("is_reverse", False))
     length = shape_of(op.results[0].type).dimensions[dim] if inputs == 0 else operands[0].shape.dimensions[dim]
@@ -202,7 +203,11 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     if not all(compatible_dimensions(lhs.shape[a], rhs.shape[b]) for a, b in pairs):
         fail(op, "batching and contracting dimension sizes must match for lhs/rhs")
     if wanted and not compatible_dimensions(rhs.shape[dims.rhs_group_dimensions[0]], groups.shape[-1]):
-        fail(op, f"group_sizes is expected to have {rhs.shape[dims.rhs_group_dimensions[0]]} groups, but has {groups.shape[-1]}")
+        fail(
+            op,
+            f"group_sizes is expected to have {rhs.shape[dims.rhs_group_dimensions[0]]} groups, but has "
+            f"{groups.shape[-1]}",
+        )
     return None
 
 
@@ -266,29 +271,48 @@ def _lower_ragged_dot(
         zero = ctx.constant(np.zeros((), lhs.shape.dtype))
         lhs = ctx.add("reduce", masked, zero, dimensions=(0,), to_apply=child.computation)
         return ctx.add(
-            "dot", lhs, rhs, shape=result, lhs_batch_dims=batch, rhs_batch_dims=dims.rhs_batching_dimensions,
-            lhs_contracting_dims=contract, rhs_contracting_dims=rhs_contract, **attributes,
+            "dot",
+            lhs,
+            rhs,
+            shape=result,
+            lhs_batch_dims=batch,
+            rhs_batch_dims=dims.rhs_batching_dimensions,
+            lhs_contracting_dims=contract,
+            rhs_contracting_dims=rhs_contract,
+            **attributes,
         )
     if ragged in contract:
         # The groups are a free dimension of the lhs: behind the batch in the product, in front in the result.
         count = len(batch)
         sizes = result.dimensions
         made = ctx.add(
-            "dot", masked, rhs, shape=result.with_dimensions((*sizes[1 : 1 + count], sizes[0], *sizes[1 + count :])),
-            lhs_batch_dims=lhs_batch, rhs_batch_dims=dims.rhs_batching_dimensions,
-            lhs_contracting_dims=lhs_contract, rhs_contracting_dims=dims.rhs_contracting_dimensions, **attributes,
+            "dot",
+            masked,
+            rhs,
+            shape=result.with_dimensions((*sizes[1 : 1 + count], sizes[0], *sizes[1 + count :])),
+            lhs_batch_dims=lhs_batch,
+            rhs_batch_dims=dims.rhs_batching_dimensions,
+            lhs_contracting_dims=lhs_contract,
+            rhs_contracting_dims=dims.rhs_contracting_dimensions,
+            **attributes,
         )
         order = (count, *range(count), *range(count + 1, len(sizes)))
         return made if count == 0 else ctx.add("transpose", made, dimensions=order)
     return ctx.add(
-        "dot", masked, rhs, shape=result, lhs_batch_dims=lhs_batch, rhs_batch_dims=dims.rhs_batching_dimensions,
+        "dot",
+        masked,
+        rhs,
+        shape=result,
+        lhs_batch_dims=lhs_batch,
+        rhs_batch_dims=dims.rhs_batching_dimensions,
         lhs_contracting_dims=(0, *lhs_contract),
-        rhs_contracting_dims=(*dims.rhs_group_dimensions, *dims.rhs_contracting_dimensions), **attributes,
+        rhs_contracting_dims=(*dims.rhs_group_dimensions, *dims.rhs_contracting_dimensions),
+        **attributes,
     )
 
 
 def _prefix_dimensions(dims: RaggedDotDimensionNumbers, rank: int, count: int, ragged: int) -> list[int]:
-    """The lhs dimensions that group sizes differ along: batch, then free (or contracting) ones, before the ragged one."""
+    """The lhs dimensions that group sizes differ along: batch, then those of the ragged one's kind before it."""
     if count == 0:
         return []
     batch = list(dims.lhs_batching_dimensions)

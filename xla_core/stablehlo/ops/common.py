@@ -103,7 +103,11 @@ def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 def check_accuracy(op: ir.Op) -> None:
     accuracy = op.attributes.get("result_accuracy")
-    if isinstance(accuracy, ResultAccuracy) and accuracy.mode != "TOLERANCE" and (accuracy.atol, accuracy.rtol, accuracy.ulps) != (0, 0, 0):
+    if (
+        isinstance(accuracy, ResultAccuracy)
+        and accuracy.mode != "TOLERANCE"
+        and (accuracy.atol, accuracy.rtol, accuracy.ulps) != (0, 0, 0)
+    ):
         fail(op, f"Invalid tolerances for ResultAccuracyAttr with mode {accuracy.mode}, must be all zero.")
 
 

@@ -1,27 +1,21 @@
-"""dot_general, convolution and dynamic_conv."""
+"""dot_general."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import ConvDimensionNumbers, DotAlgorithm, DotDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible_dimensions, fail, list_text
+from xla_core.stablehlo.attributes import DotAlgorithm, DotDimensionNumbers
+from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
-from xla_core.stablehlo.ops.common import PRECISION, SIZE, constant_of, ints, matrix, tensor
-from xla_core.stablehlo.ops.reducers import element_text
-from xla_core.stablehlo.ops.windows import check_window
-from xla_core.stablehlo.type_constraints import INTEGER
+from xla_core.stablehlo.op_table import Attribute, Kind, define
+from xla_core.stablehlo.ops.common import PRECISION, tensor
 
-__all__ = ["dot_attributes"]
-
-_OPTIONAL_INTS = Attribute(Kind.INTS, None)
+__all__ = ["check_precision", "check_result_shape", "dot_attributes"]
 
 
 def dot_attributes(op: ir.Op) -> dict[str, Any]:
@@ -69,7 +63,9 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> None:
         for dim in (*batch, *contract):
             if dim in seen:
                 fail(
-                    op, f"has duplicated dimension from {side}_batching_dimensions and {side}_contracting_dimensions: {dim}"
+                    op,
+                    f"has duplicated dimension from {side}_batching_dimensions and {side}_contracting_dimensions: "
+                    f"{dim}",
                 )
             seen.add(dim)
     for name, values, type in (
@@ -81,7 +77,10 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> None:
         for dim in values:
             if not 0 <= dim < type.rank:
                 fail(op, f"{name} value: {dim} is out of range: [0, {type.rank})")
-    for kind, pairs in (("batching", zip(lhs_batch, rhs_batch, strict=True)), ("contracting", zip(lhs_contract, rhs_contract, strict=True))):
+    for kind, pairs in (
+        ("batching", zip(lhs_batch, rhs_batch, strict=True)),
+        ("contracting", zip(lhs_contract, rhs_contract, strict=True)),
+    ):
         if not all(compatible_dimensions(lhs.shape[a], rhs.shape[b]) for a, b in pairs):
             fail(op, f"{kind} dimension sizes must match for lhs/rhs")
     _check_algorithm(op)
@@ -95,8 +94,10 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> None:
 
 def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> None:
     """The declared result has the inferred shape; its element type is free."""
-    if not isinstance(result, TensorType) or len(result.shape) != len(shape) or not all(
-        map(compatible_dimensions, shape, result.shape)
+    if (
+        not isinstance(result, TensorType)
+        or len(result.shape) != len(shape)
+        or not all(map(compatible_dimensions, shape, result.shape))
     ):
         text = ", ".join("?" if n == DYNAMIC else str(n) for n in shape)
         fail(op, f"inferred shape '[{text}]' is incompatible with return type of operation '{result}'")
@@ -131,218 +132,3 @@ define(
         "algorithm": Attribute(Kind.STRUCT, None),
     },
 )
-
-
-# -- convolution -----------------------------------------------------------------------------------------------------
-
-
-def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence[ir.Type]:
-    """What convolution and dynamic_conv demand; `padding` None where it is known at run time only."""
-    lhs, rhs = tensor(op, 0), tensor(op, 1)
-    dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
-    if lhs.rank != rhs.rank:
-        fail(op, f"expects convolution arguments to have same number of dimensions. Got: '{lhs}' and '{rhs}'.")
-    if lhs.rank < 2:
-        fail(op, f"expects convolution arguments to have >= 2 dimensions. Got: '{lhs}' and '{rhs}'.")
-    if isinstance(lhs.element, str) and isinstance(rhs.element, str) and lhs.element != rhs.element:
-        fail(
-            op,
-            "expects lhs and rhs to have compatible element type. Got: "
-            f"'{element_text(lhs)}' and '{element_text(rhs)}'",
-        )
-    _check_conv_dimensions(op, dims, lhs.rank)
-    spatial = len(dims.input_spatial_dimensions)
-    if "padding" in op.attributes and padding is None:
-        padding = [(0, 0)] * spatial
-    sizes = [rhs.shape[d] for d in dims.kernel_spatial_dimensions]
-    # Windows are looked at once the padding is known: a program that computes it may hold nonsense until then.
-    window = None if padding is None else check_window(
-        op,
-        [1 if s == DYNAMIC else s for s in sizes],
-        strides="window_strides",
-        base="lhs_dilation",
-        dilation="rhs_dilation",
-        reversal="window_reversal",
-        end=".",
-    )
-    features, groups = _check_groups(op, dims, lhs, rhs)
-    check_precision(op)
-    shape = [DYNAMIC] * lhs.rank
-    for i, (inp, out) in enumerate(zip(dims.input_spatial_dimensions, dims.output_spatial_dimensions, strict=True)):
-        if lhs.shape[inp] != DYNAMIC and sizes[i] != DYNAMIC and window is not None and padding is not None:
-            w = window[i]
-            padded = WindowDimension(w.size, w.stride, *padding[i], w.base_dilation, w.window_dilation)
-            shape[out] = padded.output_size(lhs.shape[inp])
-    batch = lhs.shape[dims.input_batch_dimension]
-    shape[dims.output_batch_dimension] = batch if batch == DYNAMIC else batch // groups
-    shape[dims.output_feature_dimension] = features
-    result = op.results[0].type
-    element = result.element if isinstance(result, TensorType) else lhs.element
-    return [TensorType(tuple(shape), element)]
-
-
-def _check_conv_dimensions(op: ir.Op, dims: ConvDimensionNumbers, rank: int) -> None:
-    groups = {
-        "input": (dims.input_batch_dimension, dims.input_feature_dimension, *dims.input_spatial_dimensions),
-        "kernel": (dims.kernel_input_feature_dimension, dims.kernel_output_feature_dimension, *dims.kernel_spatial_dimensions),
-        "output": (dims.output_batch_dimension, dims.output_feature_dimension, *dims.output_spatial_dimensions),
-    }
-    counts = [len(g) - 2 for g in groups.values()]
-    if len(set(counts)) > 1:
-        fail(
-            op,
-            "expects the same size for input, kernel and output spatial-dimensions, but got "
-            f"{counts[0]}, {counts[1]}, and {counts[2]} resp.",
-        )
-    if counts[0] + 2 != rank:
-        fail(op, f"expects convolution arguments to have {counts[0] + 2} dimensions. Got: {rank}")
-    if any(not 0 <= d < rank for group in groups.values() for d in group):
-        fail(op, f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank}).")
-    for name, group in groups.items():
-        if len(set(group)) != len(group):
-            fail(op, f"expects {name} dimension-numbers to be unique, got {{{list_text(group)}}}.")
-
-
-def _check_groups(op: ir.Op, dims: ConvDimensionNumbers, lhs: TensorType, rhs: TensorType) -> tuple[int, int]:
-    """Checks the group counts; returns (output features, batch groups)."""
-    feature_groups = int(op.attributes["feature_group_count"])
-    batch_groups = int(op.attributes["batch_group_count"])
-    if batch_groups > 1 and feature_groups > 1:
-        fail(
-            op,
-            "expects batch_group_count and feature_group_count not to be both greater than 1. Got "
-            f"{batch_groups} and {feature_groups} resp.",
-        )
-    batch, features = lhs.shape[dims.input_batch_dimension], lhs.shape[dims.input_feature_dimension]
-    kernel_in = rhs.shape[dims.kernel_input_feature_dimension]
-    kernel_out = rhs.shape[dims.kernel_output_feature_dimension]
-    if batch != DYNAMIC and batch % batch_groups:
-        fail(
-            op,
-            f"expects input batch dimension ({batch}) to be divisible by batch_group_count. Got batch_group_count = "
-            f"{batch_groups}.",
-        )
-    if features != DYNAMIC:
-        if features % feature_groups:
-            fail(
-                op,
-                f"expects input feature dimension ({features}) to be a multiple of feature_group_count. Got "
-                f"feature_group_count = {feature_groups}.",
-            )
-        if kernel_in not in (DYNAMIC, features // feature_groups):
-            fail(
-                op,
-                f"expects input feature dimension ({features}) / feature_group_count = kernel input feature dimension "
-                f"({kernel_in}). Got feature_group_count = {feature_groups}.",
-            )
-    if kernel_out != DYNAMIC and kernel_out % batch_groups:
-        fail(
-            op,
-            f"expects output feature dimension size ({kernel_out}) to be a multiple of batch_group_count. Got "
-            f"batch_group_count = {batch_groups}.",
-        )
-    if kernel_out != DYNAMIC and kernel_out % feature_groups:
-        fail(
-            op,
-            f"expects kernel output feature dimension ({kernel_out}) to be divisible by feature_group_count. For "
-            f"feature_group_count = {feature_groups}.",
-        )
-    return kernel_out, batch_groups
-
-
-def _convolution_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    spatial = len(op.attributes["dimension_numbers"].input_spatial_dimensions)
-    value = op.attributes.get("padding")
-    shape = getattr(getattr(value, "type", None), "shape", (spatial, 2))
-    return _conv_rule(op, matrix(op, "padding", spatial) if tuple(shape) == (spatial, 2) else None)
-
-
-def _lower_conv(
-    ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, padding: Sequence[tuple[int, int]]
-) -> HloInstruction:
-    dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
-    spatial = len(dims.input_spatial_dimensions)
-    ones = (1,) * spatial
-    check_window(op, [1] * spatial, strides="window_strides", base="lhs_dilation", dilation="rhs_dilation", reversal="window_reversal", end=".")
-    window: Window = tuple(
-        WindowDimension(rhs.shape.dimensions[d], stride, low, high, base, dilation, bool(reverse))
-        for d, stride, (low, high), base, dilation, reverse in zip(
-            dims.kernel_spatial_dimensions,
-            ints(op, "window_strides", ones),
-            padding,
-            ints(op, "lhs_dilation", ones),
-            ints(op, "rhs_dilation", ones),
-            ints(op, "window_reversal", (0,) * spatial),
-            strict=True,
-        )
-    )
-    labels = ConvolutionDimensionNumbers(
-        dims.input_batch_dimension,
-        dims.input_feature_dimension,
-        dims.input_spatial_dimensions,
-        dims.kernel_input_feature_dimension,
-        dims.kernel_output_feature_dimension,
-        dims.kernel_spatial_dimensions,
-        dims.output_batch_dimension,
-        dims.output_feature_dimension,
-        dims.output_spatial_dimensions,
-    )
-    attributes = dot_attributes(op)
-    for name in ("feature_group_count", "batch_group_count"):
-        if op.attributes[name] != 1:
-            attributes[name] = int(op.attributes[name])
-    shape = ctx.result_shape(op)
-    return ctx.add("convolution", lhs, rhs, shape=shape, window=window, dim_labels=labels, **attributes)
-
-
-def _lower_convolution(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
-    """HLO `convolution`."""
-    return _lower_conv(ctx, op, lhs, rhs, matrix(op, "padding", lhs.shape.rank - 2))
-
-
-_CONV = {
-    "window_strides": _OPTIONAL_INTS,
-    "lhs_dilation": _OPTIONAL_INTS,
-    "rhs_dilation": _OPTIONAL_INTS,
-    "window_reversal": Attribute(Kind.BOOLS, None),
-    "dimension_numbers": Attribute(Kind.STRUCT),
-    "feature_group_count": SIZE,
-    "batch_group_count": SIZE,
-    "precision_config": PRECISION,
-}
-
-define(
-    "stablehlo.convolution",
-    "lhs rhs",
-    rule=_convolution_rule,
-    lower=_lower_convolution,
-    attributes={**_CONV, "padding": Attribute(Kind.ELEMENTS, None)},
-)
-
-
-def _dynamic_conv_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    padding = tensor(op, 2)
-    spatial = len(op.attributes["dimension_numbers"].input_spatial_dimensions)
-    known = constant_of(op.operands[2])
-    result = _conv_rule(op, None if known is None or known.shape != (spatial, 2) else [(int(a), int(b)) for a, b in known])
-    if not all(map(compatible_dimensions, padding.shape, (spatial, 2))) or padding.rank != 2:
-        fail(op, f"expects padding to be of shape [{spatial}, 2], but got [{list_text(padding.shape)}]")
-    return result
-
-
-def _lower_dynamic_conv(
-    ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, padding: HloInstruction
-) -> HloInstruction:
-    """HLO `convolution`, once the padding is known."""
-    amounts = ctx.static_value(padding, op, "padding")
-    return _lower_conv(ctx, op, lhs, rhs, [(int(low), int(high)) for low, high in amounts])
-
-
-define(
-    "stablehlo.dynamic_conv",
-    (Values("lhs"), Values("rhs"), Values("padding", INTEGER, static=True)),
-    rule=_dynamic_conv_rule,
-    lower=_lower_dynamic_conv,
-    attributes=_CONV,
-)
-

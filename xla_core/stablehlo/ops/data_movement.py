@@ -34,7 +34,9 @@ def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     result = op.results[0].type
     if not isinstance(result, TensorType) or not result.is_static:
         fail(op, f"result #0 must be statically shaped tensor, but got '{result}'")
-    if isinstance(result.element, ir.QuantizedType) and element_type(result.element) is element_type(value.type.element):
+    if isinstance(result.element, ir.QuantizedType) and element_type(result.element) is element_type(
+        value.type.element
+    ):
         return [TensorType(value.type.shape, result.element)]
     if value.type.shape != result.shape or value.type.element != result.element:
         fail(op, f"inferred type(s) '{value.type}' are incompatible with return type(s) of operation '{result}'")
@@ -216,7 +218,14 @@ def _lower_reverse(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
     return ctx.add("reverse", operand, dimensions=ints(op, "dimensions"))
 
 
-define("stablehlo.reverse", "operand", rule=_reverse_rule, lower=_lower_reverse, attributes={"dimensions": _INTS}, traits=(Trait.ON_STORAGE,))
+define(
+    "stablehlo.reverse",
+    "operand",
+    rule=_reverse_rule,
+    lower=_lower_reverse,
+    attributes={"dimensions": _INTS},
+    traits=(Trait.ON_STORAGE,),
+)
 
 
 def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -248,7 +257,10 @@ def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     for i, size in enumerate(shape):
         if size != DYNAMIC:
             continue
-        known = [t.bounds[i] if t.bounds and t.shape[i] == DYNAMIC else (None if t.shape[i] == DYNAMIC else t.shape[i]) for t in types]
+        known = [
+            t.bounds[i] if t.bounds and t.shape[i] == DYNAMIC else (None if t.shape[i] == DYNAMIC else t.shape[i])
+            for t in types
+        ]
         if i == dim:
             bounds[i] = None if any(b is None for b in known) else sum(b for b in known if b is not None)
         else:
@@ -285,7 +297,10 @@ def _pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         if interior[i] < 0:
             fail(op, f"Interior padding cannot be negative: {interior[i]}")
         bound = operand.bounds[i] if operand.bounds else None
-        padded = [None if s is None else _padded(s, low[i], high[i], interior[i]) for s in (None if size == DYNAMIC else size, bound)]
+        padded = [
+            None if s is None else _padded(s, low[i], high[i], interior[i])
+            for s in (None if size == DYNAMIC else size, bound)
+        ]
         if padded[0] is not None and padded[0] < 0:
             fail(op, f"Padding result in negative size for dimension {i}")
         sizes.append(DYNAMIC if padded[0] is None else padded[0])
@@ -336,7 +351,6 @@ def _element_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 def _lower_element(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `get-tuple-element`."""
     return ctx.element(operand, int(op.attributes["index"]))
-
 
 
 define(

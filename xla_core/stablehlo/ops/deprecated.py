@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def _dot_rule(op: ir.Op, module: ir.Module) -> None:
 
 def _lower_dot(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `dot` of vectors and matrices."""
-    contracting = {"lhs_contracting_dims": (lhs.shape.rank - 1,), "rhs_contracting_dims": (0,)}
+    contracting: dict[str, Any] = {"lhs_contracting_dims": (lhs.shape.rank - 1,), "rhs_contracting_dims": (0,)}
     return ctx.add("dot", lhs, rhs, shape=ctx.result_shape(op), **contracting, **dot_attributes(op))
 
 
@@ -86,7 +87,10 @@ def _split_config(op: ir.Op, count: int) -> tuple[list[str], str]:
         fail(op, f"einsum_config {config!r} is not of the form {','.join(['ab', 'bc'][:count])}->ac")
     for i, text in enumerate(labels):
         if len(text) != tensor(op, i).rank:
-            fail(op, f"einsum_config {config!r} gives operand {i} {len(text)} dimensions, but it has {tensor(op, i).rank}")
+            fail(
+                op,
+                f"einsum_config {config!r} gives operand {i} {len(text)} dimensions, but it has {tensor(op, i).rank}",
+            )
     if any(c not in "".join(labels) for c in output) or len(set(output)) != len(output):
         fail(op, f"the result of einsum_config {config!r} must have dimensions of the operands, each once")
     return labels, output

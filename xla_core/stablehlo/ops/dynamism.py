@@ -148,7 +148,8 @@ def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> None:
     if sizes is not None and operand.is_static and math.prod(operand.shape) != math.prod(sizes):
         fail(
             op,
-            f"output_shape is incompatible with input type of operation: input has {math.prod(operand.shape)} elements, "
+            "output_shape is incompatible with input type of operation: input has "
+            f"{math.prod(operand.shape)} elements, "
             f"but output_shape has {math.prod(sizes)}",
         )
 
@@ -240,9 +241,7 @@ def _lower_real_dynamic_slice(
     step = ctx.static_value(strides, op, "strides").reshape(-1)
     type = op.results[0].type
     if isinstance(type, TensorType) and type.is_static and np.all(step == 1):
-        starts = [
-            ctx.reshape(ctx.add("slice", start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)
-        ]
+        starts = [ctx.reshape(ctx.add("slice", start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)]
         return ctx.add("dynamic-slice", operand, *starts, dynamic_slice_sizes=type.shape)
     low = ctx.static_value(start, op, "start_indices").reshape(-1)
     high = ctx.static_value(limit, op, "limit_indices").reshape(-1)

@@ -6,13 +6,20 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, element_bits, fail, list_text, merge
+from xla_core.stablehlo.compatibility import (
+    compatible,
+    compatible_elements,
+    compatible_shapes,
+    element_bits,
+    fail,
+    list_text,
+    merge,
+)
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import check_accuracy, elementwise, same_type, tensor
 from xla_core.stablehlo.type_constraints import (
-    COMPLEX,
     FLOAT,
     FLOAT_OR_COMPLEX,
     INTEGER,
@@ -273,7 +280,8 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> None:
     if small.shape[-1] != ir.DYNAMIC and small.shape[-1] * few != many:
         fail(
             op,
-            f"requires compatible bit widths. Got: '{operand}' and '{result}', but {few} * {small.shape[-1]} != {many}.",
+            f"requires compatible bit widths. Got: '{operand}' and '{result}', but {few} * {small.shape[-1]} "
+            f"!= {many}.",
         )
 
 

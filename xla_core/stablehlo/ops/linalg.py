@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, compatible_shapes, fail, list_text
+from xla_core.stablehlo.compatibility import (
+    compatible_dimensions,
+    compatible_elements,
+    compatible_shapes,
+    fail,
+    list_text,
+)
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, define
@@ -65,7 +72,7 @@ def _triangular_solve_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_triangular_solve(ctx: LoweringContext, op: ir.Op, a: HloInstruction, b: HloInstruction) -> HloInstruction:
     """HLO `triangular-solve`."""
-    flags = {name: bool(op.attributes[name]) for name in ("left_side", "lower", "unit_diagonal")}
+    flags: dict[str, Any] = {name: bool(op.attributes[name]) for name in ("left_side", "lower", "unit_diagonal")}
     return ctx.add("triangular-solve", a, b, transpose_a=str(op.attributes["transpose_a"]), **flags)
 
 

@@ -65,7 +65,9 @@ def _bit_generator_rule(op: ir.Op, module: ir.Module) -> None:
 def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `rng-bit-generator`; floating-point results are the bits of an unsigned integer of their width."""
     wanted = shape_of(op.results[1].type)
-    algorithm = {"THREE_FRY": "rng_three_fry", "PHILOX": "rng_philox"}.get(str(op.attributes["rng_algorithm"]), "rng_default")
+    algorithm = {"THREE_FRY": "rng_three_fry", "PHILOX": "rng_philox"}.get(
+        str(op.attributes["rng_algorithm"]), "rng_default"
+    )
     made = ctx.add("rng-bit-generator", state, shape=Shape.tuple([state.shape, wanted]), algorithm=algorithm)
     return ctx.elements(made)
 

@@ -29,10 +29,19 @@ def check_window(
     """
     rank = len(sizes)
     ones = (1,) * rank
-    for name, what in ((strides, "window-strides"), (base, "base-dilation factors"), (dilation, "window-dilation factors"), (reversal, "window-reversal")):
+    for name, what in (
+        (strides, "window-strides"),
+        (base, "base-dilation factors"),
+        (dilation, "window-dilation factors"),
+        (reversal, "window-reversal"),
+    ):
         count = rank if name is None else len(ints(op, name, ones))
         if count != rank:
-            fail(op, f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: {count}{end}")
+            fail(
+                op,
+                f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: "
+                f"{count}{end}",
+            )
     _check_padding(op, rank, end)
     values = [
         sizes,

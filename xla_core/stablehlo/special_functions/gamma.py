@@ -11,10 +11,10 @@ __all__ = ["digamma", "lgamma"]
 
 
 def lgamma(x: Expression) -> Expression:
-    """log |gamma(x)|: +inf at 0, at negative integers and at both infinities."""
+    """The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."""
     negative = x < 0.0
     positive = _lgamma_positive(select(negative, 1.0 - x, x))
-    # Reflection: gamma(x) gamma(1 - x) = pi / sin(pi x). The sine of the distance to the nearest integer keeps its digits.
+    # Reflection: gamma(x) gamma(1 - x) = pi / sin(pi x). The distance to the nearest integer keeps the sine's digits.
     distance = abs(x - x.op("round-nearest-even"))
     reflected = -(((math.pi * distance).sin() * (1.0 / math.pi)).log() + positive)
     result = select(negative, reflected, positive)

@@ -1,0 +1,98 @@
+"""async_start and async_done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import (
+    compatible,
+    fail,
+    types_text,
+)
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Values, define
+from xla_core.stablehlo.type_constraints import ANY
+
+__all__: list[str] = []
+
+_ASYNC_OPS = frozenset(
+    f"stablehlo.{n}"
+    for n in [
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "collective_broadcast",
+        "collective_permute",
+        "reduce_scatter",
+        "collective_reduce",
+        "slice",
+        "dynamic_slice",
+        "dynamic_update_slice",
+    ]
+)
+
+
+def _async_start_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    block = op.regions[0].block
+    if len(block.ops) != 2:
+        fail(op, "region must contain exactly one operation and a return")
+    if block.ops[0].name not in _ASYNC_OPS:
+        fail(op, "region must contain a collective or slice operation")
+    if len(op.operands) != len(block.arguments):
+        fail(
+            op,
+            f"number of operands ({len(op.operands)}) must match number of region arguments ({len(block.arguments)})",
+        )
+    for i, (operand, argument) in enumerate(zip(op.operands, block.arguments, strict=True)):
+        if operand.type != argument.type:
+            fail(op, f"operand type '{operand.type}' at index {i} must match region argument type '{argument.type}'")
+    types = tuple(v.type for v in block.ops[-1].operands)
+    result = op.results[0].type
+    if (
+        not isinstance(result, ir.OpaqueType)
+        or len(result.elements) != len(types)
+        or not all(map(compatible, types, result.elements))
+    ):
+        inside = ", ".join(map(str, types))
+        fail(
+            op,
+            f"inferred type(s) '!stablehlo.future<{inside}>' are incompatible with return type(s) of operation "
+            f"{types_text([result])}",
+        )
+    return [result]
+
+
+def _lower_async_start(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `async-start` of the region's op."""
+    return ctx.add("async-start", *operands, calls=ctx.region(op.regions[0], "async_region"))
+
+
+define(
+    "stablehlo.async_start",
+    (Values("operands", ANY, Arity.VARIADIC),),
+    (Values("result", ANY),),
+    rule=_async_start_rule,
+    lower=_lower_async_start,
+    regions=1,
+)
+
+
+def _async_done_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    type = op.operands[0].type
+    return list(type.elements) if isinstance(type, ir.OpaqueType) and type.elements else None
+
+
+def _lower_async_done(ctx: LoweringContext, op: ir.Op, started: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `async-done`."""
+    return ctx.results(ctx.add("async-done", started, calls=started.attributes["calls"]), op)
+
+
+define(
+    "stablehlo.async_done",
+    (Values("operand", ANY),),
+    (Values("results", ANY, Arity.VARIADIC),),
+    rule=_async_done_rule,
+    lower=_lower_async_done,
+)

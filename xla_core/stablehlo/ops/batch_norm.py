@@ -1,0 +1,113 @@
+"""Batch normalization: training, inference, gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import (
+    compatible_dimensions,
+    compatible_elements,
+    compatible_shapes,
+    fail,
+)
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.ops.common import INDEX, tensor
+from xla_core.stablehlo.type_constraints import FLOAT, Elements, TypeConstraint
+
+__all__: list[str] = []
+
+_FLOAT_1D = TypeConstraint(Elements.FLOAT, rank=1)
+_NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}
+
+
+def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[TensorType, TensorType]:
+    """Checks the tensors (`wide`) and the vectors over features (`narrow`); returns the type of one of each."""
+    operand, index = tensor(op, wide[0]), int(op.attributes["feature_index"])
+    if any(not compatible_shapes(tensor(op, i).shape, operand.shape) for i in wide):
+        fail(op, "expects multi-dimensional operands to have compatible shapes")
+    vector = tensor(op, narrow[0])
+    if any(not compatible_shapes(tensor(op, i).shape, vector.shape) for i in narrow):
+        fail(op, "expects single-dimensional operands to have compatible shapes")
+    if index >= operand.rank:
+        fail(
+            op,
+            "expects featureIndex to be smaller than the rank of multi-dimensional operands; got featureIndex "
+            f"{index}, and rank {operand.rank}.",
+        )
+    count = operand.shape[index]
+    if not compatible_dimensions(count, vector.shape[0]):
+        fail(
+            op,
+            "expects the size of single-dimensional operands to be compatible with feature count, but the size of "
+            f"single-dimensional operands is {vector.shape[0]} and the feature count is {count}.",
+        )
+    if any(not compatible_elements(tensor(op, i).element, operand.element) for i in (*wide, *narrow)):
+        fail(op, "requires the same element type for all operands and results")
+    return operand, TensorType((count,), operand.element)
+
+
+def _norm_attributes(op: ir.Op) -> dict[str, Any]:
+    return {"epsilon": float(op.attributes["epsilon"]), "feature_index": int(op.attributes["feature_index"])}
+
+
+def _lower_norm_training(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `batch-norm-training`."""
+    return ctx.results(ctx.add("batch-norm-training", *operands, **_norm_attributes(op)), op)
+
+
+def _norm_training_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, vector = _check_norm(op, (0,), (1, 2))
+    return [operand, vector, vector]
+
+
+def _norm_inference_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    return [_check_norm(op, (0,), (1, 2, 3, 4))[0]]
+
+
+def _norm_grad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, vector = _check_norm(op, (0, 4), (1, 2, 3))
+    return [operand, vector, vector]
+
+
+def _lower_norm_inference(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `batch-norm-inference`."""
+    return ctx.add("batch-norm-inference", *operands, **_norm_attributes(op))
+
+
+def _lower_norm_grad(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `batch-norm-grad`."""
+    return ctx.results(ctx.add("batch-norm-grad", *operands, **_norm_attributes(op)), op)
+
+
+define(
+    "stablehlo.batch_norm_training",
+    (Values("operand", FLOAT), Values("scale", _FLOAT_1D), Values("offset", _FLOAT_1D)),
+    "output batch_mean batch_var",
+    rule=_norm_training_rule,
+    lower=_lower_norm_training,
+    attributes=_NORM,
+)
+define(
+    "stablehlo.batch_norm_inference",
+    (Values("operand", FLOAT), *(Values(n, _FLOAT_1D) for n in ("scale", "offset", "mean", "variance"))),
+    rule=_norm_inference_rule,
+    lower=_lower_norm_inference,
+    attributes=_NORM,
+)
+define(
+    "stablehlo.batch_norm_grad",
+    (
+        Values("operand", FLOAT),
+        *(Values(n, _FLOAT_1D) for n in ("scale", "mean", "variance")),
+        Values("grad_output", FLOAT),
+    ),
+    "grad_operand grad_scale grad_offset",
+    rule=_norm_grad_rule,
+    lower=_lower_norm_grad,
+    attributes=_NORM,
+)

@@ -1,0 +1,408 @@
+"""Collectives: ops across replicas and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import DenseElements
+from xla_core.stablehlo.compatibility import (
+    compatible_dimensions,
+    compatible_elements,
+    fail,
+    list_text,
+)
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import CHANNEL, INDEX, SIZE, tensor
+from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote
+from xla_core.stablehlo.ops.replica_groups import (
+    CHANNEL_AND_GROUPS,
+    GLOBAL_IDS,
+    channel_attributes,
+    check_channel,
+    check_groups,
+    collective_attributes,
+)
+from xla_core.stablehlo.type_constraints import TENSOR
+from xla_core.stablehlo.type_conversion import shape_of
+
+__all__: list[str] = []
+
+_OPERANDS = (Values("operands", TENSOR, Arity.VARIADIC),)
+_RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
+_GROUPS, _GLOBAL = CHANNEL_AND_GROUPS, GLOBAL_IDS
+_COLLECTIVE = (Trait.COLLECTIVE,)
+
+
+# -- reductions across devices ---------------------------------------------------------------------------------------
+
+
+def _scalar(type: TensorType) -> TensorType:
+    return TensorType((), type.element)
+
+
+def _all_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    check_groups(op, module, ragged=True)
+    check_channel(op)
+    if not types:
+        fail(op, "expects at least 1 operand")
+    results = []
+    for type in types:
+        (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
+        results.append(TensorType(type.shape, result.element, type.bounds))
+    return results
+
+
+def _lower_all_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `all-reduce`, one for each operand."""
+    reducer = ctx.region(op.regions[0], "all_reduce_region")
+    attributes = collective_attributes(ctx, op)
+    inputs = [promote(ctx, [o], op.regions[0].block.arguments[:1])[0] for o in operands]
+    if len(inputs) > 1 and len({i.shape.element_type for i in inputs}) == 1:
+        return ctx.elements(ctx.add("all-reduce", *inputs, to_apply=reducer, **attributes))
+    return [ctx.add("all-reduce", i, to_apply=reducer, **attributes) for i in inputs]
+
+
+define(
+    "stablehlo.all_reduce",
+    _OPERANDS,
+    _RESULTS,
+    rule=_all_reduce_rule,
+    lower=_lower_all_reduce,
+    regions=1,
+    traits=_COLLECTIVE,
+    attributes={**_GROUPS, **_GLOBAL},
+)
+
+
+def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
+    operand, result = tensor(op, 0), op.results[0].type
+    assert isinstance(result, TensorType)
+    dim = int(op.attributes["scatter_dimension"])
+    check_groups(op, module)
+    check_channel(op)
+    if operand.rank != result.rank:
+        fail(op, "operand and result should have same rank")
+    if dim >= operand.rank:
+        fail(op, "scatter dim should be less than operand/result rank")
+    (reduced,) = check_reducer(op, op.regions[0], [_scalar(operand)], [_scalar(operand)])
+    here, there = operand.shape[dim], result.shape[dim]
+    if here == 0:
+        fail(op, "operand dimension size at scatter_dimension cannot be zero")
+    if there == 0:
+        fail(op, "result dimension size at scatter_dimension cannot be zero")
+    if DYNAMIC not in (here, there) and here % there:
+        fail(
+            op,
+            f"operand scatter dimension has size {here}, expected to be a multiple of result scatter "
+            f"dimension size {there}",
+        )
+    for i, (a, b) in enumerate(zip(operand.shape, result.shape, strict=True)):
+        if i != dim and not compatible_dimensions(a, b):
+            fail(op, f"non scatter dimensions should be same for operand ({a}) and result ({b})")
+    if not compatible_elements(reduced.element, result.element):
+        fail(op, f"result element-type is expected to be '{element_text(reduced)}', but got '{element_text(result)}'")
+
+
+def _lower_reduce_scatter(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `reduce-scatter`."""
+    (operand,) = promote(ctx, [operand], op.regions[0].block.arguments[:1])
+    return ctx.add(
+        "reduce-scatter",
+        operand,
+        shape=ctx.result_shape(op),
+        dimensions=(int(op.attributes["scatter_dimension"]),),
+        to_apply=ctx.region(op.regions[0], "reduce_scatter_region"),
+        **collective_attributes(ctx, op),
+    )
+
+
+define(
+    "stablehlo.reduce_scatter",
+    "operand",
+    rule=_reduce_scatter_rule,
+    lower=_lower_reduce_scatter,
+    regions=1,
+    traits=_COLLECTIVE,
+    attributes={"scatter_dimension": INDEX, **_GROUPS, **_GLOBAL},
+)
+
+
+def _rooted_rule(op: ir.Op, name: str) -> list[TensorType]:
+    """The data operands of collective_broadcast and collective_reduce, whose last operand may say the roots."""
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    if not op.attributes.get("has_dynamic_root"):
+        if not types:
+            fail(op, f"{name} requires at least one data operand")
+        return types
+    if len(types) < 2:
+        fail(op, f"{name} with has_dynamic_root=true requires at least two operands (data + root)")
+    *data, root = types
+    if root.rank != 1 or root.element != "i32":
+        fail(op, f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor")
+    if root.shape[0] not in (DYNAMIC, len(data)):
+        fail(
+            op,
+            f"last operand of {name} with has_dynamic_root=true must have the same number of elements as data operands "
+            f"({len(data)}), but got {root.shape[0]}",
+        )
+    return data
+
+
+def _static_root(op: ir.Op) -> None:
+    if op.attributes.get("has_dynamic_root"):
+        raise UnimplementedError(f"{op.name} with a root that is known at run time only has no form in HLO", op=op.name)
+
+
+def _collective_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    data = _rooted_rule(op, "collective_broadcast")
+    check_groups(op, module, ragged=True)
+    return data
+
+
+def _lower_collective_broadcast(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `collective-broadcast`, one for each operand."""
+    _static_root(op)
+    attributes = collective_attributes(ctx, op)
+    return [ctx.add("collective-broadcast", o, **attributes) for o in operands]
+
+
+define(
+    "stablehlo.collective_broadcast",
+    _OPERANDS,
+    _RESULTS,
+    rule=_collective_broadcast_rule,
+    lower=_lower_collective_broadcast,
+    traits=_COLLECTIVE,
+    attributes={**_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+)
+
+
+def _collective_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    data = _rooted_rule(op, "collective_reduce")
+    check_groups(op, module, ragged=True)
+    check_channel(op)
+    results = []
+    for type in data:
+        (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
+        results.append(TensorType(type.shape, result.element))
+    return results
+
+
+def _lower_collective_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `collective-reduce`, one for each operand."""
+    _static_root(op)
+    reducer = ctx.region(op.regions[0], "collective_reduce_region")
+    attributes = collective_attributes(ctx, op)
+    inputs = [promote(ctx, [o], op.regions[0].block.arguments[:1])[0] for o in operands]
+    return [ctx.add("collective-reduce", i, to_apply=reducer, **attributes) for i in inputs]
+
+
+define(
+    "stablehlo.collective_reduce",
+    _OPERANDS,
+    _RESULTS,
+    rule=_collective_reduce_rule,
+    lower=_lower_collective_reduce,
+    regions=1,
+    traits=_COLLECTIVE,
+    attributes={**_GROUPS, **_GLOBAL, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+)
+
+
+# -- movement across devices -----------------------------------------------------------------------------------------
+
+
+def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:
+    dim = int(op.attributes["all_gather_dim"])
+    check_groups(op, module)
+    check_channel(op, negative="channel_id cannot be negative when useGlobalDeviceIds is set")
+    for i, (value, result) in enumerate(zip(op.operands, op.results, strict=True)):
+        operand, out = tensor(op, i), result.type
+        assert isinstance(out, TensorType)
+        del value
+        if operand.rank != out.rank:
+            fail(op, "operand and result must have the same rank")
+        if dim >= operand.rank:
+            fail(op, "all_gather_dim must be a valid index of operand")
+        if any(
+            j != dim and not compatible_dimensions(a, b)
+            for j, (a, b) in enumerate(zip(operand.shape, out.shape, strict=True))
+        ):
+            fail(op, "operand and result should have the same shape except for the dimension size at 'all_gather_dim'")
+        here, there = operand.shape[dim], out.shape[dim]
+        if here == 0:
+            fail(op, "dimension size of operand at 'all_gather_dim' cannot be zero")
+        if DYNAMIC not in (here, there) and there % here:
+            fail(
+                op,
+                f"result gather dimension has size {there}, expected to be a multiple of operand gather "
+                f"dimension size {here}",
+            )
+        if not compatible_elements(operand.element, out.element):
+            fail(op, "requires the same element type for operand and result")
+
+
+def _lower_all_gather(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `all-gather`, one for each operand."""
+    attributes = collective_attributes(ctx, op)
+    dims = (int(op.attributes["all_gather_dim"]),)
+    return [
+        ctx.add("all-gather", o, shape=shape_of(r.type), dimensions=dims, **attributes)
+        for o, r in zip(operands, op.results, strict=True)
+    ]
+
+
+define(
+    "stablehlo.all_gather",
+    _OPERANDS,
+    _RESULTS,
+    rule=_all_gather_rule,
+    lower=_lower_all_gather,
+    traits=_COLLECTIVE,
+    attributes={"all_gather_dim": INDEX, **_GROUPS, **_GLOBAL},
+)
+
+
+def _all_to_all_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    split, concat = int(op.attributes["split_dimension"]), int(op.attributes["concat_dimension"])
+    count = int(op.attributes["split_count"])
+    if len(op.operands) != len(op.results):
+        fail(op, "requires the same number of operands and results")
+    for i, result in enumerate(op.results):
+        if not isinstance(result.type, TensorType) or not compatible_elements(
+            tensor(op, i).element, result.type.element
+        ):
+            fail(op, f"requires the same element type for operand and result at index {i}")
+    results: list[ir.Type] = []
+    for i in range(len(op.operands)):
+        operand = tensor(op, i)
+        for name, dim in (("split", split), ("concat", concat)):
+            if dim >= operand.rank:
+                fail(op, f"AllToAll {name}_dimension {dim} is out-of-bounds for input rank {operand.rank}")
+        if operand.shape[split] != DYNAMIC and operand.shape[split] % count:
+            fail(
+                op, f"split dimension has size {operand.shape[split]}, expected to be a multiple of split_count {count}"
+            )
+        shape = list(operand.shape)
+        if shape[split] != DYNAMIC:
+            shape[split] //= count
+        if shape[concat] != DYNAMIC:
+            shape[concat] *= count
+        results.append(TensorType(tuple(shape), operand.element))
+    check_groups(op, module, size=count)
+    return results
+
+
+def _lower_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `all-to-all` along the split dimension; another concat dimension gets its parts by a transpose."""
+    attributes = collective_attributes(ctx, op)
+    split, concat = int(op.attributes["split_dimension"]), int(op.attributes["concat_dimension"])
+    count = int(op.attributes["split_count"])
+    made = []
+    for operand, result in zip(operands, op.results, strict=True):
+        exchanged = ctx.add("all-to-all", operand, dimensions=(split,), **attributes)
+        if split != concat:
+            dims = operand.shape.dimensions
+            parts = ctx.reshape(exchanged, (*dims[:split], count, dims[split] // count, *dims[split + 1 :]))
+            order = [i for i in range(len(dims) + 1) if i != split]
+            target = concat if concat < split else concat + 1
+            order.insert(order.index(target), split)
+            moved = ctx.add("transpose", parts, dimensions=tuple(order))
+            exchanged = ctx.reshape(moved, shape_of(result.type).dimensions)
+        made.append(exchanged)
+    return made
+
+
+define(
+    "stablehlo.all_to_all",
+    _OPERANDS,
+    _RESULTS,
+    rule=_all_to_all_rule,
+    lower=_lower_all_to_all,
+    traits=_COLLECTIVE,
+    attributes={"split_dimension": INDEX, "concat_dimension": INDEX, "split_count": SIZE, **_GROUPS},
+)
+
+
+def _permute_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    pairs = op.attributes["source_target_pairs"]
+    if isinstance(pairs, DenseElements):
+        if pairs.type.rank != 2:
+            fail(op, f"expect source_target_pairs attribute to be of rank 2, but got rank {pairs.type.rank}")
+        if pairs.type.shape[1] != 2:
+            fail(op, f"expect source_target_pairs attribute of shape (N, 2), but got ({list_text(pairs.type.shape)})")
+    rows = _pairs(op)
+    for name, ids in (("sources", [a for a, _ in rows]), ("targets", [b for _, b in rows])):
+        if any(i < 0 for i in ids):
+            fail(op, "replica ids in source_target_pairs must be >= 0.")
+        if len(set(ids)) != len(ids):
+            fail(op, f"duplicate {name} not allowed")
+    return [o.type for o in op.operands]
+
+
+def _pairs(op: ir.Op) -> list[tuple[int, int]]:
+    value = op.attributes["source_target_pairs"]
+    rows = value.array.reshape(-1, 2).tolist() if isinstance(value, DenseElements) else value
+    return [(int(a), int(b)) for a, b in rows]
+
+
+def _lower_permute(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `collective-permute`, one for each operand."""
+    pairs = tuple(_pairs(op))
+    return [ctx.add("collective-permute", o, source_target_pairs=pairs, **channel_attributes(op)) for o in operands]
+
+
+define(
+    "stablehlo.collective_permute",
+    _OPERANDS,
+    _RESULTS,
+    rule=_permute_rule,
+    lower=_lower_permute,
+    traits=_COLLECTIVE,
+    attributes={"source_target_pairs": Attribute(Kind.ELEMENTS), "channel_handle": CHANNEL},
+)
+
+
+def _lower_cross_replica_sum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `all-reduce` with a sum."""
+    child = ctx.child("sum")
+    scalar = operand.shape.with_dimensions(())
+    a, b = (child.computation.parameter(i, scalar) for i in range(2))
+    child.set_root([child.add("add", a, b)])
+    return ctx.add("all-reduce", operand, to_apply=child.computation, **collective_attributes(ctx, op))
+
+
+define(
+    "stablehlo.cross-replica-sum",
+    "operand",
+    rule=lambda op, module: [tensor(op, 0)],
+    lower=_lower_cross_replica_sum,
+    traits=_COLLECTIVE,
+    attributes={"replica_groups": Attribute(Kind.STRUCT)},
+    doc="HLO `all-reduce` with a sum.",
+)
+
+
+def _lower_id(opcode: str) -> Any:
+    def lower(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
+        return ctx.add(opcode, shape=Shape(ElementType.U32))
+
+    lower.__doc__ = f"HLO `{opcode}`."
+    return lower
+
+
+def _id_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    return [TensorType((), "ui32")]
+
+
+define("stablehlo.partition_id", "", rule=_id_rule, lower=_lower_id("partition-id"))
+define("stablehlo.replica_id", "", rule=_id_rule, lower=_lower_id("replica-id"))

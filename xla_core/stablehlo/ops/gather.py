@@ -1,0 +1,168 @@
+"""gather and dynamic_gather."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import GatherDimensionNumbers
+from xla_core.stablehlo.compatibility import (
+    fail,
+)
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import check_dimension_list, constant_of, ints, tensor
+from xla_core.stablehlo.ops.dimension_lists import (
+    check_batching,
+    check_disjoint,
+    check_sorted,
+    check_sorted_unique,
+    given,
+)
+from xla_core.stablehlo.type_constraints import INTEGER
+
+__all__: list[str] = []
+
+_INTS = Attribute(Kind.INTS)
+_FALSE = Attribute(Kind.BOOL, False)
+
+
+def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) -> Sequence[ir.Type]:
+    """What gather and dynamic_gather demand. `slice_sizes` is None where they are known at run time only."""
+    operand, indices = tensor(op, 0), tensor(op, 1)
+    dims: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    offset, collapsed, batching = dims.offset_dims, dims.collapsed_slice_dims, dims.operand_batching_dims
+    if len(offset) + len(collapsed) + len(batching) != operand.rank:
+        fail(
+            op,
+            f"offset_dims size ({len(offset)}) plus collapse_slice_dims size ({len(collapsed)}) plus "
+            f"operand_batching_dims size ({len(batching)}) is not equal to operand rank ({operand.rank})",
+        )
+    vector = dims.index_vector_dim
+    if not 0 <= vector <= indices.rank:
+        fail(
+            op,
+            "Expects index_vector_dim to be in range [0, rank-of('start_indices')] i.e. "
+            f"[0, {indices.rank}]. got: {vector}.",
+        )
+    count = indices.shape[vector] if vector < indices.rank else 1
+    if count not in (DYNAMIC, len(dims.start_index_map)):
+        fail(
+            op,
+            f"start_index_map size ({len(dims.start_index_map)}) is not equal to size of index dimension "
+            f"({vector}) of start_indices ({count})",
+        )
+    check_sorted_unique(op, "offset_dims", offset)
+    result_rank = len(offset) + indices.rank - (vector < indices.rank)
+    check_dimension_list(op, "offset_dims", offset, result_rank, "implied-result-rank")
+    check_disjoint(op, "collapsed_slice_dims", collapsed, "operand_batching_dims", batching)
+    check_sorted(op, "collapsed_slice_dims", collapsed)
+    check_dimension_list(op, "collapsed_slice_dims", collapsed, operand.rank, "rank-of('operand')")
+    _unit_slices(op, "collapsed_slice_dims", collapsed, slice_sizes)
+    check_sorted(op, "operand_batching_dims", batching)
+    check_dimension_list(op, "operand_batching_dims", batching, operand.rank, "rank-of('operand')")
+    _unit_slices(op, "operand_batching_dims", batching, slice_sizes)
+    check_batching(
+        op,
+        "operand_batching_dims",
+        batching,
+        "start_indices_batching_dims",
+        dims.start_indices_batching_dims,
+        operand,
+        indices,
+        vector,
+        "start_indices",
+        ", got: ",
+        "",
+    )
+    check_disjoint(op, "start_index_map", dims.start_index_map, "operand_batching_dims", batching)
+    check_dimension_list(op, "start_index_map", dims.start_index_map, operand.rank, "rank-of('operand')")
+    if sizes_count not in (DYNAMIC, operand.rank):
+        fail(op, f"slice_sizes size ({sizes_count}) not equal to operand rank ({operand.rank})")
+    if slice_sizes is not None:
+        for i, (size, limit) in enumerate(zip(slice_sizes, operand.shape, strict=True)):
+            if limit != DYNAMIC and not 0 <= size <= limit:
+                fail(op, f"slice size ({size}) is out of bounds for operand dimension ({limit}) at index {i}")
+    batch = iter([s for i, s in enumerate(indices.shape) if i != vector])
+    kept = iter(
+        [
+            DYNAMIC if slice_sizes is None else slice_sizes[i]
+            for i in range(operand.rank)
+            if i not in collapsed and i not in batching
+        ]
+    )
+    shape = tuple(next(kept) if i in offset else next(batch) for i in range(result_rank))
+    return [TensorType(shape, operand.element)]
+
+
+def _unit_slices(op: ir.Op, name: str, dims: Sequence[int], slice_sizes: Sequence[int] | None) -> None:
+    for dim in dims if slice_sizes is not None else ():
+        if dim < len(slice_sizes or ()) and (slice_sizes or ())[dim] > 1:
+            fail(
+                op,
+                f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
+                f"{(slice_sizes or ())[dim]}",
+            )
+
+
+def lower_gather(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, indices: HloInstruction, slice_sizes: Sequence[int]
+) -> HloInstruction:
+    """HLO `gather`."""
+    dims: GatherDimensionNumbers = op.attributes["dimension_numbers"]
+    return ctx.add(
+        "gather",
+        operand,
+        indices,
+        offset_dims=dims.offset_dims,
+        collapsed_slice_dims=dims.collapsed_slice_dims,
+        start_index_map=dims.start_index_map,
+        index_vector_dim=dims.index_vector_dim,
+        slice_sizes=tuple(slice_sizes),
+        **given(
+            operand_batching_dims=dims.operand_batching_dims,
+            start_indices_batching_dims=dims.start_indices_batching_dims,
+            indices_are_sorted=bool(op.attributes.get("indices_are_sorted", False)),
+        ),
+    )
+
+
+def _gather_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    sizes = ints(op, "slice_sizes")
+    return gather_rule(op, sizes if len(sizes) == tensor(op, 0).rank else None, len(sizes))
+
+
+define(
+    "stablehlo.gather",
+    (Values("operand"), Values("start_indices", INTEGER)),
+    rule=_gather_rule,
+    lower=lambda ctx, op, operand, indices: lower_gather(ctx, op, operand, indices, ints(op, "slice_sizes")),
+    attributes={"dimension_numbers": Attribute(Kind.STRUCT), "slice_sizes": _INTS, "indices_are_sorted": _FALSE},
+    doc="HLO `gather`.",
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+def _dynamic_gather_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    sizes = constant_of(op.operands[2])
+    known = None if sizes is None or sizes.size != tensor(op, 0).rank else [int(s) for s in sizes.reshape(-1)]
+    return gather_rule(op, known, tensor(op, 2).shape[0])
+
+
+def _lower_dynamic_gather(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, indices: HloInstruction, sizes: HloInstruction
+) -> HloInstruction:
+    """HLO `gather`, once the slice sizes are known."""
+    return lower_gather(ctx, op, operand, indices, ctx.static_value(sizes, op, "slice_sizes").tolist())
+
+
+define(
+    "stablehlo.dynamic_gather",
+    (Values("operand"), Values("start_indices", INTEGER), Values("slice_sizes", INTEGER, static=True)),
+    rule=_dynamic_gather_rule,
+    lower=_lower_dynamic_gather,
+    attributes={"dimension_numbers": Attribute(Kind.STRUCT), "indices_are_sorted": _FALSE},
+    traits=(Trait.ON_STORAGE,),
+)

@@ -1,0 +1,173 @@
+"""Ops between the device and the host: infeed, outfeed, send, recv."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import ChannelHandle
+from xla_core.stablehlo.compatibility import (
+    fail,
+)
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.type_constraints import ANY, TOKEN
+from xla_core.stablehlo.type_conversion import shape_of
+
+__all__: list[str] = []
+
+_MANY = (Values("results", ANY, Arity.VARIADIC),)
+
+
+def _check_received(op: ir.Op, all_but: str) -> None:
+    types = [r.type for r in op.results]
+    if not types:
+        fail(op, "result is expected to be at least of size 1, but got 0")
+    for type in types[:-1]:
+        if not isinstance(type, (TensorType, ir.TupleType)):
+            fail(op, f"{all_but} to be of tensor type, but got '{type}'")
+    if not isinstance(types[-1], ir.TokenType):
+        fail(op, f"last element of result types is expected to be of token type, but got '{types[-1]}'")
+
+
+def _infeed_rule(op: ir.Op, module: ir.Module) -> None:
+    _check_received(op, "all elements of result types, except the last element, are expected")
+    layout = op.attributes.get("layout")
+    if layout is None:
+        return
+    if not isinstance(layout, (tuple, list)):
+        fail(op, "layout-attribute expected to be of array type.")
+    if len(layout) != len(op.results) - 1:
+        fail(
+            op,
+            f"layout-attribute size must be {len(op.results) - 1} (which is the number of op-results - 1 (for token "
+            f"result)), but got {len(layout)}",
+        )
+    for entry in layout:
+        if not isinstance(entry, (tuple, list)):
+            fail(op, f"layout-attribute expected to have elements of type array, but got {entry} : i64")
+        for leaf in entry:
+            if not isinstance(leaf, int):
+                fail(
+                    op,
+                    "layout-attribute's leaf elements are expected to be of type integer, but got "
+                    f"{list(leaf) if isinstance(leaf, (tuple, list)) else leaf}",
+                )
+
+
+def _lower_infeed(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `infeed`, whose result is ((data...), token)."""
+    data = Shape.tuple([shape_of(r.type) for r in op.results[:-1]])
+    config = str(op.attributes.get("infeed_config", ""))
+    made = ctx.add("infeed", token, shape=Shape.tuple([data, Shape.token()]), infeed_config=config)
+    received = ctx.element(made, 0)
+    return [*ctx.elements(received), ctx.element(made, 1)]
+
+
+define(
+    "stablehlo.infeed",
+    (Values("token", TOKEN),),
+    _MANY,
+    rule=_infeed_rule,
+    lower=_lower_infeed,
+    traits=(Trait.SIDE_EFFECT,),
+    attributes={"infeed_config": Attribute(Kind.STRING, ""), "layout": Attribute(Kind.ANY, None)},
+)
+
+
+def _lower_outfeed(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `outfeed` of the data as a tuple."""
+    *data, token = operands
+    config = str(op.attributes.get("outfeed_config", ""))
+    packed = ctx.tuple(data)
+    return ctx.add("outfeed", packed, token, outfeed_shape=packed.shape, outfeed_config=config)
+
+
+define(
+    "stablehlo.outfeed",
+    (Values("inputs", ANY, Arity.VARIADIC), Values("token", TOKEN)),
+    (Values("result", TOKEN),),
+    lower=_lower_outfeed,
+    traits=(Trait.SIDE_EFFECT,),
+    attributes={"outfeed_config": Attribute(Kind.STRING, "")},
+)
+
+
+def _check_transfer(op: ir.Op, host: int, name: str) -> None:
+    """The type of a channel: 1 between devices, 2 from device to host, 3 from host to device."""
+    handle = op.attributes["channel_handle"]
+    if not isinstance(handle, ChannelHandle):
+        return
+    if op.attributes.get("is_host_transfer"):
+        if handle.type != host:
+            fail(op, f"channel_type should be {name} when is_host_transfer is true")
+    elif handle.type != 1:
+        fail(op, "channel_type should be DEVICE_TO_DEVICE when is_host_transfer is false")
+
+
+def _send_rule(op: ir.Op, module: ir.Module) -> None:
+    _check_transfer(op, 2, "DEVICE_TO_HOST")
+
+
+def _recv_rule(op: ir.Op, module: ir.Module) -> None:
+    _check_transfer(op, 3, "HOST_TO_DEVICE")
+    _check_received(op, "everything but the last element of result types is expected")
+
+
+def _transfer_attributes(op: ir.Op) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    handle = op.attributes.get("channel_handle")
+    if isinstance(handle, ChannelHandle):
+        attributes["channel_id"] = handle.handle
+    if op.attributes.get("is_host_transfer"):
+        attributes["is_host_transfer"] = True
+    return attributes
+
+
+def _lower_send(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `send` and `send-done`; several operands go as a tuple."""
+    *data, token = operands
+    attributes = _transfer_attributes(op)
+    sent = ctx.add("send", data[0] if len(data) == 1 else ctx.tuple(data), token, **attributes)
+    return ctx.add("send-done", sent, **attributes)
+
+
+def _lower_recv(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `recv` and `recv-done`; several results come as a tuple."""
+    attributes = _transfer_attributes(op)
+    shapes = [shape_of(r.type) for r in op.results[:-1]]
+    data = shapes[0] if len(shapes) == 1 else Shape.tuple(shapes)
+    started = ctx.add("recv", token, shape=Shape.tuple([data, Shape(ElementType.U32), Shape.token()]), **attributes)
+    done = ctx.add("recv-done", started, **attributes)
+    received = ctx.element(done, 0)
+    return [*([received] if len(shapes) == 1 else ctx.elements(received)), ctx.element(done, 1)]
+
+
+_TRANSFER = {
+    "channel_handle": Attribute(Kind.STRUCT),
+    "is_host_transfer": Attribute(Kind.BOOL, False),
+    "source_target_pairs": Attribute(Kind.ELEMENTS, None),
+}
+define(
+    "stablehlo.send",
+    (Values("inputs", ANY, Arity.VARIADIC), Values("token", TOKEN)),
+    (Values("result", TOKEN),),
+    rule=_send_rule,
+    lower=_lower_send,
+    traits=(Trait.SIDE_EFFECT,),
+    attributes=_TRANSFER,
+)
+define(
+    "stablehlo.recv",
+    (Values("token", TOKEN),),
+    _MANY,
+    rule=_recv_rule,
+    lower=_lower_recv,
+    traits=(Trait.SIDE_EFFECT,),
+    attributes=_TRANSFER,
+)

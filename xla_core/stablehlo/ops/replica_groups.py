@@ -1,0 +1,98 @@
+"""Replica groups and channels: what collectives check and pass on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_core.hlo.attributes import ReplicaGroups
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, Mesh, ReplicaGroupMeshAxes
+from xla_core.stablehlo.compatibility import (
+    fail,
+)
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.mesh_groups import mesh_groups
+from xla_core.stablehlo.op_table import Attribute, Kind
+from xla_core.stablehlo.ops.common import CHANNEL
+
+__all__ = [
+    "CHANNEL_AND_GROUPS",
+    "GLOBAL_IDS",
+    "channel_attributes",
+    "check_channel",
+    "check_groups",
+    "collective_attributes",
+]
+
+CHANNEL_AND_GROUPS = {"replica_groups": Attribute(Kind.STRUCT), "channel_handle": CHANNEL}
+GLOBAL_IDS = {"use_global_device_ids": Attribute(Kind.ANY, None)}
+
+
+def _groups(op: ir.Op, module: ir.Module) -> ReplicaGroups:
+    """The replica groups; -1, which fills up rows of different length, is left out."""
+    value = op.attributes["replica_groups"]
+    if isinstance(value, ReplicaGroupMeshAxes):
+        return mesh_groups(value, module, op)
+    rows = value.array.tolist() if isinstance(value, DenseElements) else [list(row) for row in value]
+    return tuple(tuple(int(i) for i in row if i >= 0) for row in rows if row)
+
+
+def check_groups(op: ir.Op, module: ir.Module, *, ragged: bool = False, size: int | None = None) -> int | None:
+    """Checks the groups: rank 2, ids unique, none left out. Returns the size of a group, where it is known."""
+    value = op.attributes["replica_groups"]
+    if isinstance(value, ReplicaGroupMeshAxes):
+        if not isinstance(value.mesh, Mesh) and not _has_symbol(module, str(value.mesh)):
+            fail(op, f"replica_groups: mesh symbol '{value.mesh}' not found")
+        return None
+    if not isinstance(value, DenseElements) or value.type.rank != 2:
+        fail(op, "replica groups should be a rank 2 tensor")
+    if value.size == 0 and op.attributes.get("use_global_device_ids"):
+        fail(op, "replica groups cannot be empty")
+    ids = [int(i) for i in value.array.reshape(-1).tolist()] if value.size <= 1 << 20 else []
+    seen: set[int] = set()
+    for i in ids:
+        if i == -1:
+            if not ragged:
+                fail(op, "Invalid replica id -1")
+            continue
+        if i in seen:
+            fail(op, f"replica id #{i} seen more than once")
+        seen.add(i)
+    for i in range(len(seen)):
+        if i not in seen:
+            fail(op, f"replica id #{i} not seen in replica groups")
+    if size is not None and value.type.shape[1] != size:
+        fail(op, f"group size of replica_groups must be {size}")
+    return value.type.shape[1]
+
+
+def _has_symbol(module: ir.Module, name: str) -> bool:
+    return name in module.functions or any(str(o.attributes.get("sym_name")) == name for o in module.others)
+
+
+def check_channel(op: ir.Op, *, negative: str = "") -> None:
+    handle = op.attributes.get("channel_handle")
+    channel = handle.handle if isinstance(handle, ChannelHandle) else 0
+    if not op.attributes.get("use_global_device_ids") or channel > 0:
+        return
+    if not negative:
+        fail(op, f"channel_id must be positive when useGlobalDeviceIds is set but got: {channel}")
+    if channel < 0:
+        fail(op, negative)
+
+
+def collective_attributes(ctx: LoweringContext, op: ir.Op) -> dict[str, Any]:
+    """`replica_groups`, `channel_id` and `use_global_device_ids` of HLO."""
+    attributes: dict[str, Any] = {}
+    if "replica_groups" in op.attributes:
+        attributes["replica_groups"] = _groups(op, ctx.module.source)
+    attributes.update(channel_attributes(op))
+    if op.attributes.get("use_global_device_ids"):
+        attributes["use_global_device_ids"] = True
+    return attributes
+
+
+def channel_attributes(op: ir.Op) -> dict[str, Any]:
+    """A handle of 0 means none: HLO's channels count from 1."""
+    handle = op.attributes.get("channel_handle")
+    return {"channel_id": handle.handle} if isinstance(handle, ChannelHandle) and handle.handle > 0 else {}

@@ -1,0 +1,181 @@
+"""scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import ScatterDimensionNumbers
+from xla_core.stablehlo.compatibility import (
+    compatible_dimensions,
+    compatible_shapes,
+    fail,
+    list_text,
+)
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.ops.common import check_dimension_list, tensor
+from xla_core.stablehlo.ops.dimension_lists import (
+    check_batching,
+    check_disjoint,
+    given,
+)
+from xla_core.stablehlo.ops.reducers import check_reducer, promote
+from xla_core.stablehlo.type_constraints import TENSOR
+
+__all__: list[str] = []
+
+_INTS = Attribute(Kind.INTS)
+_FALSE = Attribute(Kind.BOOL, False)
+
+
+def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    count = (len(op.operands) - 1) // 2
+    if len(op.operands) < 3 or len(op.operands) % 2 == 0:
+        fail(op, "expects N inputs, scatter_indices, and N updates")
+    inputs = [tensor(op, i) for i in range(count)]
+    indices = tensor(op, count)
+    updates = [tensor(op, count + 1 + i) for i in range(count)]
+    if any(not compatible_shapes(t.shape, inputs[0].shape) for t in inputs):
+        fail(op, "Not all inputs have compatible shapes.")
+    dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
+    windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
+    operand, update, vector = inputs[0], updates[0], dims.index_vector_dim
+    if any(not compatible_shapes(t.shape, updates[0].shape) for t in updates):
+        fail(op, "Not all updates have compatible shapes.")
+    if not 0 <= vector <= indices.rank:
+        fail(
+            op,
+            "Expects index_vector_dim to be in range [0, rank-of('scatter_indices')] i.e. "
+            f"[0, {indices.rank}]. got: {vector}.",
+        )
+    rank = indices.rank - (vector < indices.rank) + len(windows)
+    if update.rank != rank:
+        fail(
+            op,
+            f"expects updates tensor must be of rank {rank} ( == rank-of('scatter_indices') - 1 + "
+            "size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 dimension if "
+            f"'index_vector_dim' == rank-of('scatter_indices')), but got {update.rank}.",
+        )
+    expected = len(windows) + len(inserted) + len(batching)
+    if expected != operand.rank:
+        fail(
+            op,
+            "Expects rank-of operand to match size-of('update_window_dims') + size-of('inserted_window_dims') + "
+            f"size-of('input_batching_dims') i.e. {expected} but got {operand.rank}.",
+        )
+    _check_scatter_dimensions(op, dims, operand, indices, update)
+    results = check_reducer(op, op.regions[0], _scalars(updates), _scalars(inputs))
+    return [TensorType(i.shape, r.element, i.bounds) for i, r in zip(inputs, results, strict=True)]
+
+
+def _scalars(types: Sequence[TensorType]) -> list[TensorType]:
+    return [TensorType((), t.element) for t in types]
+
+
+def _check_scatter_dimensions(
+    op: ir.Op, dims: ScatterDimensionNumbers, operand: TensorType, indices: TensorType, update: TensorType
+) -> None:
+    windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
+    vector = dims.index_vector_dim
+    _sorted_dims(op, "update_window_dims", windows)
+    if len(set(windows)) != len(windows):
+        fail(op, f"Expects update_window_dims to not repeat; got: [{list_text(windows)}].")
+    check_dimension_list(op, "update_window_dims", windows, update.rank, "rank-of('updates')")
+    check_disjoint(op, "inserted_window_dims", inserted, "input_batching_dims", batching)
+    _sorted_dims(op, "inserted_window_dims", inserted)
+    check_dimension_list(op, "inserted_window_dims", inserted, operand.rank, "rank-of('operand')")
+    _sorted_dims(op, "input_batching_dims", batching)
+    check_dimension_list(op, "input_batching_dims", batching, operand.rank, "rank-of('operand')")
+    check_batching(
+        op,
+        "input_batching_dims",
+        batching,
+        "scatter_indices_batching_dims",
+        dims.scatter_indices_batching_dims,
+        operand,
+        indices,
+        vector,
+        "scatter_indices",
+        "; got: ",
+        ".",
+    )
+    count = indices.shape[vector] if vector < indices.rank else 1
+    mapped = dims.scatter_dims_to_operand_dims
+    if count not in (DYNAMIC, len(mapped)):
+        fail(
+            op,
+            f"Scatter op has {len(mapped)} elements in scatter_dims_to_operand_dims and the bound of dimension "
+            f"index_vector_dim={vector} of scatter_indices is {count}. These two numbers must be equal.",
+        )
+    check_disjoint(op, "scatter_dims_to_operand_dims", mapped, "input_batching_dims", batching)
+    check_dimension_list(op, "scatter_dims_to_operand_dims", mapped, operand.rank, "rank-of('operand')")
+    kept = [s for i, s in enumerate(operand.shape) if i not in inserted and i not in batching]
+    for window, size in zip(windows, kept, strict=True):
+        if DYNAMIC not in (size, update.shape[window]) and update.shape[window] > size:
+            fail(
+                op,
+                "expects bounds of the window dimensions of updates to not exceed the bounds of the corresponding "
+                f"dimensions of operand. For dimension {window}, updates bound is {update.shape[window]}, "
+                "operand bound "
+                f"is {size}.",
+            )
+    batch = [s for i, s in enumerate(indices.shape) if i != vector]
+    for i, dim in enumerate(d for d in range(update.rank) if d not in windows):
+        if not compatible_dimensions(update.shape[dim], batch[i]):
+            fail(
+                op,
+                "expects bounds of the scatter dimensions of updates to be same as the bounds of the corresponding "
+                f"dimensions of scatter indices. For scatter dimension {dim}, updates bound is {update.shape[dim]} , "
+                f"scatter_indices bound is {batch[i]}.",
+            )
+
+
+def _sorted_dims(op: ir.Op, name: str, dims: Sequence[int]) -> None:
+    if list(dims) != sorted(dims):
+        fail(op, f"Expects {name} to be sorted; got: [{list_text(dims)}].")
+
+
+def _lower_scatter(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `scatter`."""
+    dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
+    arguments, count = op.regions[0].block.arguments, len(op.results)
+    scatter = ctx.add(
+        "scatter",
+        *promote(ctx, operands[:count], arguments[:count]),
+        operands[count],
+        *promote(ctx, operands[count + 1 :], arguments[count:]),
+        update_window_dims=dims.update_window_dims,
+        inserted_window_dims=dims.inserted_window_dims,
+        scatter_dims_to_operand_dims=dims.scatter_dims_to_operand_dims,
+        index_vector_dim=dims.index_vector_dim,
+        to_apply=ctx.region(op.regions[0], "scatter_region"),
+        **given(
+            input_batching_dims=dims.input_batching_dims,
+            scatter_indices_batching_dims=dims.scatter_indices_batching_dims,
+            indices_are_sorted=bool(op.attributes.get("indices_are_sorted", False)),
+            unique_indices=bool(op.attributes.get("unique_indices", False)),
+        ),
+    )
+    return ctx.results(scatter, op)
+
+
+define(
+    "stablehlo.scatter",
+    (
+        Values("inputs", TENSOR, Arity.VARIADIC),
+        Values("scatter_indices", TENSOR, Arity.OPTIONAL),
+        Values("updates", TENSOR, Arity.VARIADIC),
+    ),
+    (Values("results", TENSOR, Arity.VARIADIC),),
+    rule=_scatter_rule,
+    lower=_lower_scatter,
+    regions=1,
+    attributes={
+        "scatter_dimension_numbers": Attribute(Kind.STRUCT),
+        "indices_are_sorted": _FALSE,
+        "unique_indices": _FALSE,
+    },
+)

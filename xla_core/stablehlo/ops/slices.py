@@ -1,0 +1,133 @@
+"""slice, dynamic_slice, dynamic_update_slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import (
+    compatible_elements,
+    fail,
+)
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import ints, tensor
+from xla_core.stablehlo.type_constraints import INTEGER_SCALAR
+
+__all__: list[str] = []
+
+_INTS = Attribute(Kind.INTS)
+
+
+def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand = tensor(op, 0)
+    lists = {name: ints(op, name) for name in ("start_indices", "limit_indices", "strides")}
+    for name, values in lists.items():
+        if len(values) != operand.rank:
+            fail(
+                op,
+                f"the number of elements in {name} ({len(values)}) does not match the rank of the operand "
+                f"({operand.rank})",
+            )
+    sizes = []
+    for i, (start, limit, stride) in enumerate(zip(*lists.values(), strict=True)):
+        if start < 0:
+            fail(op, f"negative start index {start} in dimension {i}")
+        if operand.shape[i] != DYNAMIC and limit > operand.shape[i]:
+            fail(op, f"limit index {limit} is larger than dimension size {operand.shape[i]} in dimension {i}")
+        if start > limit:
+            fail(op, f"start index {start} is larger than limit index {limit} in dimension {i}")
+        if stride <= 0:
+            fail(op, f"stride must be positive but got {stride} in dimension {i}")
+        sizes.append(-(-(limit - start) // stride))
+    return [TensorType(tuple(sizes), operand.element)]
+
+
+def _lower_slice(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `slice`."""
+    parts = zip(ints(op, "start_indices"), ints(op, "limit_indices"), ints(op, "strides"), strict=True)
+    return ctx.add("slice", operand, slice=tuple(SliceDimension(*p) for p in parts))
+
+
+define(
+    "stablehlo.slice",
+    "operand",
+    rule=_slice_rule,
+    lower=_lower_slice,
+    attributes={"start_indices": _INTS, "limit_indices": _INTS, "strides": _INTS},
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+def _check_starts(op: ir.Op, starts: Sequence[ir.Value]) -> None:
+    elements = {v.type.element for v in starts if isinstance(v.type, TensorType)}
+    if len(elements) > 1:
+        fail(op, "start indices must have same element type")
+
+
+def _dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, sizes, starts = tensor(op, 0), ints(op, "slice_sizes"), op.operands[1:]
+    if len(sizes) != len(starts):
+        fail(op, f"has mismatched number of slice sizes ({len(sizes)}) and number of start indices ({len(starts)})")
+    if len(starts) != operand.rank:
+        fail(op, f"has mismatched number of start indices ({len(starts)}) and the rank of operand ({operand.rank})")
+    _check_starts(op, starts)
+    for i, size in enumerate(sizes):
+        if size < 0:
+            fail(op, f"has negative size index to dynamic slice: {size}")
+        if operand.shape[i] != DYNAMIC and size > operand.shape[i]:
+            fail(
+                op, f"has slice size {size} greater than dimension size {operand.shape[i]} in dimension {i} of operand"
+            )
+    return [TensorType(sizes, operand.element)]
+
+
+def _lower_dynamic_slice(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, *starts: HloInstruction
+) -> HloInstruction:
+    """HLO `dynamic-slice`."""
+    return ctx.add("dynamic-slice", operand, *starts, dynamic_slice_sizes=ints(op, "slice_sizes"))
+
+
+define(
+    "stablehlo.dynamic_slice",
+    (Values("operand"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
+    rule=_dynamic_slice_rule,
+    lower=_lower_dynamic_slice,
+    attributes={"slice_sizes": _INTS},
+    traits=(Trait.ON_STORAGE,),
+)
+
+
+def _dynamic_update_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, update, starts = tensor(op, 0), tensor(op, 1), op.operands[2:]
+    if update.rank != operand.rank:
+        fail(op, f"update rank does not match operand rank: {update.rank} vs {operand.rank}.")
+    if len(starts) != operand.rank:
+        fail(op, f"expects number of start_indices to match operand rank: {len(starts)} vs {operand.rank}.")
+    _check_starts(op, starts)
+    if not compatible_elements(operand.element, update.element):
+        fail(op, "requires the same element type for operand and update")
+    for i, (size, limit) in enumerate(zip(update.shape, operand.shape, strict=True)):
+        if DYNAMIC not in (size, limit) and not 0 <= size <= limit:
+            fail(op, f"expects size at dimension {i} of update to be in range [0, {limit}]. Got: {size}.")
+    return [operand]
+
+
+def _lower_dynamic_update_slice(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, update: HloInstruction, *starts: HloInstruction
+) -> HloInstruction:
+    """HLO `dynamic-update-slice`."""
+    return ctx.add("dynamic-update-slice", operand, update, *starts)
+
+
+define(
+    "stablehlo.dynamic_update_slice",
+    (Values("operand"), Values("update"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
+    rule=_dynamic_update_slice_rule,
+    lower=_lower_dynamic_update_slice,
+    traits=(Trait.ON_STORAGE,),
+)
