@@ -1,5 +1,14 @@
-"""Elementary functions as straight-line LLVM IR, which loops around them vectorize."""
+"""Elementary functions as straight-line LLVM IR, which loops around them turn into vectors.
+
+Each is data (`coefficients`) and a formula on f32 or f64 values. Without branches, calls or tables (but for f64's
+largest angles), so that LLVM's loop vectorizer takes them like any arithmetic. Errors, measured by the tests: f32 within
+2 ULP, f64 within 4.
+"""
 
 from xla_core.codegen.llvm.math.emitter import MATH, MathEmitter
+from xla_core.codegen.llvm.math.exponential import expm1
+from xla_core.codegen.llvm.math.logarithm import log1p
+from xla_core.codegen.llvm.math.special import erf
+from xla_core.codegen.llvm.math.trigonometric import atan2
 
-__all__ = ["MATH", "MathEmitter"]
+__all__ = ["MATH", "MathEmitter", "atan2", "erf", "expm1", "log1p"]
