@@ -93,13 +93,13 @@ def three_fry(state: np.ndarray, shape: Sequence[int], width: int) -> tuple[np.n
 def philox(state: np.ndarray, shape: Sequence[int], width: int) -> tuple[np.ndarray, np.ndarray]:
     """State (key, 64 or 128 bits of counter) -> new state, bits of a shape as unsigned integers.
 
-    A counter gives four 32-bit words, or two 64-bit ones, in row-major order.
+    Of a state of two words, the key is the counter's high half too. A counter gives four 32-bit words, or two 64-bit ones, in row-major order.
     """
     key = _split(state[0:1])
     count = math.prod(shape)
     blocks = -(-count * (2 if width == 64 else 1) // 4)
     low = state[1] + np.arange(blocks, dtype=np.uint64)
-    high = (state[2] if state.size > 2 else np.uint64(0)) + (low < state[1]).astype(np.uint64)
+    high = (state[2] if state.size > 2 else state[0]) + (low < state[1]).astype(np.uint64)
     words = np.stack(philox_4x32(key, (*_split(low), *_split(high))), -1).reshape(-1)
     last = state[1] + np.uint64(blocks)
     new = [state[0], last]
