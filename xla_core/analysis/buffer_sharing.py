@@ -57,12 +57,17 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
 def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
     computation = fusion.attributes["calls"]
     root = computation.root
+    if fusion.shape.is_tuple and root.opcode != "tuple":
+        return False
     results = list(root.operands) if root.opcode == "tuple" else [root]
     result = results[leaf]
     parameter = computation.parameters[operand]
     if result.opcode in ("dynamic-update-slice", "scatter"):
         return len(results) == 1 and _updates_only(result, parameter)
-    if any(r.shape.dimensions != result.shape.dimensions for r in results):
+    if any(
+        r.shape.dimensions != result.shape.dimensions or r.shape.minor_to_major() != result.shape.minor_to_major()
+        for r in results
+    ):
         return False
     return _read_at_result_index_only(parameter)
 

@@ -14,6 +14,9 @@ from typing import Protocol
 from xla_core.hlo.module import HloModule
 from xla_core.passes.copy_insertion import CopyInsertion
 from xla_core.passes.flatten_call_graph import FlattenCallGraph
+from xla_core.passes.fusion.instruction_fusion import InstructionFusion
+from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
+from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.memory_scheduler import HloMemoryScheduler
 from xla_core.passes.pass_manager import HloPass, HloPassFix, HloPassPipeline, PassContext
 from xla_core.passes.registry import PASSES, create_pass
@@ -61,7 +64,8 @@ def _layout(target: TargetConfig, level: int) -> HloPass:
 
 
 def _fusion(target: TargetConfig, level: int) -> HloPass:
-    return HloPassPipeline("fusion")
+    policy = FusionPolicy(target.fusion)
+    return HloPassPipeline("fusion", [InstructionFusion(policy), MultiOutputFusion(policy)] if level else [])
 
 
 def _scheduling(target: TargetConfig, level: int) -> HloPass:

@@ -1,0 +1,16 @@
+"""Fusion: which instructions become one kernel."""
+
+from xla_core.passes.fusion.fusion_node import create_fusion, fuse_into, fused_roots, replace_with_fusion
+from xla_core.passes.fusion.instruction_fusion import InstructionFusion
+from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
+from xla_core.passes.fusion.policy import FusionPolicy
+
+__all__ = [
+    "FusionPolicy",
+    "InstructionFusion",
+    "MultiOutputFusion",
+    "create_fusion",
+    "fuse_into",
+    "fused_roots",
+    "replace_with_fusion",
+]

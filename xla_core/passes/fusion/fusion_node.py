@@ -1,0 +1,150 @@
+"""Making and changing fusion instructions (XLA: HloInstruction::CreateFusion, FuseInstruction, MergeFusion).
+
+A fusion has `kind` (kLoop: computed element by element; kInput: a reduction is at the root; kOutput: an op that no
+element loop computes is inside) and `calls`, a computation whose parameter k is operand k. Its root is what the fusion
+gives; a tuple there makes a multi-output fusion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xla_core.errors import InternalError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+
+__all__ = ["create_fusion", "fuse_into", "fused_roots", "fusion_kind", "replace_with_fusion"]
+
+
+def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
+    """What is computed for each result: of a fusion, its root or the parts of its root's tuple; else itself."""
+    if instruction.opcode != "fusion":
+        return [instruction]
+    root = instruction.attributes["calls"].root
+    return list(root.operands) if root.opcode == "tuple" else [root]
+
+
+def fusion_kind(roots: Iterable[HloInstruction]) -> str:
+    """The kind of a fusion with these roots."""
+    return "kInput" if any(root.opcode == "reduce" for root in roots) else "kLoop"
+
+
+def create_fusion(
+    roots: Sequence[HloInstruction], members: Iterable[HloInstruction], kind: str | None = None, name: str | None = None
+) -> HloInstruction:
+    """A fusion instruction that computes `roots`, added to their computation; nothing uses it yet.
+
+    Args:
+        roots: its results; several make its shape a tuple.
+        members: what is computed inside, the roots and all that lies between them and the operands; in any order.
+            Members that are fusions are dissolved into it.
+        kind, name: derived from the roots by default.
+    """
+    computation = roots[0].parent
+    if computation is None or computation.module is None:
+        raise InternalError("only instructions of a module can be fused")
+    fused = HloComputation("fused_computation")
+    inside: dict[HloInstruction, HloInstruction] = {}
+    operands: list[HloInstruction] = []
+
+    def source(operand: HloInstruction) -> HloInstruction:
+        found = inside.get(operand)
+        if found is None:
+            found = inside[operand] = fused.parameter(len(operands), operand.shape, f"param_{len(operands)}")
+            operands.append(operand)
+        return found
+
+    for member in _post_order(members):
+        if member.opcode == "fusion":
+            inside[member] = _dissolve(fused, member, [source(o) for o in member.operands])
+        elif member.opcode == "get-tuple-element" and inside.get(member.operand(0), member).opcode == "tuple":
+            inside[member] = inside[member.operand(0)].operand(member.tuple_index)
+        else:
+            inside[member] = fused.add_instruction(member.clone([source(o) for o in member.operands]))
+    results = [inside[root] for root in roots]
+    if len(results) > 1:
+        shape = Shape.tuple([r.shape for r in results])
+        fused.set_root(fused.add_instruction(HloInstruction("tuple", shape, results)))
+    else:
+        fused.set_root(results[0])
+    _remove_unused(fused)
+    module = computation.module
+    module.add_computation(fused)
+    fusion = HloInstruction(
+        "fusion",
+        fused.root.shape,
+        operands,
+        {"kind": kind or fusion_kind(results), "calls": fused},
+        metadata=roots[0].metadata,
+    )
+    return computation.add_instruction(fusion, name or f"{results[-1].opcode}_fusion")
+
+
+def replace_with_fusion(
+    roots: Sequence[HloInstruction], members: Iterable[HloInstruction], kind: str | None = None, name: str | None = None
+) -> HloInstruction:
+    """`create_fusion`, and the fusion takes the place of `roots`; of members, those that died are removed."""
+    kept = list(members)
+    fusion = create_fusion(roots, kept, kind, name)
+    computation = fusion.parent
+    assert computation is not None
+    results = [fusion]
+    if len(roots) > 1:
+        results = []
+        for k, root in enumerate(roots):
+            element = HloInstruction("get-tuple-element", root.shape, [fusion], {"index": k}, metadata=root.metadata)
+            results.append(computation.add_instruction(element))
+    for root, result in zip(roots, results, strict=True):
+        root.replace_all_uses_with(result)
+    for member in reversed(_post_order(kept)):
+        if not member.user_count and not member.is_root and member.parent is computation:
+            computation.remove(member)
+    return fusion
+
+
+def fuse_into(consumer: HloInstruction, producer: HloInstruction) -> HloInstruction:
+    """Computes `producer`, an operand of `consumer`, inside it: returns the fusion that replaces `consumer`.
+
+    `producer` stays where others use it.
+    """
+    if consumer not in producer.users:
+        raise InternalError(f"{consumer.name} does not use {producer.name}")
+    return replace_with_fusion([consumer], [producer, consumer])
+
+
+def _post_order(members: Iterable[HloInstruction]) -> list[HloInstruction]:
+    wanted = dict.fromkeys(members)
+    order: list[HloInstruction] = []
+    done: set[HloInstruction] = set()
+    for seed in wanted:
+        stack = [seed]
+        while stack:
+            node = stack[-1]
+            missing = [o for o in node.operands if o in wanted and o not in done]
+            if missing and node not in done:
+                stack.extend(reversed(missing))
+                continue
+            stack.pop()
+            if node not in done:
+                done.add(node)
+                order.append(node)
+    return order
+
+
+def _dissolve(fused: HloComputation, fusion: HloInstruction, operands: Sequence[HloInstruction]) -> HloInstruction:
+    """Copies a fusion's instructions into `fused`; returns what stands for its result."""
+    callee = fusion.attributes["calls"]
+    inside = dict(zip(callee.parameters, operands, strict=True))
+    for old in callee.post_order():
+        if old not in inside:
+            inside[old] = fused.add_instruction(old.clone([inside[o] for o in old.operands]))
+    root: HloInstruction = inside[callee.root]
+    return root
+
+
+def _remove_unused(fused: HloComputation) -> None:
+    """Removes what dissolved fusions left over: their result tuples."""
+    for instruction in reversed(fused.post_order()):
+        if instruction.opcode == "tuple" and not instruction.user_count and not instruction.is_root:
+            fused.remove(instruction)

@@ -1,0 +1,177 @@
+"""At which indices, and how often, a fused instruction's elements are computed.
+
+(XLA: xla/service/fusion_node_indexing_evaluation.h, which counts the indices only.) A kernel is a nest of loops over
+its root's elements. An index into a value inside is one symbol per dimension: a loop variable, or something that an
+instruction makes of one. Values are computed once per index, in the innermost loop that the index depends on, so that
+`evaluations` of an index is the product of the loops around it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Index", "IndexSpace", "is_elementwise_use"]
+
+Index = tuple[int, ...]
+"""A symbol, an interned number, per dimension."""
+
+_ZERO = 0  # the symbol of a dimension of size 1
+
+
+def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
+    """Whether `user` reads `operand` at the very index that it writes."""
+    if not user.is_elementwise:
+        return False
+    shape = next(user.shape.leaves(), None)
+    return shape is not None and shape.dimensions == operand.shape.dimensions
+
+
+class IndexSpace:
+    """Symbols of one kernel, whose loops run over `root`'s result in memory order.
+
+    `units` is into how many parts a kernel's work is cut: what all of them need, each computes for itself.
+    """
+
+    def __init__(self, root: HloInstruction, units: int) -> None:
+        shape = _loop_shape(root)
+        self._symbols: dict[object, int] = {"zero": _ZERO}
+        self._evaluations: list[float] = [1.0]
+        self._units = units if shape.num_elements > 1 else 1
+        order = [d for d in reversed(shape.minor_to_major()) if shape.dimensions[d] != 1]
+        rows = math.prod(shape.dimensions[d] for d in order[:-1])
+        inner = shape.dimensions[order[-1]] if order else 1
+        # Few rows: they are cut too, and what belongs to a whole row is computed in every part.
+        chunks = min(units / rows, inner / 1024) if 0 < rows < units and inner >= 2048 and len(order) > 1 else 1.0
+        symbols = [_ZERO] * shape.rank
+        count = 1.0
+        for position, d in enumerate(order):
+            count *= shape.dimensions[d]
+            last = position == len(order) - 1
+            symbols[d] = self._symbol(("root", d), count if last else count * chunks)
+        self.root: Index = tuple(symbols)
+
+    def evaluations(self, index: Index) -> float:
+        """How often a value at `index` is computed."""
+        most = 0.0
+        for symbol in index:
+            if symbol != _ZERO:
+                most = max(most, self._evaluations[symbol])
+        return most or float(self._units)
+
+    def operand_index(self, user: HloInstruction, number: int, index: Index) -> Index:
+        """The index at which `user`, computed at `index`, reads its operand `number`."""
+        operand = user.operands[number]
+        shape = operand.shape
+        if not shape.is_array or shape.num_elements == 1:
+            return (_ZERO,) * shape.rank
+        if is_elementwise_use(user, operand):
+            return index
+        attributes = user.attributes
+        match user.opcode:
+            case "broadcast":
+                return tuple(
+                    index[d] if n != 1 else _ZERO
+                    for d, n in zip(attributes.get("dimensions", ()), shape.dimensions, strict=True)
+                )
+            case "transpose":
+                found = [_ZERO] * shape.rank
+                for d, source in enumerate(attributes["dimensions"]):
+                    found[source] = index[d]
+                return tuple(found)
+            case "reverse":
+                reversed_ = attributes["dimensions"]
+                return tuple(
+                    self._derive(("reverse", shape.dimensions[d], s), [s]) if d in reversed_ else s
+                    for d, s in enumerate(index)
+                )
+            case "slice":
+                return tuple(
+                    s if r.start == 0 and r.stride == 1 else self._derive(("slice", r.start, r.stride, s), [s])
+                    for r, s in zip(attributes["slice"], index, strict=True)
+                )
+            case "pad":
+                return tuple(
+                    s if p.low == 0 and p.interior == 0 else self._derive(("pad", p.low, p.interior, s), [s])
+                    for p, s in zip(attributes["padding"], index, strict=True)
+                )
+            case "concatenate":
+                (axis,) = attributes["dimensions"]
+                first = sum(o.shape.dimensions[axis] for o in user.operands[:number])
+                share = shape.dimensions[axis] / user.shape.dimensions[axis]
+                return tuple(
+                    self._derive(("concatenate", user, number, first, s), [s], share) if d == axis else s
+                    for d, s in enumerate(index)
+                )
+            case "reshape" | "bitcast":
+                return self._reshaped(user, shape, index)
+            case "dynamic-slice":
+                return tuple(
+                    s if n == m else self._derive(("dynamic-slice", user, d, s), [s])
+                    for d, (s, n, m) in enumerate(zip(index, shape.dimensions, user.shape.dimensions, strict=True))
+                )
+            case "reduce":
+                return self._reduced(user, shape, index)
+            case "reduce-window":
+                size = math.prod(w.size for w in attributes["window"])
+                return tuple(self._derive(("window", user, d, s), index, size) for d, s in enumerate(index))
+            case "dynamic-update-slice":
+                return tuple(self._derive(("update", user, d), [], shape.num_elements) for d in range(shape.rank))
+        return tuple(self._derive(("any", user, number, d, index), index) for d in range(shape.rank))
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _symbol(self, key: object, evaluations: float) -> int:
+        found = self._symbols.get(key)
+        if found is None:
+            found = self._symbols[key] = len(self._evaluations)
+            self._evaluations.append(evaluations)
+        return found
+
+    def _derive(self, key: object, sources: Sequence[int], factor: float = 1.0) -> int:
+        """A symbol computed from others, `factor` times as often."""
+        base = max((self._evaluations[s] for s in sources), default=1.0)
+        return self._symbol(key, base * factor)
+
+    def _reshaped(self, user: HloInstruction, shape: Shape, index: Index) -> Index:
+        """Dimensions that only gain or lose neighbours of size 1 keep their symbols."""
+        kept = [(n, s) for n, s in zip(user.shape.dimensions, index, strict=True) if n != 1]
+        wanted = [n for n in shape.dimensions if n != 1]
+        if [n for n, _ in kept] == wanted:
+            symbols = iter(s for _, s in kept)
+            return tuple(next(symbols) if n != 1 else _ZERO for n in shape.dimensions)
+        # Leading dimensions that agree keep theirs, so that what belongs to a row is known to.
+        found: list[int] = []
+        names = list(index)
+        for d, (n, m) in enumerate(zip(shape.dimensions, user.shape.dimensions, strict=False)):
+            if n != m or not _same_tail(shape.dimensions[d + 1 :], user.shape.dimensions[d + 1 :]):
+                break
+            found.append(names[d])
+        rest = tuple(names[len(found) :])
+        for d in range(len(found), shape.rank):
+            size_one = shape.dimensions[d] == 1
+            found.append(_ZERO if size_one else self._derive(("reshape", shape.dimensions, d, rest), rest or index))
+        return tuple(found)
+
+    def _reduced(self, user: HloInstruction, shape: Shape, index: Index) -> Index:
+        reduced = user.attributes["dimensions"]
+        count = max((self._evaluations[s] for s in index if s != _ZERO), default=float(self._units if index else 1))
+        found, kept = [], iter(index)
+        for d, n in enumerate(shape.dimensions):
+            if d in reduced:
+                count *= n
+                found.append(_ZERO if n == 1 else self._symbol(("reduce", user, d, index), count))
+            else:
+                found.append(next(kept))
+        return tuple(found)
+
+
+def _loop_shape(root: HloInstruction) -> Shape:
+    return next((s for s in root.shape.leaves() if s.is_array), root.shape)
+
+
+def _same_tail(a: Sequence[int], b: Sequence[int]) -> bool:
+    return math.prod(a) == math.prod(b)

@@ -1,0 +1,226 @@
+"""instruction_fusion: producers move into the kernels of their users (XLA: xla/service/instruction_fusion.h).
+
+Users first, every instruction is either computed inside all kernels that need it, and vanishes, or gets a kernel of its
+own. So no value is written that nobody but one kernel reads, and no cycle can arise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xla_core.analysis.control_flow import control_flow_callees
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.passes.fusion.fusion_node import replace_with_fusion
+from xla_core.passes.fusion.indexing import Index, IndexSpace
+from xla_core.passes.fusion.policy import FusionPolicy
+from xla_core.passes.pass_manager import HloPass
+from xla_core.target import FusionDecision
+
+__all__ = ["InstructionFusion", "reachable_sequences"]
+
+_UNITS = 64
+"""Into how many parts a kernel's work is cut, for threads to share."""
+
+
+class InstructionFusion(HloPass):
+    """Makes fusions with one result, in all computations that run as sequences."""
+
+    name = "instruction-fusion"
+
+    def __init__(self, policy: FusionPolicy | None = None) -> None:
+        self._policy = policy or FusionPolicy()
+
+    def run(self, module: HloModule) -> bool:
+        if not self._policy.preferences.enabled:
+            return False
+        changed = False
+        for computation in reachable_sequences(module):
+            changed |= _Partition(computation, self._policy).run()
+        return changed
+
+
+def reachable_sequences(module: HloModule) -> list[HloComputation]:
+    """The entry and all computations that control flow reaches, each once, callers first."""
+    found: dict[HloComputation, None] = {module.entry: None}
+    todo = [module.entry]
+    while todo:
+        for instruction in todo.pop().instructions:
+            for callee in control_flow_callees(instruction):
+                if callee not in found:
+                    found[callee] = None
+                    todo.append(callee)
+    return list(found)
+
+
+class _Kernel:
+    """What is computed to make one instruction's result: at which indices each instruction inside is needed."""
+
+    __slots__ = ("indices", "operands", "root", "space")
+
+    def __init__(self, root: HloInstruction) -> None:
+        self.root = root
+        self.space = IndexSpace(root, _UNITS)
+        self.indices: dict[HloInstruction, dict[Index, None]] = {root: {self.space.root: None}}
+        self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
+
+    def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> dict[Index, None]:
+        """The indices at which `users`, which are inside, read `producer`."""
+        found: dict[Index, None] = {}
+        for user in users:
+            mine = self.indices[user]
+            for number, operand in enumerate(user.operands):
+                if operand is producer:
+                    for index in mine:
+                        found[self.space.operand_index(user, number, index)] = None
+        return found
+
+    def add(self, producer: HloInstruction, indices: dict[Index, None]) -> None:
+        self.indices[producer] = indices
+        self.operands.pop(producer, None)
+        for operand in producer.operands:
+            if operand not in self.indices:
+                self.operands[operand] = None
+
+    def leave(self, producer: HloInstruction) -> None:
+        """Takes out an instruction that was computed inside and whose operands were not."""
+        del self.indices[producer]
+        self.operands = dict.fromkeys(o for i in self.indices for o in i.operands if o not in self.indices)
+
+
+class _Partition:
+    """One computation cut into kernels."""
+
+    def __init__(self, computation: HloComputation, policy: FusionPolicy) -> None:
+        self._computation = computation
+        self._policy = policy
+        self._kernels: dict[HloInstruction, _Kernel] = {}
+        self._inside: dict[HloInstruction, list[_Kernel]] = {}  # the kernels that compute an instruction
+
+    def run(self) -> bool:
+        order = self._computation.post_order()
+        for instruction in reversed(order):
+            self._place(instruction)
+        for instruction in order:
+            self._take_out_bitcasts(instruction)
+        changed = False
+        # Users first: what is inside of them and has a kernel of its own too is still there then.
+        for instruction in reversed(order):
+            kernel = self._kernels.get(instruction)
+            if kernel is not None and instruction in self._computation and self._is_worth_it(kernel):
+                members = [i for i in kernel.indices if i is not instruction]
+                replace_with_fusion([instruction], [*members, instruction])
+                changed = True
+        return changed
+
+    def _place(self, instruction: HloInstruction) -> None:
+        policy = self._policy
+        kernels: dict[_Kernel, list[HloInstruction]] = {}
+        everywhere = not instruction.is_root and instruction.user_count > 0
+        for user in instruction.users:
+            found = self._inside.get(user, [])
+            if not found:
+                everywhere = False
+            for kernel in found:
+                kernels.setdefault(kernel, []).append(user)
+        inside = policy.can_be_inside(instruction)
+        if inside and kernels and (everywhere or policy.is_free(instruction)):
+            if policy.is_free(instruction):
+                self._fuse_free(instruction, kernels, everywhere)
+                return
+            if self._fuse(instruction, kernels):
+                self._inside[instruction] = list(kernels)
+                return
+        if policy.can_be_root(instruction) and not policy.is_bitcast(instruction):
+            self._kernels[instruction] = kernel = _Kernel(instruction)
+            self._inside[instruction] = [kernel]
+
+    def _fuse_free(
+        self, instruction: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]], everywhere: bool
+    ) -> None:
+        """Into whatever takes it; where something else needs it in memory, it has a kernel of its own too."""
+        inside = self._inside[instruction] = []
+        for kernel, users in kernels.items():
+            indices = self._accepts(kernel, instruction, users)
+            if indices is None:
+                everywhere = False
+            else:
+                kernel.add(instruction, indices)
+                inside.append(kernel)
+        if not everywhere and self._policy.can_be_root(instruction):
+            self._kernels[instruction] = own = _Kernel(instruction)
+            inside.append(own)
+
+    def _fuse(self, producer: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]]) -> FusionDecision:
+        evaluations = 0.0
+        found = []
+        for kernel, users in kernels.items():
+            indices = self._accepts(kernel, producer, users)
+            if indices is None:
+                return FusionDecision.no(f"{kernel.root.name} doesn't take it")
+            evaluations += sum(kernel.space.evaluations(index) for index in indices)
+            found.append(indices)
+        decision = self._policy.is_profitable(producer, evaluations, len(kernels))
+        if decision:
+            for kernel, indices in zip(kernels, found, strict=True):
+                kernel.add(producer, indices)
+        return decision
+
+    def _accepts(
+        self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]
+    ) -> dict[Index, None] | None:
+        """The indices at which `kernel` would compute `producer`; None where it can't."""
+        preferences, policy = self._policy.preferences, self._policy
+        if len(kernel.indices) >= preferences.max_instructions:
+            return None
+        if not policy.should_fuse(producer, kernel.root):
+            return None
+        new = sum(1 for o in dict.fromkeys(producer.operands) if o not in kernel.operands and o not in kernel.indices)
+        if new > 1 and len(kernel.operands) - 1 + new > preferences.max_operands:
+            return None
+        indices = kernel.indices_of(producer, users)
+        if len(indices) > policy.copies_allowed(producer):
+            return None
+        accumulates = producer.opcode in ("reduce", "reduce-window") and not _is_row_reduction(producer)
+        if accumulates and list(indices) != [kernel.space.root]:
+            # A loop that steps over rows is only good where the emitter keeps a tile of accumulators: at the root.
+            return None
+        if kernel.root.opcode == "dynamic-update-slice" and not _keeps_in_place(kernel, producer, indices):
+            return None
+        return indices
+
+    def _take_out_bitcasts(self, instruction: HloInstruction) -> None:
+        """A bitcast of what isn't computed inside is better read through: it is free outside."""
+        if not self._policy.is_bitcast(instruction) or instruction not in self._inside:
+            return
+        for kernel in self._inside[instruction]:
+            if kernel.root is not instruction and instruction.operand(0) not in kernel.indices:
+                kernel.leave(instruction)
+
+    def _is_worth_it(self, kernel: _Kernel) -> bool:
+        return sum(1 for i in kernel.indices if i.opcode != "constant") > 1
+
+
+def _is_row_reduction(instruction: HloInstruction) -> bool:
+    """Over the dimensions that are minor-most in memory."""
+    if instruction.opcode != "reduce":
+        return False
+    shape = instruction.operand(0).shape
+    reduced = set(instruction.attributes["dimensions"])
+    minor = [d for d in shape.minor_to_major() if shape.dimensions[d] != 1]
+    count = sum(1 for d in minor if d in reduced)
+    return all(d in reduced for d in minor[:count])
+
+
+def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: dict[Index, None]) -> bool:
+    """Whether the updated array is still read at the updated place only, with `producer` computed inside."""
+    target = kernel.root.operand(0)
+    if target not in producer.operands:
+        return True
+    if producer.opcode != "dynamic-slice" or list(producer.operands[1:]) != list(kernel.root.operands[2:]):
+        return False
+    if producer.operands[0] is not target or target in producer.operands[1:]:
+        return False
+    update = kernel.space.operand_index(kernel.root, 1, kernel.space.root)
+    return producer.shape.dimensions == kernel.root.operand(1).shape.dimensions and list(indices) == [update]

@@ -1,0 +1,230 @@
+"""multi_output_fusion: one kernel for several results (XLA: xla/service/gpu/transforms/multi_output_fusion.h).
+
+Two kernels whose loops run over the same elements are joined when one reads what the other writes, at the same index,
+or when both read one array: it is read once then. Kernels are joined only where that makes no cycle, and only when
+they are near each other in the order of the computation: joining distant ones would keep their results alive for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
+from xla_core.passes.fusion.instruction_fusion import reachable_sequences
+from xla_core.passes.fusion.policy import FusionPolicy
+from xla_core.passes.pass_manager import HloPass
+
+__all__ = ["MultiOutputFusion"]
+
+_WINDOW = 100  # instructions between two that are joined
+_LEAST_SHARED_BYTES = 256
+_MOST_READERS = 64  # of one array, among whom siblings are looked for
+
+
+class MultiOutputFusion(HloPass):
+    """Joins kernels of the same loops. Runs after instruction fusion."""
+
+    name = "multi-output-fusion"
+
+    def __init__(self, policy: FusionPolicy | None = None) -> None:
+        self._policy = policy or FusionPolicy()
+
+    def run(self, module: HloModule) -> bool:
+        preferences = self._policy.preferences
+        if not (preferences.enabled and preferences.multi_output):
+            return False
+        changed = False
+        for computation in reachable_sequences(module):
+            changed |= _Joiner(computation, self._policy).run()
+        return changed
+
+
+class _Node:
+    """Instructions that are to become one."""
+
+    __slots__ = ("members", "position", "reads", "users")
+
+    def __init__(self, member: HloInstruction, position: int) -> None:
+        self.members = [member]
+        self.position = position
+        self.reads: dict[_Node, None] = {}
+        self.users: dict[_Node, None] = {}
+
+
+class _Joiner:
+    """One computation's kernels in order."""
+
+    def __init__(self, computation: HloComputation, policy: FusionPolicy) -> None:
+        self._policy = policy
+        self._order: list[_Node | None] = []
+        self._nodes: dict[HloInstruction, _Node] = {}
+        for instruction in computation.post_order():
+            node = self._nodes[instruction] = _Node(instruction, len(self._order))
+            self._order.append(node)
+            for before in (*instruction.operands, *instruction.control_predecessors):
+                source = self._nodes[before]
+                node.reads[source] = None
+                source.users[node] = None
+
+    def run(self) -> bool:
+        joined: dict[_Node, None] = {}
+        for instruction in list(self._nodes):
+            node = self._nodes[instruction]
+            for other in self._candidates(node):
+                if other is not self._nodes[instruction] and self._join(self._nodes[instruction], other):
+                    joined[self._nodes[instruction]] = None
+        for node in joined:
+            if self._order[node.position] is node and len(node.members) > 1:
+                replace_with_fusion(*_roots_and_members(node.members))
+        return bool(joined)
+
+    def _candidates(self, node: _Node) -> Iterable[_Node]:
+        """Kernels that read `node`, and pairs of kernels that read it, as seen from the first of them."""
+        if self._is_kernel(node):
+            for user in list(node.users):
+                if self._is_kernel(user) and _reads_in_step(node, user):
+                    yield user
+            for source in list(node.reads):
+                if not _is_large(source) or len(source.users) > _MOST_READERS:
+                    continue
+                for sibling in list(source.users):
+                    if sibling is not node and sibling.position > node.position and self._is_kernel(sibling):
+                        if sibling.position - node.position > _WINDOW:
+                            continue
+                        yield sibling
+
+    def _is_kernel(self, node: _Node) -> bool:
+        return all(
+            m.shape.is_array
+            and (m.user_count > 0 or m.is_root)
+            and (m.opcode == "fusion" or self._policy.can_be_root(m))
+            and not self._policy.is_bitcast(m)
+            for m in node.members
+        )
+
+    def _join(self, first: _Node, second: _Node) -> bool:
+        """Joins the two if that is right and good."""
+        if self._order[first.position] is not first or self._order[second.position] is not second:
+            return False
+        if first.position > second.position:
+            first, second = second, first
+        if second.position - first.position > _WINDOW:
+            return False
+        loops = _loops(first.members)
+        if loops is None or loops != _loops(second.members) or not self._small_enough(first, second):
+            return False
+        if not self._clear_way(first, second):
+            return False
+        for source in first.reads:
+            source.users.pop(first, None)
+            if source is not second:
+                source.users[second] = None
+                second.reads[source] = None
+        for user in first.users:
+            user.reads.pop(first, None)
+            if user is not second:
+                user.reads[second] = None
+                second.users[user] = None
+        second.reads.pop(first, None)
+        self._order[first.position] = None
+        second.members = [*first.members, *second.members]
+        for member in first.members:
+            self._nodes[member] = second
+        return True
+
+    def _small_enough(self, first: _Node, second: _Node) -> bool:
+        preferences = self._policy.preferences
+        members = [*first.members, *second.members]
+        inside = set(members)
+        if sum(len(fused_roots(m)) for m in members) > preferences.max_outputs:
+            return False
+        if len({o for m in members for o in m.operands if o not in inside}) > preferences.max_operands:
+            return False
+        size = sum(m.attributes["calls"].instruction_count if m.opcode == "fusion" else 1 for m in members)
+        return size <= preferences.max_instructions
+
+    def _clear_way(self, first: _Node, second: _Node) -> bool:
+        """Whether nothing between the two needs `first` and is needed by `second`.
+
+        Then whatever lies between and depends on `first` moves behind `second`, where the joined kernel will stand.
+        """
+        between = self._order[first.position + 1 : second.position]
+        behind: dict[_Node, None] = {}
+        for node in between:
+            if node is not None and (first in node.reads or any(r in behind for r in node.reads)):
+                behind[node] = None
+        if any(r in behind for r in second.reads):
+            return False
+        ahead = [n for n in between if n is not None and n not in behind]
+        start = first.position
+        for offset, node in enumerate([first, *ahead, second, *behind]):
+            node.position = start + offset
+            self._order[start + offset] = node
+        for position in range(start + 2 + len(ahead) + len(behind), start + len(between) + 2):
+            self._order[position] = None
+        return True
+
+
+def _loops(members: Iterable[HloInstruction]) -> object:
+    """What a kernel's loops run over: dimensions and layout, and what each reduction runs over; None if they differ."""
+    found: object = None
+    for member in members:
+        for root in fused_roots(member):
+            shape = next((s for s in root.shape.leaves() if s.is_array), None)
+            if shape is None or root.opcode in ("dynamic-update-slice", "concatenate", "reduce-window"):
+                return None
+            over: Shape | None = root.operand(0).shape if root.opcode == "reduce" else None
+            reduced = None if over is None else (over.dimensions, tuple(root.attributes["dimensions"]))
+            key = (shape.dimensions, shape.minor_to_major(), reduced)
+            if found is not None and found != key:
+                return None
+            found = key
+    return found
+
+
+def _is_large(node: _Node) -> bool:
+    return any(m.shape.is_array and m.shape.byte_size >= _LEAST_SHARED_BYTES for m in node.members)
+
+
+def _reads_in_step(producer: _Node, consumer: _Node) -> bool:
+    """Whether the consumer reads what the producer writes at the index that both compute."""
+    for source in producer.members:
+        for reader in consumer.members:
+            for number, operand in enumerate(reader.operands):
+                if operand is not source:
+                    continue
+                if reader.opcode != "fusion":
+                    if not _same_index(reader, operand):
+                        return False
+                elif not _only_elementwise(reader.attributes["calls"].parameters[number]):
+                    return False
+    return True
+
+
+def _same_index(user: HloInstruction, operand: HloInstruction) -> bool:
+    return user.is_elementwise and user.shape.is_array and user.shape.dimensions == operand.shape.dimensions
+
+
+def _only_elementwise(parameter: HloInstruction) -> bool:
+    todo, seen = [parameter], {parameter}
+    while todo:
+        node = todo.pop()
+        for user in node.users:
+            if user in seen or (user.opcode == "tuple" and user.is_root):
+                continue
+            if not _same_index(user, node):
+                return False
+            seen.add(user)
+            todo.append(user)
+    return True
+
+
+def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:
+    """What `replace_with_fusion` takes: results of the joined kernel are what something outside of it uses."""
+    inside = set(members)
+    roots = [m for m in members if m.is_root or any(u not in inside for u in m.users)]
+    return roots, members

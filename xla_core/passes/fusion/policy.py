@@ -1,0 +1,172 @@
+"""FusionPolicy: what may be fused, and what is worth it.
+
+Costs are in units of one cheap vectorized operation on one element (some 0.05 ns on a core). A backend subclasses it,
+or sets `TargetConfig.fusion`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
+from xla_core.target import FusionDecision, FusionPreferences
+
+__all__ = ["FusionPolicy"]
+
+_MOVES = frozenset(
+    {
+        "bitcast",
+        "broadcast",
+        "concatenate",
+        "dynamic-slice",
+        "gather",
+        "iota",
+        "pad",
+        "reshape",
+        "reverse",
+        "slice",
+        "transpose",
+    }
+)
+
+_CONSUMERS_ONLY = frozenset({"dynamic-update-slice"})
+"""Computed in fusions only at their root."""
+
+_ACCUMULATE = frozenset({"reduce", "reduce-window"})
+
+_NOT_ELEMENTAL = frozenset({"map", "stochastic-convert"})
+
+_COSTS: Mapping[str, int] = {
+    "divide": 4,
+    "sqrt": 4,
+    "rsqrt": 4,
+    "remainder": 16,
+    "exponential": 14,
+    "exponential-minus-one": 20,
+    "logistic": 18,
+    "tanh": 18,
+    "gather": 4,
+    "transpose": 2,
+}
+_TRANSCENDENTAL_COST = 40
+_INTEGER_DIVISION_COST = 24
+
+_BYTE = 2.0  # of memory read or written
+_KERNEL = 10_000.0  # of starting one
+_MOST_COPIES_OF_A_LOOP = 2
+_MOST_DUPLICATES = 4
+
+
+class FusionPolicy:
+    """The default, for CPU-like targets whose kernels are loops over the result.
+
+    A producer is computed inside all of its users, or inside none: `is_profitable` weighs what is computed again
+    against the memory traffic and the kernel that are saved.
+    """
+
+    def __init__(self, preferences: FusionPreferences | None = None) -> None:
+        self.preferences = preferences or FusionPreferences()
+
+    # -- what kernels can compute ------------------------------------------------------------------------------------
+
+    def can_be_root(self, instruction: HloInstruction) -> bool:
+        """Whether a fusion may compute `instruction` at its root."""
+        opcode = instruction.opcode
+        if opcode in self.preferences.unfusible or instruction.shape.is_dynamic or instruction.control_predecessors:
+            return False
+        if opcode in _ACCUMULATE:
+            return self.preferences.fuse_into_reduce
+        if not instruction.shape.is_array:
+            return False
+        if opcode in _MOVES or opcode in _CONSUMERS_ONLY or opcode == "bitcast-convert":
+            return True
+        traits = instruction.op.traits
+        return (
+            Trait.ELEMENTWISE in traits
+            and Trait.NONDETERMINISTIC not in traits
+            and Trait.SIDE_EFFECT not in traits
+            and opcode not in _NOT_ELEMENTAL
+        )
+
+    def can_be_inside(self, instruction: HloInstruction) -> bool:
+        """Whether `instruction` may be computed within another's kernel, element by element."""
+        if instruction.opcode == "constant":
+            return instruction.shape.is_array and instruction.shape.num_elements == 1
+        return (
+            self.can_be_root(instruction)
+            and instruction.opcode not in _CONSUMERS_ONLY
+            and instruction.shape.is_array
+            and not instruction.has_side_effect
+        )
+
+    def should_fuse(self, producer: HloInstruction, consumer: HloInstruction) -> FusionDecision:
+        """Whether `producer` may be computed inside the kernel whose root is `consumer`, apart from cost."""
+        if consumer.opcode == "dynamic-update-slice" and producer is consumer.operand(0):
+            return FusionDecision.no("the updated array is updated in place")
+        if self.preferences.should_fuse is not None:
+            return self.preferences.should_fuse(producer, consumer)
+        return FusionDecision.yes()
+
+    # -- what it costs -----------------------------------------------------------------------------------------------
+
+    def is_free(self, instruction: HloInstruction) -> bool:
+        """Computing it beats reading it, however often it is needed."""
+        opcode = instruction.opcode
+        if opcode in ("constant", "iota"):
+            return True
+        return opcode == "broadcast" and instruction.operand(0).shape.num_elements == 1
+
+    def is_bitcast(self, instruction: HloInstruction) -> bool:
+        """It is the operand's memory: a kernel for it would copy for nothing."""
+        return instruction.opcode == "bitcast"
+
+    def cost(self, instruction: HloInstruction) -> float:
+        """Of one element of `instruction`, its operands given."""
+        opcode = instruction.opcode
+        shape = next((s for s in instruction.shape.leaves() if s.is_array), instruction.shape)
+        if opcode == "reduce":
+            operand = instruction.operand(0).shape
+            return 2.0 * operand.num_elements / max(shape.num_elements, 1)
+        if opcode == "reduce-window":
+            return float(2 * math.prod(w.size for w in instruction.attributes["window"]))
+        if opcode in self.preferences.expensive:
+            return 2.0 * _TRANSCENDENTAL_COST
+        if opcode in ("divide", "remainder") and shape.element_type.is_integral:
+            return float(_INTEGER_DIVISION_COST)
+        known = _COSTS.get(opcode)
+        if known is None:
+            known = _TRANSCENDENTAL_COST if Trait.TRANSCENDENTAL in instruction.op.traits else 1
+        return known * (4.0 if shape.element_type.is_complex else 1.0)
+
+    def branch_cost(self, producer: HloInstruction) -> float:
+        """What deciding between its operands costs per element inside a kernel; at the root, parts have own loops."""
+        if producer.opcode == "pad":
+            return 12.0
+        if producer.opcode == "concatenate":
+            return 4.0 + 8.0 * math.ceil(math.log2(len(producer.operands))) if len(producer.operands) > 1 else 0.0
+        return 0.0
+
+    def is_profitable(self, producer: HloInstruction, evaluations: float, consumers: int) -> FusionDecision:
+        """Whether to compute `producer` `evaluations` times, in `consumers` kernels, rather than once into memory."""
+        if self.is_free(producer):
+            return FusionDecision.yes()
+        if consumers > _MOST_DUPLICATES:
+            return FusionDecision.no(f"it would be computed in {consumers} kernels")
+        shape = producer.shape
+        again = max(0.0, evaluations - shape.num_elements)
+        inputs = sum(o.shape.byte_size for o in producer.operands if o.shape.num_elements > 1)
+        if producer.opcode in ("slice", "dynamic-slice", "gather"):
+            inputs = min(inputs, shape.byte_size)
+        extra = again * (self.cost(producer) + len(producer.operands)) + evaluations * self.branch_cost(producer)
+        saved = _KERNEL + _BYTE * (shape.byte_size * (1 + consumers) - inputs * (consumers - 1))
+        if extra > saved:
+            return FusionDecision.no(f"{again:.3g} elements would be computed again, or it branches too much")
+        return FusionDecision.yes()
+
+    def copies_allowed(self, producer: HloInstruction) -> int:
+        """At how many different indices one kernel may compute `producer`: each is code of its own."""
+        if producer.opcode in _ACCUMULATE:
+            return _MOST_COPIES_OF_A_LOOP
+        return self.preferences.max_recomputation
