@@ -15,7 +15,7 @@ from xla_core.backend import registry
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """`install(distribution, name, source)` puts a distribution with one backend on sys.path, as pip would lay it out."""
+    """`install(distribution, name, source)` puts a distribution with one backend on sys.path, as pip lays it out."""
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.syspath_prepend(str(site))
@@ -41,7 +41,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 def toy() -> Any:
     """The module toy_backend."""
     spec = importlib.util.spec_from_file_location("toy_backend", Path(__file__).with_name("toy_backend.py"))
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["toy_backend"] = module
     spec.loader.exec_module(module)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -23,9 +22,11 @@ from xla_core.backend import (
     StreamExecutor,
     hookimpl,
 )
+from xla_core.errors import XlaError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import HostEvent, HostStream
+from xla_core.target import Capabilities, DeviceDescription, TargetConfig
 
 
 class ToyOptions(BackendOptions):
@@ -44,7 +45,7 @@ class ToyExecutor(StreamExecutor):
 
     @property
     def description(self):
-        return SimpleNamespace(name="toy", memory_bytes=None, core_count=1)
+        return DeviceDescription(name="toy")
 
     def allocate(self, size, memory_space=0):
         if self.allocated + size > self.system_bytes:
@@ -80,14 +81,21 @@ class ToyExecutable(Executable):
     microseconds = 1.0
 
     def execute_async_on_stream(self, run_options, arguments):
-        results = [run_options.allocator.allocate(shape.byte_size) for shape in self.result_shapes]
+        results: list[DeviceMemory] = []
+        try:
+            for shape in self.result_shapes:
+                results.append(run_options.allocator.allocate(shape.byte_size))
+        except XlaError:
+            for memory in results:
+                run_options.allocator.free(memory)
+            raise
         view = run_options.executor.host_view
 
         def array(memory: DeviceMemory, shape: Shape) -> np.ndarray:
             data = np.frombuffer(view(memory), np.uint8)[: shape.byte_size]
             return data.view(shape.dtype).reshape(shape.dimensions)
 
-        gate, failure = self.gate, self.failure
+        gate, failure, outputs = self.gate, self.failure, list(results)
 
         def run() -> None:
             if gate is not None:
@@ -95,7 +103,7 @@ class ToyExecutable(Executable):
             if failure is not None:
                 raise failure
             inputs = [array(m, s).copy() for m, s in zip(arguments, self.parameter_shapes, strict=True)]
-            for memory, shape, value in zip(results, self.result_shapes, evaluate(self.module, *inputs), strict=True):
+            for memory, shape, value in zip(outputs, self.result_shapes, evaluate(self.module, *inputs), strict=True):
                 array(memory, shape)[...] = value
 
         run_options.stream.enqueue(run, float("inf") if gate is not None else self.microseconds)
@@ -114,10 +122,7 @@ class ToyExecutable(Executable):
 class ToyCompiler(Compiler):
     @property
     def target_config(self):
-        return SimpleNamespace(
-            shape_size_bytes=lambda shape: sum(leaf.byte_size for leaf in shape.leaves()),
-            fingerprint=lambda: "toy target",
-        )
+        return TargetConfig(name="toy", capabilities=Capabilities.all_of())
 
     def run_hlo_passes(self, module, options, executor=None):
         return module
@@ -138,18 +143,18 @@ class ToyPlatform(Platform):
 
 
 def spec(**changes: object) -> BackendSpec:
-    fields: dict = dict(
-        version="1.0",
-        contract_versions=((1, 0),),
-        platform=ToyPlatform,
-        compiler=ToyCompiler,
-        executable=ToyExecutable,
-        stream_executor=ToyExecutor,
-        probe=lambda: Availability(True),
-        priority=-5,
-        options=ToyOptions,
-        description="for tests",
-    )
+    fields: dict = {
+        "version": "1.0",
+        "contract_versions": ((1, 0),),
+        "platform": ToyPlatform,
+        "compiler": ToyCompiler,
+        "executable": ToyExecutable,
+        "stream_executor": ToyExecutor,
+        "probe": lambda: Availability(True),
+        "priority": -5,
+        "options": ToyOptions,
+        "description": "for tests",
+    }
     return BackendSpec(**{**fields, **changes})
 
 

@@ -4,7 +4,7 @@ executable, transfer_manager. What must be written is abstract; all else has a d
 
 from xla_core.backend.compile_options import BackendOptions, CompileOptions
 from xla_core.backend.compiler import Compiler
-from xla_core.backend.device_layout import dense_byte_size, from_device_layout, to_device_layout
+from xla_core.backend.device_layout import from_device_layout, to_device_layout
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import (
     Allocator,
@@ -46,7 +46,6 @@ __all__ = [
     "StreamExecutor",
     "TransferManager",
     "backends",
-    "dense_byte_size",
     "from_device_layout",
     "hookimpl",
     "hookspec",

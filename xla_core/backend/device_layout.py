@@ -8,7 +8,7 @@ import numpy as np
 
 from xla_core.hlo.shape import Layout, Shape
 
-__all__ = ["dense_byte_size", "from_device_layout", "to_device_layout"]
+__all__ = ["from_device_layout", "to_device_layout"]
 
 
 def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
@@ -45,19 +45,8 @@ def from_device_layout(data: np.ndarray, shape: Shape) -> np.ndarray:
     return physical.transpose(np.argsort(order)) if shape.rank else physical
 
 
-def dense_byte_size(shape: Shape) -> int:
-    """Bytes of an array in its layout: tiles' padding and packed elements included."""
-    if shape.layout is None:
-        return shape.byte_size
-    dimensions = tuple(shape.dimensions[d] for d in shape.layout.minor_to_major[::-1])
-    for tile in shape.layout.tiles:
-        dimensions = _tiled_dimensions(dimensions, tile)
-    bits = shape.layout.element_size_in_bits or shape.element_type.byte_width * 8
-    return (math.prod(dimensions) * bits + 7) // 8
-
-
 def _bytes(array: np.ndarray) -> np.ndarray:
-    return array.reshape(-1).view(np.uint8)
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def _tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:

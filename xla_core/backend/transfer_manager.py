@@ -71,6 +71,10 @@ class TransferManager:
 
     # -- layouts -----------------------------------------------------------------------------------------------------
 
+    def device_shape(self, shape: Shape) -> Shape:
+        """`shape` with the layout that arrays have when no program says. (XLA: HostShapeToDeviceShape.)"""
+        return self.target_config.layouts.with_layout(shape)
+
     def byte_size(self, shape: Shape) -> int:
         """Bytes that an array of `shape` takes on the device. (XLA: GetByteSizeRequirement.)"""
         return self.target_config.shape_size_bytes(shape)

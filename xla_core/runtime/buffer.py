@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +9,12 @@ import numpy as np
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import Event
 from xla_core.errors import FailedPreconditionError
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_core.runtime.device import Device
 
-__all__ = ["Buffer", "default_shape", "intern_shape"]
+__all__ = ["Buffer", "intern_shape"]
 
 _shapes: dict[Shape, Shape] = {}
 
@@ -24,12 +22,6 @@ _shapes: dict[Shape, Shape] = {}
 def intern_shape(shape: Shape) -> Shape:
     """The one object for all equal shapes, so that checking an argument is one `is`."""
     return _shapes.setdefault(shape, shape)
-
-
-@functools.lru_cache(maxsize=4096)
-def default_shape(dtype: np.dtype, dimensions: tuple[int, ...]) -> Shape:
-    """The interned, row-major shape of a numpy array in native byte order."""
-    return intern_shape(Shape.array(ElementType.from_numpy(dtype), dimensions).with_default_layout())
 
 
 class MemoryHold:

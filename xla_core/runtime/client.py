@@ -19,7 +19,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
-from xla_core.runtime.buffer import Buffer, default_shape, intern_shape
+from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.device import Device
 from xla_core.runtime.entry import flatten_entry, set_donation
 from xla_core.runtime.host_array import as_host_array
@@ -49,6 +49,7 @@ class Client:
         count = self.platform.visible_device_count()
         if count < 1:
             raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
+        self._device_shapes: dict[tuple[np.dtype, tuple[int, ...]], Shape] = {}
         self.devices: tuple[Device, ...] = tuple(Device(self, self.platform, i, i) for i in range(count))
 
     @property
@@ -159,7 +160,12 @@ class Client:
             array._require()
             array = array.to_numpy()
         host = as_host_array(array)
-        return self._to_device(host, device, default_shape(host.dtype, host.shape))
+        key = (host.dtype, host.shape)
+        shape = self._device_shapes.get(key)
+        if shape is None:
+            shape = intern_shape(self.platform.transfer_manager.device_shape(Shape.of(host)))
+            self._device_shapes[key] = shape
+        return self._to_device(host, device, shape)
 
     def _to_device(self, array: np.ndarray, device: Device, shape: Shape) -> Buffer:
         """Puts `array` (native, of `shape`'s dtype and dimensions) on the device in `shape`'s layout."""

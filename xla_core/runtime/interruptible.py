@@ -34,20 +34,24 @@ def run_interruptible(work: Callable[[], T], name: str) -> T:
     done.acquire()
     context = contextvars.copy_context()
 
+    cancelled = False
+
     def run() -> None:
         try:
-            result.append(context.run(work))
+            if not cancelled:
+                result.append(context.run(work))
         except BaseException as error:
             failure.append(error)
         finally:
             done.release()
 
     worker = threading.Thread(target=run, name=name)
-    worker.start()
     try:
+        worker.start()  # a signal may come within this, too
         done.acquire()
     except BaseException:
-        if worker.ident is not None and worker.is_alive():
+        cancelled = True
+        if worker.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Interrupted))
         raise
     if failure:

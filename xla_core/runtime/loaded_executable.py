@@ -77,6 +77,7 @@ class _DeviceProgram:
             raise device.dead.with_traceback(None)
         memories: list[DeviceMemory] = []
         waited = None
+        originals: list[tuple[int, Buffer]] = []
         with self.lock:
             for argument, shape in zip(arguments, self.shapes, strict=True):
                 if (
@@ -85,7 +86,11 @@ class _DeviceProgram:
                     or argument._device is not device
                     or argument._memory is None
                 ):
-                    argument = self._adapted(argument, shape, len(memories))
+                    adapted = self._adapted(argument, shape, len(memories))
+                    if adapted is not argument:
+                        arguments = [*arguments[: len(memories)], adapted, *arguments[len(memories) + 1 :]]
+                        originals.append((len(memories), argument))
+                        argument = adapted
                 event = argument._event
                 if event is not None and event is not waited:
                     if event.ready and event.error is None:
@@ -94,17 +99,24 @@ class _DeviceProgram:
                         self.wait(event)
                         waited = event
                 memories.append(argument._memory)  # type: ignore[arg-type]  # not None: checked above, or by _adapted
-            if self.donated:
-                results = self._run_donating(arguments, memories, run_options or self.run_options)
-            else:
-                results = self.execute(run_options or self.run_options, memories)
-            done = self.finish()
+            try:
+                if self.donated:
+                    results = self._run_donating(arguments, memories, run_options or self.run_options)
+                    for index, original in originals:
+                        if index in self.donated:
+                            original._take(f"donated to {self.name}")
+                else:
+                    results = self.execute(run_options or self.run_options, memories)
+            finally:
+                done = self.finish()  # also of a run that was refused: what its arguments brought ends here
         event = None if done is _READY else done
         return tuple(
             [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]
         )
 
-    def _run_donating(self, arguments: Sequence[Buffer], memories: list[Any], run_options: RunOptions) -> Sequence[Any]:
+    def _run_donating(
+        self, arguments: Sequence[Buffer], memories: list[DeviceMemory], run_options: RunOptions
+    ) -> Sequence[DeviceMemory]:
         """As `execute`, with the donated arguments' memory handed over, or a copy of it where it isn't the argument's
         alone.
         """
@@ -115,8 +127,6 @@ class _DeviceProgram:
         copies = []
         for index in self.donated:
             argument = arguments[index]
-            if argument.__class__ is not Buffer or argument._memory is not memories[index]:
-                continue  # made for this call
             if argument._hold is not None:
                 copy = device.allocator.allocate(memories[index].size)
                 copies.append((index, copy))
@@ -126,19 +136,23 @@ class _DeviceProgram:
         for index, copy in copies:
             stream.memcpy_d2d(copy, memories[index])
             memories[index] = copy
-        results = self.execute(run_options, memories)
+        try:
+            results = self.execute(run_options, memories)
+        except Exception:
+            for _, copy in copies:
+                device.allocator.free(copy)
+            raise
         returned = {id(memory) for memory in results}
         for index in self.donated:
             argument = arguments[index]
             memory = memories[index]
             if id(memory) not in returned:
                 device.allocator.free(memory)
-            if argument.__class__ is Buffer and argument._memory is not None:
-                if argument._memory is memory:
-                    argument._memory = None
-                    argument._gone = f"donated to {self.name}"
-                else:
-                    argument._take(f"donated to {self.name}")
+            if argument._memory is memory:
+                argument._memory = None  # it is the executable's now
+                argument._gone = f"donated to {self.name}"
+            else:
+                argument._take(f"donated to {self.name}")
         return results
 
     # -- what is not the common case ---------------------------------------------------------------------------------

@@ -16,23 +16,20 @@ __all__ = ["MAGIC", "pack", "unpack"]
 
 MAGIC = b"XLACORE\x01"
 _LENGTH = 8  # bytes of the header's length, little-endian
-_MAX_HEADER = 1 << 24
+_FINGERPRINT = hashlib.sha256().digest_size
 
 
 def pack(platform: Platform, backend_version: str, executable: Executable, options: CompileOptions) -> bytes:
-    """Magic, length of the header, header as JSON, payload."""
-    payload = executable.serialize()
+    """Magic, fingerprint of all that follows, length of the header, header as JSON, payload."""
     module = executable.module
     header = {
         **_identity(platform, backend_version),
-        "fingerprint": hashlib.sha256(payload).hexdigest(),
         "name": module.name,
-        "num_replicas": module.num_replicas,
-        "num_partitions": module.num_partitions,
         "options": options.model_dump(mode="json", exclude={"backend"}),
     }
     text = json.dumps(header, sort_keys=True).encode()
-    return MAGIC + len(text).to_bytes(_LENGTH, "little") + text + payload
+    rest = len(text).to_bytes(_LENGTH, "little") + text + executable.serialize()
+    return MAGIC + hashlib.sha256(rest).digest() + rest
 
 
 def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[dict[str, Any], bytes]:
@@ -43,15 +40,11 @@ def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[dict[
     """
     if not data.startswith(MAGIC):
         raise InvalidArgumentError("these bytes are not a serialized executable", hint="pass what serialize() returned")
-    start = len(MAGIC) + _LENGTH
-    length = int.from_bytes(data[len(MAGIC) : start], "little")
-    if len(data) < start or length > min(_MAX_HEADER, len(data) - start):
-        raise InvalidArgumentError("this serialized executable is cut off in its header")
-    try:
-        header: dict[str, Any] = json.loads(data[start : start + length])
-        fingerprint = header["fingerprint"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidArgumentError(f"the header of this serialized executable is damaged: {error}") from error
+    fingerprint, rest = data[len(MAGIC) : len(MAGIC) + _FINGERPRINT], data[len(MAGIC) + _FINGERPRINT :]
+    if hashlib.sha256(rest).digest() != fingerprint:
+        raise InvalidArgumentError("this serialized executable is damaged or cut off: its fingerprint is wrong")
+    end = _LENGTH + int.from_bytes(rest[:_LENGTH], "little")
+    header: dict[str, Any] = json.loads(rest[_LENGTH:end])
     differences = [
         f"{what} is {header.get(what)!r}, here it is {here!r}"
         for what, here in _identity(platform, backend_version).items()
@@ -62,10 +55,7 @@ def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[dict[
             "this serialized executable was made for something else: " + "; ".join(differences),
             hint="compile the program again here",
         )
-    payload = data[start + length :]
-    if hashlib.sha256(payload).hexdigest() != fingerprint:
-        raise InvalidArgumentError("this serialized executable is damaged: its fingerprint is wrong")
-    return header, payload
+    return header, rest[end:]
 
 
 def _identity(platform: Platform, backend_version: str) -> dict[str, str]:

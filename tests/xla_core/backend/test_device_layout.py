@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xla_core.backend import dense_byte_size, from_device_layout, to_device_layout
+from xla_core.backend import from_device_layout, to_device_layout
 from xla_core.hlo import ElementType, Layout, Shape
+from xla_core.target import array_size_bytes
 
 F32 = ElementType.F32
 
 
 def linear_index(index: tuple[int, ...], shape: Shape) -> int:
-    """Where an element lies, by the text of XLA's "tiled layout" document: each tile splits the minor-most dimensions."""
+    """Where an element lies, by XLA's "tiled layout" document: each tile splits the minor-most dimensions."""
     layout = shape.layout
     order = layout.minor_to_major[::-1]
     position = [index[d] for d in order]
@@ -29,13 +30,13 @@ def linear_index(index: tuple[int, ...], shape: Shape) -> int:
             position.insert(0, 0)
             extent.insert(0, 1)
         head = len(position) - rank
-        outer = [p // t for p, t in zip(position[head:], tile)]
-        inner = [p % t for p, t in zip(position[head:], tile)]
-        counts = [math.ceil(e / t) for e, t in zip(extent[head:], tile)]
+        outer = [p // t for p, t in zip(position[head:], tile, strict=True)]
+        inner = [p % t for p, t in zip(position[head:], tile, strict=True)]
+        counts = [math.ceil(e / t) for e, t in zip(extent[head:], tile, strict=True)]
         position = position[:head] + outer + inner
         extent = extent[:head] + counts + list(tile)
     flat = 0
-    for p, e in zip(position, extent):
+    for p, e in zip(position, extent, strict=True):
         flat = flat * e + p
     return flat
 
@@ -57,7 +58,7 @@ def test_layout_matches_the_definition_and_comes_back(case) -> None:
     array = np.arange(1, math.prod(dims) + 1, dtype=np.float32).reshape(dims)
     data = to_device_layout(array, shape)
     assert data.dtype == np.uint8
-    assert data.size == dense_byte_size(shape)
+    assert data.size == array_size_bytes(shape)
     values = data.view(np.float32)
     for index in itertools.product(*map(range, dims)):
         assert values[linear_index(index, shape)] == array[index]
@@ -71,7 +72,7 @@ def test_packed_elements(kind: ElementType) -> None:
     array = np.resize(np.arange(low, high), (3, 7)).astype(kind.dtype)
     shape = Shape(kind, (3, 7), Layout((1, 0), (), bits))
     data = to_device_layout(array, shape)
-    assert data.size == dense_byte_size(shape) == -(-21 * bits // 8)
+    assert data.size == array_size_bytes(shape) == -(-21 * bits // 8)
     assert int(data[0]) & ((1 << bits) - 1) == int(array[0, 0]) & ((1 << bits) - 1)
     back = from_device_layout(data, shape)
     assert back.dtype == kind.dtype
