@@ -62,11 +62,12 @@ class NativeProgram:
     def to_bytes(self, hlo_text: str) -> bytes:
         """A header of JSON, then HLO text, constants and code."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        code, constants, text = fields.pop("code"), fields.pop("constants"), hlo_text.encode()
+        text = hlo_text.encode()
+        del fields["code"], fields["constants"]
         fields["results"] = [dataclasses.astuple(r) for r in self.results]
-        fields["sizes"] = [len(text), len(constants), len(code)]
+        fields["sizes"] = [len(text), len(self.constants), len(self.code)]
         header = json.dumps(fields).encode()
-        return struct.pack("<I", len(header)) + header + text + constants + code
+        return struct.pack("<I", len(header)) + header + text + self.constants + self.code
 
     @staticmethod
     def from_bytes(data: bytes) -> tuple[NativeProgram, str]:

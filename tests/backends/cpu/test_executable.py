@@ -1,0 +1,134 @@
+"""The executable: serialization, donation, artifacts, control flow, threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+
+STEP = """HloModule step, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY main {
+  x = f32[1024] parameter(0)
+  c = f32[1024] constant({...})
+  y = f32[1024] multiply(x, x)
+  ROOT z = f32[1024] add(y, x)
+}""".replace("  c = f32[1024] constant({...})\n", "")
+
+LOOP = """HloModule loop
+condition {
+  s = (s32[], f32[100]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(10)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+body {
+  s = (s32[], f32[100]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[100] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[100] sine(x)
+  ROOT t = (s32[], f32[100]) tuple(j, y)
+}
+ENTRY main {
+  x = f32[100] parameter(0)
+  zero = s32[] constant(0)
+  t = (s32[], f32[100]) tuple(zero, x)
+  w = (s32[], f32[100]) while(t), condition=condition, body=body
+  ROOT y = f32[100] get-tuple-element(w), index=1
+}"""
+
+SWITCH = """HloModule switch
+first { x = f32[4] parameter(0)  ROOT y = f32[4] negate(x) }
+second { x = f32[4] parameter(0)  ROOT y = f32[4] exponential(x) }
+third { x = f32[4] parameter(0)  ROOT y = f32[4] add(x, x) }
+ENTRY main {
+  i = s32[] parameter(0)
+  x = f32[4] parameter(1)
+  ROOT y = f32[4] conditional(i, x, x, x), branch_computations={first, second, third}
+}"""
+
+
+def test_a_donated_argument_becomes_the_result(client):
+    exe = client.compile(STEP)
+    x = np.linspace(0, 1, 1024, dtype=np.float32)
+    buffer = client.buffer_from_host(x)
+    for _ in range(3):
+        (out,) = exe.execute([buffer])
+        assert buffer.is_deleted()
+        buffer = out
+    expected = x
+    for _ in range(3):
+        expected = expected * expected + expected
+    np.testing.assert_allclose(np.asarray(buffer), expected, rtol=1e-6)
+
+
+def test_a_steady_loop_allocates_nothing(client):
+    exe = client.compile(STEP)
+    buffer = client.buffer_from_host(np.zeros(1024, np.float32))
+    (buffer,) = exe.execute([buffer])
+    before = client.devices[0].memory_stats().allocations
+    for _ in range(50):
+        (buffer,) = exe.execute([buffer])
+    buffer.block_until_ready()
+    assert client.devices[0].memory_stats().allocations == before
+
+
+@pytest.mark.parametrize("index", [0, 1, 2, 7, -1])
+def test_conditional(agree, index):
+    agree(SWITCH, np.int32(index), np.arange(4, dtype=np.float32))
+
+
+def test_while(agree):
+    agree(LOOP, np.linspace(-2, 2, 100, dtype=np.float32))
+
+
+def test_serialized_code_runs_again(client):
+    x = np.linspace(-2, 2, 100, dtype=np.float32)
+    exe = client.compile(LOOP)
+    again = client.deserialize(exe.serialize())
+    np.testing.assert_array_equal(np.asarray(again(x)[0]), np.asarray(exe(x)[0]))
+
+
+def test_damaged_code_is_refused(client):
+    blob = client.compile(LOOP).serialize()
+    with pytest.raises(xla.XlaError):
+        client.deserialize(blob[:-100])
+
+
+def test_artifacts(client):
+    exe = client.compile(LOOP, options=xla.CompileOptions(keep_artifacts=True))
+    artifacts = exe.artifacts()
+    assert "while" in artifacts["hlo"]
+    assert "@xla_cpu_entry(" in artifacts["llvm"]
+    assert "xla_cpu_entry:" in artifacts["asm"]
+    assert artifacts["object"][:4] == b"\x7fELF"
+
+
+def test_threads_do_not_change_the_result(client):
+    text = """HloModule big
+ENTRY main {
+  x = f32[1000,1000] parameter(0)
+  y = f32[1000,1000] parameter(1)
+  d = f32[1000,1000] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = f32[1000,1000] tanh(d)
+}"""
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((1000, 1000)).astype(np.float32) for _ in range(2))
+    results = [
+        np.asarray(client.compile(text, options=xla.CompileOptions(backend={"threads": n}))(x, y)[0]) for n in (1, 2, 5)
+    ]
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_what_has_no_code_is_an_error_with_its_place(client):
+    text = """HloModule call
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] custom-call(x), custom_call_target="nobody", metadata={source_file="model.py" source_line=7}
+}"""
+    with pytest.raises(xla.XlaError, match=r"model\.py:7") as caught:
+        client.compile(text)
+    assert caught.value.code is xla.StatusCode.UNIMPLEMENTED
