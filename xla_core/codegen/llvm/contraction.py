@@ -7,12 +7,12 @@ which operand elements a product needs; the tiled kernels use them too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from xla_core.codegen.llvm.builder import Value
-from xla_core.codegen.llvm.data_movement import parts, whole
+from xla_core.codegen.llvm.data_movement import whole
 from xla_core.codegen.llvm.fused import FusedIrEmitter, generator
-from xla_core.codegen.llvm.index import Digit, Index, compose, merge_digits, offset_digit
+from xla_core.codegen.llvm.index import Digit, Index, compose, merge_digits
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue
 from xla_core.codegen.llvm.types import register_type
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window
@@ -42,7 +42,7 @@ class ProductSum:
         return [zero, zero] if self.type.is_complex else [zero]
 
     def add(self, total: Sequence[Value], lhs: ElementValue, rhs: ElementValue) -> list[Value]:
-        """total + lhs * rhs."""
+        """Adds a product: total + lhs * rhs."""
         b, e = self.f.b, self.f.elemental
         x, y = e.convert(lhs, self.lhs_type, self.type), e.convert(rhs, self.rhs_type, self.type)
         saved, b.fast_math = b.fast_math, "reassoc contract"

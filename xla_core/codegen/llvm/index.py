@@ -157,10 +157,8 @@ def split_digit(builder: IrBuilder, digit: Digit, factor: int) -> tuple[Digit, D
     return Digit(quotient, digit.extent // factor, digit.level), Digit(rest, factor, digit.level)
 
 
-def offset_digit(
-    builder: IrBuilder, digit: Digit, offset: Value, extent: int, unit: int = 1, level: int = 0
-) -> Digit:
-    """digit + offset x unit, of another extent. The offset, known at `level`, may be negative where the sum is not."""
+def offset_digit(builder: IrBuilder, digit: Digit, offset: Value, extent: int, unit: int = 1, level: int = 0) -> Digit:
+    """Moves a digit by offset x unit, to another extent. The offset, known at `level`, may be negative, not the sum."""
     level = max(digit.level, level)
     with builder.at_level(level):
         value = builder.add(digit.value, builder.mul(offset, builder.int_(unit), "nsw"), "nsw")

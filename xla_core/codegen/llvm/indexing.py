@@ -52,8 +52,10 @@ def clamped_starts(
 
 
 def dynamic_sliced(f: FusedIrEmitter, window: Index, dims: Sequence[int], starts: Sequence[Digit]) -> Index:
-    """The index into an array of `dims` of a window's element; `starts` are inside. Whole dimensions stay together
-    with the one above them."""
+    """The index into an array of `dims` of a window's element; `starts` are inside.
+
+    Whole dimensions stay together with the one above them.
+    """
     b = f.b
     runs: list[list[int]] = []
     for dimension in range(len(dims)):

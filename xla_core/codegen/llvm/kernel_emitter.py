@@ -14,8 +14,8 @@ from xla_core.codegen.llvm.loop_kernel import LOOP
 from xla_core.codegen.llvm.scatter import SCATTER
 from xla_core.codegen.llvm.select_and_scatter import SELECT_AND_SCATTER
 from xla_core.codegen.llvm.sort import SORT
-from xla_core.codegen.llvm.tiles import TILES
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
+from xla_core.codegen.llvm.tiles import TILES
 from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait

@@ -191,7 +191,7 @@ def _operand_sections(number: int, root: HloInstruction) -> list[Section]:
         starts = [offset if d == dimension else 0 for d in range(len(dims))]
         section = Section(operand.shape.without_layout(), number, root)
         section.value = operand
-        section.place = lambda f, index, starts=starts: sliced(f.b, index, dims, starts, [1] * len(dims))  # type: ignore[misc]
+        section.place = lambda f, index, starts=starts: sliced(f.b, index, dims, starts, [1] * len(dims))
         offset += operand.shape.dimensions[dimension]
         found.append(section)
     return found
@@ -245,9 +245,7 @@ def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int)
     b = context.builder
     if frame.step.integer != 1:  # a grid of threads: all start where they stand, and end at the section's end
         return frame.begin, b.intrinsic("umin", frame.end, b.int_(count))
-    begin, end = (
-        b.udiv(b.mul(bound, b.int_(count), "nuw"), b.int_(total)) for bound in (frame.begin, frame.end)
-    )
+    begin, end = (b.udiv(b.mul(bound, b.int_(count), "nuw"), b.int_(total)) for bound in (frame.begin, frame.end))
     return begin, end
 
 

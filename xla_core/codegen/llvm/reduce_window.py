@@ -84,11 +84,6 @@ def _reduce_window(f: FusedIrEmitter, instruction: HloInstruction, index: Index)
             return values
         return f.context.nest(("window", instruction, dimension), size, step, carried, name="window")
 
-    if not form.operands:
-        inside = b.bool_(False)
-        count = math.prod(w.size for w in form.window)
-        values = reducer.start()
-        for _ in range(min(count, 1)):
-            values = reducer.combine(values, reducer.start())
-        return reducer.leave(values)
+    if not form.operands:  # padding alone: the initial value, combined with itself
+        return reducer.leave(reducer.combine(reducer.start(), reducer.start()))
     return reducer.leave(over([], b.bool_(True), reducer.start()))

@@ -6,6 +6,7 @@ never write the same element, and updates to one element are applied in order.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -14,9 +15,11 @@ from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation
 from xla_core.codegen.llvm.index import Digit, Index, compose, merge_digits, offset_digit
 from xla_core.codegen.llvm.indexing import gathered_starts
+from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.loop_kernel import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["SCATTER"]
 
@@ -126,15 +129,23 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
 
 def _copy_operands(body: KernelBody, form: _Form, context: EmissionContext, fused: FusedIrEmitter) -> None:
     for number, (operand, result) in enumerate(zip(form.operands, body.results, strict=True)):
-        if (number, body.operand_leaf(operand)) in body.aliasing:
-            continue
+        if (number, body.operand_leaf(operand)) not in body.aliasing:
+            copy = functools.partial(_copy_element, context, fused, form.dims, operand, result)
+            context.nest(("copy", number), math.prod(form.dims), copy, name="copy")
 
-        def copy(digits: list[Digit], _: list[Value], operand=operand, result=result) -> Sequence[Value]:  # type: ignore[no-untyped-def]
-            index = Index(form.dims, digits)
-            result.store(context.builder, index, fused.value(operand, index))
-            return ()
 
-        context.nest(("copy", number), math.prod(form.dims), copy, name="copy")
+def _copy_element(
+    context: EmissionContext,
+    fused: FusedIrEmitter,
+    dims: Sequence[int],
+    operand: HloInstruction,
+    result: IrArray,
+    digits: list[Digit],
+    _: list[Value],
+) -> Sequence[Value]:
+    index = Index(dims, digits)
+    result.store(context.builder, index, fused.value(operand, index))
+    return ()
 
 
 def _update(

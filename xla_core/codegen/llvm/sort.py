@@ -169,9 +169,7 @@ def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -
     context.loop(b.int_(0), b.int_(length), insert, name="runs")
 
 
-def _merge_runs(
-    context: EmissionContext, source: _Half, target: _Half, length: int, run: int, less: Less
-) -> None:
+def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: int, less: Less) -> None:
     """Merges neighbouring runs of `run` elements: at each step the smaller head moves, without a branch."""
     b = context.builder
     last = b.int_(length - 1)

@@ -11,16 +11,15 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 
 from xla_core.codegen.llvm.builder import Value
-from xla_core.codegen.llvm.contraction import ConvolutionForm, DotForm, ProductSum
 from xla_core.codegen.llvm.context import EmissionContext
-from xla_core.codegen.llvm.data_movement import choose_element
+from xla_core.codegen.llvm.contraction import ConvolutionForm, DotForm, ProductSum
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index, merge_digits
 from xla_core.codegen.llvm.ir_array import ElementValue
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.loop_kernel import Partition, unit_digits
-from xla_core.codegen.llvm.reductions import Reducer, operand_index
 from xla_core.codegen.llvm.reduce_window import WindowForm
+from xla_core.codegen.llvm.reductions import Reducer, operand_index
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
@@ -51,8 +50,10 @@ class Accumulation:
         raise NotImplementedError
 
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
-        """Opens the loops over what is accumulated, and runs the steps. `prefix` is the result index but for the
-        tile's digit."""
+        """Opens the loops over what is accumulated, and runs the steps.
+
+        `prefix` is the result's index but for the tile's digit.
+        """
         raise NotImplementedError
 
     def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
@@ -61,7 +62,11 @@ class Accumulation:
 
 
 def unrolled(
-    f: FusedIrEmitter, space: Hashable, extent: int, run: Run, step: Callable[[list[Digit], Index, list[Value]], list[Value]]
+    f: FusedIrEmitter,
+    space: Hashable,
+    extent: int,
+    run: Run,
+    step: Callable[[list[Digit], Index, list[Value]], list[Value]],
 ) -> None:
     """Runs `step` for every point of a space, several of them in each pass over the tile."""
     context, b = f.context, f.b
@@ -77,9 +82,7 @@ def unrolled(
 
     def several(index: Value, _: list[Value]) -> Sequence[Value]:
         base = b.mul(index, b.int_(_UNROLL), "nuw nsw")
-        points = [
-            Digit(b.add(base, b.int_(n), "nuw nsw"), extent, b.level, loop=(space, 0)) for n in range(_UNROLL)
-        ]
+        points = [Digit(b.add(base, b.int_(n), "nuw nsw"), extent, b.level, loop=(space, 0)) for n in range(_UNROLL)]
 
         def all_steps(place: Index, values: list[Value]) -> Sequence[Value]:
             for point in points:
@@ -344,7 +347,9 @@ def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
     for instruction in found:
         operand_dims = instruction.operand(0).shape.dimensions
         reduced = max(d for d in instruction.attribute("dimensions") if operand_dims[d] > 1)
-        count = min(count, sum(1 for d in range(reduced + 1, len(operand_dims)) if d not in instruction.attribute("dimensions")))
+        count = min(
+            count, sum(1 for d in range(reduced + 1, len(operand_dims)) if d not in instruction.attribute("dimensions"))
+        )
     return max(count, 1)
 
 

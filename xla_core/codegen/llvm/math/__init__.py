@@ -1,8 +1,8 @@
 """Elementary functions as straight-line LLVM IR, which loops around them turn into vectors.
 
 Each is data (`coefficients`) and a formula on f32 or f64 values. Without branches, calls or tables (but for f64's
-largest angles), so that LLVM's loop vectorizer takes them like any arithmetic. Errors, measured by the tests: f32 within
-2 ULP, f64 within 4.
+largest angles), so that LLVM's loop vectorizer takes them like any arithmetic. Errors, as the tests measure them: f32
+within 2 ULP, f64 within 4.
 """
 
 from xla_core.codegen.llvm.math.emitter import MATH, MathEmitter

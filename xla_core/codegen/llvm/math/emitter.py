@@ -51,25 +51,25 @@ class MathEmitter:
         return self.b.like(value, like)
 
     def fma(self, x: Value, y: Value, z: Value) -> Value:
-        """x y + z, rounded once where the target has that in one instruction."""
+        """The sum x y + z, rounded once where the target has that in one instruction."""
         if self.abi.has_fma:
             return self.b.intrinsic("fma", x, y, z)
         return self.b.fadd(self.b.fmul(x, y), z)
 
     def add(self, x: Value, y: Value | float) -> Value:
-        """x + y."""
+        """The sum."""
         return self.b.fadd(x, self._same(x, y))
 
     def sub(self, x: Value, y: Value | float) -> Value:
-        """x - y."""
+        """The difference."""
         return self.b.fsub(x, self._same(x, y))
 
     def mul(self, x: Value, y: Value | float) -> Value:
-        """x y."""
+        """The product."""
         return self.b.fmul(x, self._same(x, y))
 
     def div(self, x: Value, y: Value | float) -> Value:
-        """x / y."""
+        """The quotient."""
         return self.b.fdiv(x, self._same(x, y))
 
     def _same(self, x: Value, y: Value | float) -> Value:
@@ -117,7 +117,7 @@ class MathEmitter:
         return product, b.fadd(error, b.fmul(xl, yl))
 
     def _halves(self, x: Value) -> tuple[Value, Value]:
-        """x as a sum of two numbers of half the bits. (Dekker 1971.)"""
+        """X as a sum of two numbers of half the bits. (Dekker 1971.)"""
         scaled = self.mul(x, 134217729.0 if x.type == "double" else 4097.0)
         high = self.b.fsub(scaled, self.b.fsub(scaled, x))
         return high, self.b.fsub(x, high)
@@ -125,25 +125,25 @@ class MathEmitter:
     # -- comparison and bits -----------------------------------------------------------------------------------------
 
     def less(self, x: Value, y: float) -> Value:
-        """x < y; false for NaN."""
+        """Whether x < y; false for NaN."""
         return self.b.fcmp("olt", x, self.b.like(y, x))
 
     def greater(self, x: Value, y: float) -> Value:
-        """x > y; false for NaN."""
+        """Whether x > y; false for NaN."""
         return self.b.fcmp("ogt", x, self.b.like(y, x))
 
     def equal(self, x: Value, y: float) -> Value:
-        """x == y."""
+        """Whether x == y."""
         return self.b.fcmp("oeq", x, self.b.like(y, x))
 
     def choose(self, condition: Value, x: Value | float, y: Value | float) -> Value:
-        """x where the condition holds, else y; one of them is a value."""
+        """One of two: x where the condition holds, else y. At least one is a value."""
         like = x if isinstance(x, Value) else y
         assert isinstance(like, Value)
         return self.b.select(condition, self._same(like, x), self._same(like, y))
 
     def limit(self, x: Value, low: float, high: float) -> Value:
-        """x between two bounds; NaN stays."""
+        """The nearest number between two bounds; NaN stays."""
         return self.choose(self.less(x, low), low, self.choose(self.greater(x, high), high, x))
 
     def bits(self, x: Value) -> Value:

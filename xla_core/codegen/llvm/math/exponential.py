@@ -59,7 +59,7 @@ def logistic(m: MathEmitter, x: Value) -> Value:
 
 @math_function("tanh")
 def tanh(m: MathEmitter, x: Value) -> Value:
-    """t / (t + 2), t = e^2|x| - 1."""
+    """By t = e^2|x| - 1: t / (t + 2)."""
     y = m.abs(x)
     y = m.choose(m.greater(y, {"float": 10.0, "double": 22.0}[x.type]), {"float": 10.0, "double": 22.0}[x.type], y)
     t = expm1(m, m.b.fadd(y, y))

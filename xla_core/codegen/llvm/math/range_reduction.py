@@ -7,6 +7,8 @@ that loops stay vectors.
 
 from __future__ import annotations
 
+import itertools
+
 from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.math.coefficients import PI_OVER_2, TWO_OVER_PI
 from xla_core.codegen.llvm.math.emitter import MathEmitter
@@ -76,7 +78,7 @@ def _large(m: MathEmitter, x: Value, limit: float) -> tuple[Value, Value | None,
     word, shift = b.lshr(start, 5), b.binary("and", start, b.int_(31, "i32"))
     count = 3 if single else 6
     raw = _words(m, word, count + 1, lead, first // 32, last // 32)
-    window = [b.intrinsic("fshl", high, low, shift) for high, low in zip(raw, raw[1:], strict=False)]
+    window = [b.intrinsic("fshl", high, low, shift) for high, low in itertools.pairwise(raw)]
     result = _product(m, mantissa, [b.cast("zext", w, "i64") for w in window], single=single)
     # result: 2 integer bits, then the fraction, in 32-bit words, most significant first
     top = b.or_(b.shl(result[0], 32), result[1])
@@ -123,7 +125,7 @@ def _words(m: MathEmitter, word: Value, count: int, lead: int, first: int, last:
 
 
 def _product(m: MathEmitter, mantissa: Value, window: list[Value], *, single: bool) -> list[Value]:
-    """mantissa x window modulo 2^(32 words), in words as i64, most significant first."""
+    """The product mantissa x window modulo 2^(32 words), in words as i64, most significant first."""
     b = m.b
     mask = b.int_(0xFFFFFFFF)
     if single:

@@ -36,7 +36,7 @@ def cbrt(m: MathEmitter, x: Value) -> Value:
     square, square_low = m.two_product(t, t)
     cube, cube_low = m.two_product(square, t)
     excess = b.fadd(b.fsub(cube, y), m.fma(square_low, t, cube_low))
-    t = b.fsub(t, b.fdiv(b.fmul(t, excess), m.fma(cube, m.constant(2.0, x), y)))
+    t = b.fsub(t, b.fmul(t, b.fdiv(excess, m.fma(cube, m.constant(2.0, x), y))))
     t = m.choose(tiny, m.mul(t, 2.0**-18), t)
     plain = b.and_(m.greater(size, 0.0), m.less(size, float("inf")))
     return b.select(plain, m.with_sign(t, x), b.fadd(x, x))

@@ -58,7 +58,7 @@ def cosine(m: MathEmitter, x: Value) -> Value:
 
 @math_function("tan")
 def tan(m: MathEmitter, x: Value) -> Value:
-    """sin / cos; f32 by f64, whose quotient rounds once."""
+    """The quotient sin / cos; f32 by f64, whose quotient rounds once."""
     wide = m.b.cast("fpext", x, "double") if x.type == "float" else x
     r, low, quadrant = reduce_by_half_pi(m, x, wide=True)
     odd = m.b.icmp("ne", m.b.binary("and", quadrant, m.integer(1, quadrant)), m.integer(0, quadrant))
