@@ -13,20 +13,20 @@ from xla_core.hlo.element_type import ElementType
 __all__ = ["Difference", "Tolerance", "compare_arrays", "ulp_distance"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
     """An element is right where any of these holds, and always where both are NaN or equal.
 
     Attributes:
         ulp: at most so many units in the last place.
-        rtol, atol: |actual - expected| <= atol + rtol * |expected|.
+        rtol, atol: |actual - expected| <= atol + rtol * |expected|; `atol` may be an array of the result's shape.
         scaled: |actual - expected| <= scaled * (the largest finite |expected| of the array): for results of long sums,
             whose small elements inherit the rounding of large ones.
     """
 
     ulp: float = 0.0
     rtol: float = 0.0
-    atol: float = 0.0
+    atol: float | np.ndarray = 0.0
     scaled: float = 0.0
 
 
@@ -100,8 +100,8 @@ def ulp_distance(actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
     if element.is_complex:
         return _complex_distance(actual, expected)
     if not element.is_floating:
-        difference = np.maximum(actual, expected).astype(object) - np.minimum(actual, expected).astype(object)
-        return np.where(actual == expected, 0.0, difference.astype(np.float64))
+        wide = [np.asarray(x).astype(object) for x in (actual, expected)]
+        return np.asarray(np.where(actual == expected, 0.0, np.abs(wide[0] - wide[1])), np.float64)
     width = element.byte_width * 8
     bits = np.dtype(f"u{element.byte_width}")
     a, b = (np.ascontiguousarray(x).view(bits).reshape(x.shape).astype(np.uint64) for x in (actual, expected))

@@ -1,0 +1,89 @@
+"""`xla conform`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xla_conformance.results import Result, Run
+
+__all__ = ["conform"]
+
+
+def conform(
+    backend: Annotated[
+        str | None, typer.Option("--backend", "-b", metavar="B", help="The platform; default: as of xla.Client().")
+    ] = None,
+    profile: Annotated[str, typer.Option("--profile", "-p", metavar="quick|full|stress", help="How much.")] = "quick",
+    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write report.json and junit.xml there.")] = None,
+    expression: Annotated[str, typer.Option("-k", metavar="EXPR", help="Only tests that match, as of pytest -k.")] = "",
+    workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
+) -> None:
+    """Decide whether a backend is right; exit code 1 if it isn't."""
+    from rich.console import Console
+
+    from xla_conformance import report as reports
+    from xla_conformance.plugin import PROFILES
+    from xla_core.errors import InvalidArgumentError
+
+    if profile not in PROFILES:
+        raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
+    name, environment = _examine(backend)
+    out = Console(highlight=False)
+    out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
+    run = _run(name, profile, expression, workers)
+    run.environment = environment
+    reports.print_report(out, run)
+    if report is not None:
+        for path in reports.write_report(run, report):
+            out.print(str(path), markup=False, soft_wrap=True)
+    if not run.conforms:
+        raise typer.Exit(2 if run.problem else 1)
+
+
+def _examine(backend: str | None) -> tuple[str, dict[str, Any]]:
+    """The backend's name, and what the report says of the surroundings. Raises XlaError where it can't be used."""
+    import platform
+
+    import xla_core as xla
+    from xla_conformance import __version__
+    from xla_core.backend import CONTRACT_VERSION
+
+    with xla.Client(backend) as client:
+        description = client.devices[0].description
+        return client.platform_name, {
+            "suite_version": __version__,
+            "core_version": xla.__version__,
+            "contract_version": ".".join(map(str, CONTRACT_VERSION)),
+            "backend_version": client.backend_version,
+            "device": description.name,
+            "devices": len(client.devices),
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+        }
+
+
+def _run(backend: str, profile: str, expression: str, workers: int) -> Run:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from xla_conformance.results import State
+    from xla_conformance.runner import run_suite
+
+    console: Console = Console(stderr=True, highlight=False)
+    columns = (TextColumn("{task.fields[group]:<11}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, TextColumn("[red]{task.fields[wrong]}"), console=console, transient=True) as bars:
+        task = bars.add_task("conform", total=None, group="", wrong="")
+        wrong = 0
+
+        def show(total: int, result: Result) -> None:
+            nonlocal wrong
+            wrong += result.state in (State.FAIL, State.ERROR)
+            bars.update(task, total=total, advance=1, group=result.group, wrong=f"{wrong} wrong" if wrong else "")
+
+        return run_suite(backend, profile, expression=expression, workers=workers, progress=show)

@@ -1,0 +1,180 @@
+"""A case: one op, one element type, a module, arguments, and what the result must be."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from xla_conformance.ops.inputs import index_array, moderate_array, special_array
+from xla_conformance.ops.templates import Template, load_templates
+from xla_conformance.ops.tolerances import EXACT, Rule, epsilon, wide
+from xla_core import evaluate, parse
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import OPS, ElementType, HloComputation, HloModule, OpDef, Shape, Trait
+from xla_core.hlo.literal_comparison import Difference, Tolerance, compare_arrays
+
+__all__ = ["OpCase", "generate"]
+
+DIMENSIONS = (5, 13)  # no multiple of a vector: the rest of a loop is tested too
+TRANSCENDENTAL = Rule("ulp", 4)
+CONVERSIONS_QUICK = frozenset({ElementType.PRED, ElementType.S32, ElementType.F32, ElementType.BF16, ElementType.S8})
+
+
+@dataclasses.dataclass(frozen=True)
+class OpCase:
+    """`build` makes the module for an element type: the case's own, or the wide one of the expected result."""
+
+    opcode: str
+    variant: str
+    element_type: ElementType
+    build: Callable[[ElementType], HloModule]
+    rule: Rule
+    special: bool = False
+    index: frozenset[int] = frozenset()
+    positive: frozenset[int] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return "-".join(p for p in (self.opcode, self.variant, self.element_type.value) if p)
+
+    def module(self) -> HloModule:
+        return self.build(self.element_type)
+
+    def arguments(self) -> list[np.ndarray]:
+        random = np.random.default_rng(zlib.crc32(self.name.encode()))
+        return [self._argument(i, shape, random) for i, shape in enumerate(self.module().parameter_shapes)]
+
+    def _argument(self, number: int, shape: Shape, random: np.random.Generator) -> np.ndarray:
+        if number in self.index:
+            return index_array(shape, random)
+        if self.special:
+            return special_array(shape, random)
+        return moderate_array(shape, random, positive=number in self.positive)
+
+    def check(self, results: Iterable[np.ndarray]) -> list[Difference]:
+        """Compares with what the result must be; see `tolerances`."""
+        return [
+            compare_arrays(np.asarray(actual), expected, tolerance)
+            for actual, (expected, tolerance) in zip(results, self.expected(), strict=True)
+        ]
+
+    def expected(self) -> list[tuple[np.ndarray, Tolerance]]:
+        """For each result: what it must be, and how nearly."""
+        arguments = self.arguments()
+        if self.rule.kind == "exact" or (wide(self.element_type) is self.element_type and self.rule.kind != "sum"):
+            return [(value, self._tolerance(value)) for value in evaluate(self.module(), *arguments)]
+        module = self.build(wide(self.element_type))
+        widened = [a.astype(s.dtype) for a, s in zip(arguments, module.parameter_shapes, strict=True)]
+        values = evaluate(module, *widened)
+        sizes = evaluate(module, *(np.abs(a).astype(a.dtype) for a in widened)) if self.rule.kind == "sum" else values
+        types = [s.dtype for s in self.module().result_shape.leaves()]
+        with np.errstate(all="ignore"):
+            return [
+                (value.astype(dtype), self._tolerance(value.astype(dtype), size))
+                for value, size, dtype in zip(values, sizes, types, strict=True)
+            ]
+
+    def _tolerance(self, expected: np.ndarray, size: np.ndarray | None = None) -> Tolerance:
+        element = ElementType.from_numpy(expected.dtype)
+        eps = epsilon(element)
+        if not eps or self.rule.kind == "exact":
+            return Tolerance()
+        if self.rule.kind == "ulp":
+            narrow = element.component.bit_width <= 16
+            return Tolerance(ulp=1 if narrow else self.rule.factor * (4 if element.is_complex else 1))
+        if self.rule.kind == "sum":
+            return Tolerance(ulp=1, atol=self.rule.factor * eps * np.abs(expected if size is None else size))
+        return Tolerance(ulp=1, scaled=self.rule.factor * eps)
+
+
+def generate(element_types: Iterable[ElementType], *, every_conversion: bool = True) -> Iterator[OpCase]:
+    """Every case of these element types, in the op table's order. A type that an op doesn't take gives none."""
+    types = [t for t in ElementType if t in set(element_types)]
+    written: dict[str, list[Template]] = {}
+    for template in load_templates():
+        written.setdefault(template.opcode, []).append(template)
+    for opcode, op in OPS.items():
+        if opcode in written:
+            for template in written[opcode]:
+                yield from _of_template(template, types)
+        elif opcode == "convert":
+            yield from _conversions(types, every_conversion)
+        elif op.is_elementwise and isinstance(op.arity, int):
+            yield from _elementwise(op, types)
+
+
+def _of_template(template: Template, types: list[ElementType]) -> Iterator[OpCase]:
+    def build(element_type: ElementType) -> HloModule:
+        return _parsed(template, element_type).clone()
+
+    special = template.opcode in ("compare", "clamp", "reduce-precision", "select", "bitcast-convert")
+    for element_type in types:
+        if element_type in template.types and _builds(lambda t=element_type: build(t)):  # type: ignore[misc]
+            yield OpCase(
+                template.opcode,
+                template.variant,
+                element_type,
+                build,
+                template.rule,
+                special,
+                template.index,
+                template.positive,
+            )
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(template: Template, element_type: ElementType) -> HloModule:
+    return parse(template.program(element_type))
+
+
+def _elementwise(op: OpDef, types: list[ElementType]) -> Iterator[OpCase]:
+    """From the table alone: arity and shape rule say what the op takes."""
+
+    def build(element_type: ElementType) -> HloModule:
+        assert isinstance(op.arity, int)
+        return _module(op.opcode, [Shape(element_type, DIMENSIONS)] * op.arity)
+
+    for element_type in types:
+        if _builds(lambda t=element_type: build(t)):  # type: ignore[misc]
+            transcendental = Trait.TRANSCENDENTAL in op.traits and not element_type.is_integral
+            if element_type is ElementType.F8E8M0FNU:
+                transcendental = False  # it has no zero to round to: the evaluator's own way is the definition
+            rule = TRANSCENDENTAL if transcendental or element_type.is_complex else EXACT
+            yield OpCase(op.opcode, "", element_type, build, rule, special=True)
+
+
+def _conversions(types: list[ElementType], every: bool) -> Iterator[OpCase]:
+    for source in types:
+        for target in types:
+            if source is target or not (every or {source, target} <= CONVERSIONS_QUICK):
+                continue
+
+            def build(element_type: ElementType, target: ElementType = target) -> HloModule:
+                return _module("convert", [Shape(element_type, DIMENSIONS)], Shape(target, DIMENSIONS))
+
+            if _builds(lambda: build(source)):  # noqa: B023  (called at once)
+                yield OpCase("convert", f"to_{target.value}", source, build, EXACT, special=True)
+
+
+def _module(opcode: str, shapes: list[Shape], result: Shape | None = None) -> HloModule:
+    module = HloModule(opcode)
+    entry = HloComputation("main")
+    parameters = [entry.parameter(i, shape) for i, shape in enumerate(shapes)]
+    entry.set_root(entry.add(opcode, *parameters, shape=result))
+    module.add_computation(entry, entry=True)
+    return module
+
+
+def _builds(make: Callable[[], HloModule]) -> bool:
+    """Whether the op takes these types: its shape rule and the verifier say so."""
+    try:
+        from xla_core.hlo.verifier import verify
+
+        verify(make())
+    except InvalidArgumentError:
+        return False
+    return True

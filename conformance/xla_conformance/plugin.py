@@ -1,0 +1,197 @@
+"""The pytest plugin of the suite: loaded by name (`-p xla_conformance.plugin`), never into other people's runs.
+
+It gives the tests the backend (fixtures), leaves out what a profile or the backend's capabilities leave out, and writes
+an event a line for the process that runs it.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from xla_core.backend import BackendSpec, Platform, Stream, StreamExecutor, load_backend
+from xla_core.errors import UnimplementedError
+from xla_core.hlo import ElementType, HloModule
+from xla_core.target import TargetConfig
+
+__all__ = ["PROFILES", "compile_claimed", "not_supported"]
+
+PROFILES = ("quick", "full", "stress")
+_NOT_SUPPORTED = "NOT_SUPPORTED: "
+
+
+def not_supported(reason: str) -> NoReturn:
+    """Ends a test of what the backend doesn't claim."""
+    pytest.skip(_NOT_SUPPORTED + reason)
+
+
+def compile_claimed(
+    client: xla.Client, module: HloModule, options: xla.CompileOptions | None = None
+) -> xla.LoadedExecutable:
+    """Compiles a module. What the core can't do for the target either is NOT_SUPPORTED where the backend doesn't claim
+    it, and a failure where it does.
+    """
+    target = client.platform.compiler.target_config
+    unclaimed = [answer for c in module.computations for i in c.instructions if not (answer := target.supports(i))]
+    try:
+        return client.compile(module, options)
+    except UnimplementedError as error:
+        if not unclaimed:
+            raise
+        not_supported(error.message.splitlines()[0])
+
+
+# -- what tests are given ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def backend(pytestconfig: pytest.Config) -> str:
+    """The platform's name."""
+    return str(pytestconfig.getoption("xla_backend"))
+
+
+@pytest.fixture(scope="session")
+def spec(backend: str) -> BackendSpec:
+    return load_backend(backend)
+
+
+@pytest.fixture(scope="session")
+def client(backend: str) -> Iterator[xla.Client]:
+    """One for all tests, which leave it as they found it."""
+    with xla.Client(backend) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def platform(client: xla.Client) -> Platform:
+    return client.platform
+
+
+@pytest.fixture(scope="session")
+def executor(platform: Platform) -> StreamExecutor:
+    return platform.executor(0)
+
+
+@pytest.fixture(scope="session")
+def target(platform: Platform) -> TargetConfig:
+    return platform.compiler.target_config
+
+
+@pytest.fixture
+def stream(executor: StreamExecutor) -> Iterator[Stream]:
+    made = executor.create_stream()
+    yield made
+    made.synchronize()
+    made.close()
+
+
+@pytest.fixture
+def random(request: pytest.FixtureRequest) -> np.random.Generator:
+    """The same numbers for the same test."""
+    return np.random.default_rng(list(request.node.name.encode()))
+
+
+@functools.cache
+def held_types(backend: str) -> tuple[ElementType, ...]:
+    """Element types of arrays that the backend says its devices hold; none where it doesn't load."""
+    try:
+        held = load_backend(backend).platform().compiler.target_config.capabilities.held_types
+    except Exception:  # the tests of the group "loading" say what is wrong with it
+        return ()
+    return tuple(t for t in ElementType if t in held)
+
+
+# -- which tests run --------------------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("xla conformance")
+    group.addoption("--xla-backend", required=False, default="", help="the backend to test")
+    group.addoption("--xla-profile", choices=PROFILES, default="quick")
+    group.addoption("--xla-events", type=int, default=None, help="a file descriptor for a JSON object a line")
+    group.addoption("--xla-done", default="", help="a file that lists tests to leave out, one a line")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "profile(name): the smallest profile that runs this test; default quick")
+    descriptor = config.getoption("xla_events")
+    if descriptor is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Reporter(descriptor), "xla-conformance-reporter")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    level = PROFILES.index(config.getoption("xla_profile"))
+    listed = config.getoption("xla_done")
+    done = set(Path(listed).read_text().splitlines()) if listed else set()
+    chosen: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        marker = item.get_closest_marker("profile")
+        wanted = marker is None or PROFILES.index(marker.args[0]) <= level
+        (chosen if wanted and item.nodeid not in done else left_out).append(item)
+    items[:] = chosen
+    config.hook.pytest_deselected(items=left_out)
+
+
+# -- what becomes of them ---------------------------------------------------------------------------------------------
+
+
+class _Reporter:
+    """Writes events: collected, start, end."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._open: dict[str, dict[str, Any]] = {}
+        self._collected = False
+
+    def _send(self, event: dict[str, Any]) -> None:
+        os.write(self._descriptor, (json.dumps(event) + "\n").encode())
+
+    def _send_collected(self, ids: list[str]) -> None:
+        if not self._collected:
+            self._collected = True
+            self._send({"event": "collected", "ids": ids})
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if session.items:
+            self._send_collected([item.nodeid for item in session.items])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
+        self._send_collected(list(ids))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._end(report.nodeid, "ERROR", 0.0, report.longreprtext, {})
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._send({"event": "start", "id": nodeid})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        entry = self._open.setdefault(report.nodeid, {"state": "PASS", "seconds": 0.0, "message": ""})
+        entry["seconds"] += report.duration
+        if report.skipped:
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            reason = reason.removeprefix("Skipped: ")
+            known = reason.startswith(_NOT_SUPPORTED)
+            entry["state"] = "NOT_SUPPORTED" if known else "ERROR"
+            entry["message"] = reason.removeprefix(_NOT_SUPPORTED)
+        elif report.failed:
+            entry["state"] = "FAIL" if report.when == "call" else "ERROR"
+            entry["message"] = "\n".join(p for p in (entry["message"], report.longreprtext) if p)
+        if report.when not in ("setup", "call"):
+            del self._open[report.nodeid]
+            self._end(report.nodeid, **entry, properties=dict(report.user_properties))
+
+    def _end(self, id: str, state: str, seconds: float, message: str, properties: dict[str, Any]) -> None:
+        self._send(
+            {"event": "end", "id": id, "state": state, "seconds": seconds, "message": message, "properties": properties}
+        )

@@ -1,0 +1,59 @@
+"""Programs that JAX exported, as StableHLO text, with the ranges of their arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.resources
+import json
+import zlib
+
+import ml_dtypes  # noqa: F401  (registers bfloat16 with numpy)
+import numpy as np
+
+__all__ = ["PROGRAMS", "Program"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """`ranges` has a (dimensions, dtype, low, high) for each argument: uniform in [low, high).
+
+    `rtol` and `atol` are what floating-point results may differ by from the reference evaluator's: they say how the
+    program propagates rounding.
+    """
+
+    name: str
+    ranges: tuple[tuple[tuple[int, ...], str, float, float], ...]
+    rtol: float
+    atol: float
+
+    @property
+    def text(self) -> str:
+        return importlib.resources.files(__package__).joinpath(f"{self.name}.mlir").read_text()
+
+    def arguments(self) -> list[np.ndarray]:
+        """The same arrays every time."""
+        random = np.random.default_rng(zlib.crc32(self.name.encode()))
+        return [_array(random, *r) for r in self.ranges]
+
+
+def _array(random: np.random.Generator, dimensions: tuple[int, ...], name: str, low: float, high: float) -> np.ndarray:
+    dtype = np.dtype(name)
+    if dtype.kind in "biu":
+        return np.asarray(random.integers(int(low), int(high), dimensions).astype(dtype))
+    return np.asarray(random.uniform(low, high, dimensions).astype(dtype))
+
+
+def _load() -> tuple[Program, ...]:
+    manifest = json.loads(importlib.resources.files(__package__).joinpath("manifest.json").read_text())
+    return tuple(
+        Program(
+            name,
+            tuple((tuple(dimensions), dtype, low, high) for dimensions, dtype, low, high in entry["arguments"]),
+            entry["rtol"],
+            entry["atol"],
+        )
+        for name, entry in manifest.items()
+    )
+
+
+PROGRAMS = _load()

@@ -1,0 +1,63 @@
+"""What a run of the suite found."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Any
+
+__all__ = ["GROUPS", "Result", "Run", "State"]
+
+GROUPS = ("loading", "transfers", "streams", "memory", "executables", "ops", "programs")
+"""The parts of the suite, each a file `suite/test_GROUP.py`, in the order they run."""
+
+
+class State(enum.Enum):
+    """PASS: right. FAIL: wrong. NOT_SUPPORTED: not claimed by the backend. ERROR: undecided, or it crashed."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    NOT_SUPPORTED = "NOT_SUPPORTED"
+    ERROR = "ERROR"
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """One test. `properties` are what it recorded: the opcode, the largest ULP, ..."""
+
+    id: str
+    state: State
+    seconds: float = 0.0
+    message: str = ""
+    properties: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """Of "test_ops.py::test_op[add-f32]" it is "ops"."""
+        return self.id.partition("::")[0].rpartition("/")[2].removeprefix("test_").removesuffix(".py")
+
+    @property
+    def name(self) -> str:
+        """Without the file."""
+        return self.id.partition("::")[2] or self.id
+
+
+@dataclasses.dataclass
+class Run:
+    """All results, and what they are of."""
+
+    backend: str
+    profile: str
+    results: list[Result] = dataclasses.field(default_factory=list)
+    seconds: float = 0.0
+    problem: str = ""
+    environment: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def count(self, state: State, group: str | None = None) -> int:
+        return sum(r.state is state and group in (None, r.group) for r in self.results)
+
+    @property
+    def conforms(self) -> bool:
+        """Something ran, and nothing was wrong or undecided."""
+        bad = self.count(State.FAIL) + self.count(State.ERROR)
+        return not self.problem and not bad and self.count(State.PASS) > 0

@@ -1,0 +1,174 @@
+"""Runs the suite in a process of its own, so that a backend that crashes or hangs costs one test, not the report."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from xla_conformance.results import GROUPS, Result, Run, State
+
+__all__ = ["TEST_SECONDS", "run_suite"]
+
+TEST_SECONDS = {"quick": 60, "full": 300, "stress": 900}
+"""How long one test of a profile may take."""
+
+_GRACE_SECONDS = 20  # for a test that is over its time to end by itself; then the process is killed
+_MESSAGE_LINES = 40
+
+Progress = Callable[[int, Result], None]
+"""Called after each test with how many there are in all."""
+
+
+def run_suite(
+    backend: str,
+    profile: str = "quick",
+    *,
+    expression: str = "",
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> Run:
+    """Runs the suite on a backend.
+
+    Args:
+        profile: "quick" (under a minute where a compilation takes milliseconds), "full", "stress".
+        expression: which tests, as pytest's -k.
+        workers: processes that share the tests; 0 runs them in one.
+
+    Returns:
+        All results. `problem` says why the suite couldn't run at all, where it couldn't.
+    """
+    start = time.monotonic()
+    run = Run(backend, profile)
+    done: list[str] = []
+    total = 0
+    while True:
+        child = _Child(backend, profile, expression, workers, done)
+        before = len(done)
+        for event in child.events(TEST_SECONDS[profile] + _GRACE_SECONDS):
+            if event["event"] == "collected":
+                total = max(total, before + len(event["ids"]))
+            elif event["event"] == "end":
+                result = _result(event)
+                run.results.append(result)
+                done.append(result.id)
+                if progress is not None:
+                    progress(total, result)
+        if child.lost is None:
+            if child.returncode not in (0, 1, 5):
+                run.problem = f"pytest ended with code {child.returncode}:\n{child.tail()}"
+            break
+        result = Result(child.lost, State.ERROR, child.lost_seconds, f"{child.how_it_ended()}\n{child.tail()}".rstrip())
+        run.results.append(result)
+        done.append(result.id)
+        if progress is not None:
+            progress(total, result)
+    run.seconds = time.monotonic() - start
+    return run
+
+
+class _Child:
+    """One process of pytest. `lost` is the test that it ended in, where it didn't end by itself."""
+
+    def __init__(self, backend: str, profile: str, expression: str, workers: int, done: list[str]) -> None:
+        self.lost: str | None = None
+        self.lost_seconds = 0.0
+        self.hung = False
+        self._scratch = tempfile.TemporaryDirectory(prefix="xla-conform-")
+        scratch = Path(self._scratch.name)
+        self._log = scratch / "log"
+        (scratch / "done").write_text("\n".join(done))
+        suite = importlib.resources.files("xla_conformance").joinpath("suite")
+        reader, writer = os.pipe()
+        command = [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "xla_conformance.plugin", "-p", "pytest_timeout"),
+            *(f"--rootdir={suite}", f"--confcutdir={suite}", "-c", str(suite.joinpath("pytest.ini"))),
+            *(f"--xla-backend={backend}", f"--xla-profile={profile}"),
+            *(f"--xla-events={writer}", f"--xla-done={scratch / 'done'}"),
+            *(f"--timeout={TEST_SECONDS[profile]}", f"--basetemp={scratch / 'tmp'}"),
+            *(("-p", "xdist.plugin", "-n", str(workers)) if workers else ()),
+            *(("-k", expression) if expression else ()),
+            *(str(suite.joinpath(f"test_{group}.py")) for group in GROUPS),
+        ]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=subprocess.STDOUT, pass_fds=[writer], env=_environment(), cwd=scratch
+            )
+        os.close(writer)
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(reader,), daemon=True).start()
+        self._workers = workers
+
+    def _read(self, descriptor: int) -> None:
+        with os.fdopen(descriptor) as pipe:
+            for line in pipe:
+                self._lines.put(line)
+        self._lines.put(None)
+
+    def events(self, limit: float) -> Iterator[dict[str, Any]]:
+        """Until the process is over. Kills it where no event comes for `limit` seconds."""
+        running: dict[str, float] = {}
+        try:
+            while True:
+                try:
+                    line = self._lines.get(timeout=limit)
+                except queue.Empty:
+                    self.hung = True
+                    self._process.kill()
+                    line = self._lines.get()
+                if line is None:
+                    break
+                event = json.loads(line)
+                if event["event"] == "start":
+                    running[event["id"]] = time.monotonic()
+                elif event["event"] == "end":
+                    running.pop(event["id"], None)
+                yield event
+        except BaseException:  # Ctrl-C: leave nothing running
+            self._process.kill()
+            raise
+        finally:
+            self._process.wait()
+        for id, started in running.items():
+            self.lost, self.lost_seconds = id, time.monotonic() - started
+            break
+
+    @property
+    def returncode(self) -> int:
+        return self._process.returncode
+
+    def how_it_ended(self) -> str:
+        if self.hung:
+            return f"hung: it did not end in {self.lost_seconds:.0f} s, and its process was killed"
+        if self.returncode < 0:
+            return f"crashed: its process was ended by {signal.Signals(-self.returncode).name}"
+        return f"crashed: its process ended with code {self.returncode}"
+
+    def tail(self) -> str:
+        """The last lines of what it printed."""
+        lines = self._log.read_text(errors="replace").splitlines()
+        return "\n".join(lines[-_MESSAGE_LINES:])
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what changes a run of pytest from outside. The child imports from where we do."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    environment["PYTHONPATH"] = os.pathsep.join(p or os.getcwd() for p in sys.path)
+    environment["PYTHONFAULTHANDLER"] = "1"
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    return environment
+
+
+def _result(event: dict[str, Any]) -> Result:
+    return Result(event["id"], State[event["state"]], event["seconds"], event["message"], event["properties"])

@@ -1,0 +1,256 @@
+"""Device memory: limits, donation, deletion, and that nothing is given away while work reads it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from xla_conformance.plugin import not_supported
+from xla_core import (
+    Client,
+    CompileOptions,
+    Device,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+)
+from xla_core.backend import DeviceMemory, StreamExecutor
+from xla_core.errors import StatusCode
+
+MEBIBYTE = 1 << 20
+ADD = """\
+HloModule add
+
+ENTRY e {
+  x = f32[262144] parameter(0)
+  y = f32[262144] parameter(1)
+  ROOT r = f32[262144] add(x, y)
+}
+"""
+DONATING = """\
+HloModule step, input_output_alias={ {}: (0, {}, may-alias) }
+
+ENTRY e {
+  x = f32[262144] parameter(0)
+  y = f32[262144] parameter(1)
+  ROOT r = f32[262144] add(x, y)
+}
+"""
+ONE = np.ones(262144, np.float32)
+
+
+@pytest.fixture
+def limited(client: Client) -> Iterator[Device]:
+    """The first device, with room for 8 MiB more than is in use."""
+    device = client.devices[0]
+    before = device.memory_limit
+    gc.collect()
+    client.synchronize()
+    device.allocator.trim()
+    device.memory_limit = device.memory_stats().bytes_reserved + 8 * MEBIBYTE
+    yield device
+    device.memory_limit = before
+
+
+def test_memory_is_of_the_size_that_was_asked_for(executor: StreamExecutor) -> None:
+    for size in (1, 100, 4096, MEBIBYTE):
+        memory = executor.allocate(size)
+        assert isinstance(memory, DeviceMemory)
+        assert memory.size >= size
+        assert memory.offset == 0
+        executor.deallocate(memory)
+
+
+def test_allocations_do_not_overlap(executor: StreamExecutor) -> None:
+    stream = executor.create_stream()
+    memories = [executor.allocate(1000 + i) for i in range(20)]
+    for i, memory in enumerate(memories):
+        assert memory is not None
+        stream.memset(memory, i)
+    backs = [np.zeros(1000 + i, np.uint8) for i in range(20)]
+    for memory, back in zip(memories, backs, strict=True):
+        assert memory is not None
+        stream.memcpy_d2h(back, memory)
+    stream.synchronize()
+    assert [set(back) for back in backs] == [{i} for i in range(20)]
+    for memory in memories:
+        assert memory is not None
+        executor.deallocate(memory)
+    stream.close()
+
+
+def test_slices(executor: StreamExecutor) -> None:
+    if not executor.features.memory_slices:
+        not_supported("it declares no memory_slices")
+    stream = executor.create_stream()
+    memory = executor.allocate(256)
+    assert memory is not None
+    stream.memset(memory, 1)
+    stream.memset(memory.slice(64, 32), 2)
+    back = np.zeros(256, np.uint8)
+    stream.memcpy_d2h(back, memory)
+    stream.synchronize()
+    np.testing.assert_array_equal(back, [1] * 64 + [2] * 32 + [1] * 160)
+    executor.deallocate(memory)
+    stream.close()
+
+
+def test_host_view(executor: StreamExecutor) -> None:
+    if not executor.features.host_addressable:
+        not_supported("it is not host_addressable")
+    memory = executor.allocate(100)
+    assert memory is not None
+    view = executor.host_view(memory)
+    assert view is not None
+    assert len(view) >= 100
+    view[:3] = b"abc"
+    again = executor.host_view(memory)
+    assert again is not None
+    assert bytes(again[:3]) == b"abc"
+    executor.deallocate(memory)
+
+
+def test_running_out_says_what_was_asked_and_what_holds_the_rest(client: Client, limited: Device) -> None:
+    held = [client.buffer_from_host(ONE) for _ in range(6)]
+    with pytest.raises(ResourceExhaustedError) as caught:
+        client.buffer_from_host(np.zeros(4 * MEBIBYTE, np.float32))
+    assert caught.value.code is StatusCode.RESOURCE_EXHAUSTED
+    assert "16.0 MiB" in caught.value.message
+    assert "live buffers" in caught.value.message
+    assert caught.value.hint
+    np.testing.assert_array_equal(np.asarray(held[0]), ONE)
+    del held
+    np.testing.assert_array_equal(np.asarray(client.buffer_from_host(ONE)), ONE)
+
+
+def test_running_out_in_a_program_leaves_the_client_usable(client: Client, limited: Device) -> None:
+    executable = client.compile(
+        "HloModule big\nENTRY e {\n  x = f32[] parameter(0)\n  ROOT r = f32[16777216] broadcast(x), dimensions={}\n}\n"
+    )
+    with pytest.raises(ResourceExhaustedError):
+        executable(np.float32(1))[0].block_until_ready()
+    add = client.compile(ADD)
+    np.testing.assert_array_equal(np.asarray(add(ONE, ONE)[0]), ONE + ONE)
+
+
+def test_freed_memory_is_used_again(client: Client, limited: Device) -> None:
+    """Forty MiB, one after the other, within a limit of eight."""
+    for i in range(40):
+        buffer = client.buffer_from_host(ONE * i)
+        assert np.asarray(buffer)[0] == i
+        buffer.delete()
+
+
+def test_a_steady_loop_asks_the_device_for_nothing(client: Client) -> None:
+    add = client.compile(ADD)
+    x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
+    device = client.devices[0]
+    for _ in range(5):
+        (x,) = add.execute([x, y])
+    x.block_until_ready()
+    before = device.memory_stats().allocations
+    for _ in range(20):
+        (x,) = add.execute([x, y])
+        x.block_until_ready()
+    assert device.memory_stats().allocations - before <= 2
+    assert np.asarray(x)[0] == 26
+
+
+def test_deleted_buffers_are_refused(client: Client) -> None:
+    add = client.compile(ADD)
+    x = client.buffer_from_host(ONE)
+    x.delete()
+    x.delete()
+    assert x.is_deleted()
+    for use in (lambda: np.asarray(x), lambda: add.execute([x, x]), x.block_until_ready):
+        with pytest.raises(FailedPreconditionError, match="deleted"):
+            use()
+    np.testing.assert_array_equal(np.asarray(add(ONE, ONE)[0]), ONE + ONE)
+
+
+def test_memory_stays_while_work_reads_it(client: Client) -> None:
+    """Deleted right after they were enqueued for, overwritten by others if anyone lets go too early."""
+    add = client.compile(ADD)
+    results = []
+    for i in range(30):
+        x, y = client.buffer_from_host(ONE * i), client.buffer_from_host(ONE)
+        results.append(add.execute([x, y])[0])
+        x.delete()
+        y.delete()
+        client.buffer_from_host(ONE * -1000).delete()
+    for i, result in enumerate(results):
+        got = np.asarray(result)
+        assert got.min() == got.max() == i + 1
+
+
+def test_donated_arguments_are_dead(client: Client) -> None:
+    step = client.compile(DONATING)
+    assert step.donated_parameters == (0,)
+    x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
+    (result,) = step.execute([x, y])
+    assert x.is_deleted()
+    assert not y.is_deleted()
+    with pytest.raises(FailedPreconditionError, match="donated"):
+        np.asarray(x)
+    np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
+    np.testing.assert_array_equal(np.asarray(y), ONE)
+
+
+def test_a_donating_loop(client: Client) -> None:
+    step = client.compile(DONATING)
+    x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
+    for _ in range(100):
+        (x,) = step.execute([x, y])
+    assert set(np.asarray(x)) == {101.0}
+
+
+def test_donation_does_not_change_what_was_read_before(client: Client) -> None:
+    step = client.compile(DONATING)
+    x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
+    before = np.asarray(x)
+    (result,) = step.execute([x, y])
+    result.block_until_ready()
+    np.testing.assert_array_equal(before, ONE)
+    np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
+
+
+def test_donation_does_not_change_the_callers_array(client: Client) -> None:
+    array = ONE.copy()
+    (result,) = client.compile(DONATING)(array, ONE)
+    result.block_until_ready()
+    np.testing.assert_array_equal(array, ONE)
+
+
+def test_one_buffer_cannot_be_donated_and_used_twice(client: Client) -> None:
+    step = client.compile(DONATING)
+    x = client.buffer_from_host(ONE)
+    with pytest.raises(InvalidArgumentError, match="same buffer"):
+        step.execute([x, x])
+    assert not x.is_deleted()
+
+
+def test_donation_can_be_declined_and_asked_for(client: Client) -> None:
+    x, y = client.buffer_from_host(ONE), client.buffer_from_host(ONE)
+    client.compile(DONATING, CompileOptions(donate=())).execute([x, y])
+    assert not x.is_deleted()
+    (result,) = client.compile(ADD, CompileOptions(donate=(1,))).execute([x, y])
+    assert y.is_deleted()
+    np.testing.assert_array_equal(np.asarray(result), ONE + ONE)
+
+
+def test_a_parameter_may_be_the_result(client: Client) -> None:
+    """Twice, even: no memory may belong to two buffers, nor to a buffer and its caller."""
+    executable = client.compile(
+        "HloModule same\nENTRY e {\n  x = f32[262144] parameter(0)\n"
+        "  ROOT r = (f32[262144], f32[262144]) tuple(x, x)\n}\n"
+    )
+    x = client.buffer_from_host(ONE)
+    first, second = executable.execute([x])
+    x.delete()
+    np.testing.assert_array_equal(np.asarray(first), ONE)
+    first.delete()
+    client.buffer_from_host(ONE * 5)
+    np.testing.assert_array_equal(np.asarray(second), ONE)

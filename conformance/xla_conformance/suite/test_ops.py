@@ -1,0 +1,42 @@
+"""Every op of the table that the backend claims, with every element type: against the reference evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from xla_conformance.ops import OpCase, generate
+from xla_conformance.plugin import compile_claimed, held_types
+from xla_core import Client
+from xla_core.hlo import ElementType
+
+QUICK = {ElementType.PRED, ElementType.S8, ElementType.S32, ElementType.U32, ElementType.BF16, ElementType.F32}
+QUICK_RARE = {ElementType.F64, ElementType.C64}
+"""Types that the quick profile takes only where an op has none of the others, or is written out for them."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    config = metafunc.config
+    types = held_types(config.getoption("xla_backend"))
+    if config.getoption("xla_profile") == "quick":
+        cases = [c for c in generate(types, every_conversion=False) if _is_quick(c)]
+    else:
+        cases = list(generate(types))
+    metafunc.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def _is_quick(case: OpCase) -> bool:
+    return case.element_type in QUICK or (bool(case.variant) and case.element_type in QUICK_RARE)
+
+
+def test_op(client: Client, case: OpCase, record_property: Callable[[str, object], None]) -> None:
+    record_property("opcode", case.opcode)
+    record_property("element_type", case.element_type.value)
+    executable = compile_claimed(client, case.module())
+    results = [np.asarray(r) for r in executable(*case.arguments())]
+    differences = case.check(results)
+    record_property("max_ulp", max((d.max_ulp for d in differences), default=0.0))
+    for number, difference in enumerate(differences):
+        assert difference.equal, f"result {number}, tolerance {case.rule}: {difference}"
