@@ -148,7 +148,7 @@ class EvaluationContext:
             raise
         except MemoryError as error:
             raise _described(ResourceExhaustedError, instruction, "not enough memory", error) from error
-        except (ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
+        except (ValueError, TypeError, IndexError, KeyError, OverflowError, RecursionError) as error:
             raise _described(InternalError, instruction, f"{type(error).__name__}: {error}", error) from error
         return slots[plan.root]
 
@@ -314,10 +314,19 @@ def _arguments(computation: HloComputation, arrays: Sequence[npt.ArrayLike]) -> 
     return [_unflatten(p.shape, given) for p in computation.parameters]
 
 
-def _results(value: Value) -> tuple[np.ndarray, ...]:
-    """The arrays among a value's leaves, each the caller's to change."""
-    arrays = [np.asarray(leaf) for leaf in flatten(value) if not isinstance(leaf, Token)]
-    return tuple(a if a.flags.writeable and a.flags.owndata else a.copy() for a in arrays)
+def _results(value: Value, arguments: Sequence[Value]) -> tuple[np.ndarray, ...]:
+    """The arrays among a value's leaves, each the caller's to change: it shares memory with nothing."""
+    taken = {id(leaf) for argument in arguments for leaf in flatten(argument)}
+    results = []
+    for leaf in flatten(value):
+        if isinstance(leaf, Token):
+            continue
+        array = np.asarray(leaf)
+        if id(array) in taken or not (array.flags.writeable and array.flags.owndata):
+            array = array.copy()
+        taken.add(id(array))
+        results.append(array)
+    return tuple(results)
 
 
 # -- the ways in -----------------------------------------------------------------------------------------------------
@@ -329,7 +338,8 @@ def evaluate_computation(
     """As `evaluate`, of any computation."""
     context = context or EvaluationContext()
     with np.errstate(all="ignore"):
-        return _results(context.call(computation, _arguments(computation, arrays)))
+        arguments = _arguments(computation, arrays)
+        return _results(context.call(computation, arguments), arguments)
 
 
 def evaluate(

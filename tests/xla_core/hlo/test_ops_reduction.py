@@ -451,6 +451,20 @@ def test_sort_by_a_comparator_that_is_no_order() -> None:
     assert sorted(run("sort", x, dimensions=(0,), to_apply=always)) == list(range(9))
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_sort_by_a_long_expression(known: bool) -> None:
+    """x doubled a thousand times over (and over: every sum has one operand twice), by keys and by merging."""
+
+    def less(c: HloComputation, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+        for _ in range(1000):
+            a, b = c.add("add", a, a), c.add("add", b, b)
+            a, b = c.add("divide", a, c.constant(np.float32(2))), c.add("divide", b, c.constant(np.float32(2)))
+        return c.add("compare", a, b, direction="LT", **({"type": "TOTALORDER"} if known else {}))
+
+    x = np.random.default_rng(12).normal(size=20).astype(np.float32)
+    np.testing.assert_array_equal(run("sort", x, dimensions=(0,), to_apply=body([F32, F32], less)), np.sort(x))
+
+
 def test_topk() -> None:
     x = np.array([[3, 1, 3, 2], [0, -1, 5, 5]], np.float32)
     values, places = run("topk", x, k=2)

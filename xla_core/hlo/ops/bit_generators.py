@@ -93,7 +93,8 @@ def three_fry(state: np.ndarray, shape: Sequence[int], width: int) -> tuple[np.n
 def philox(state: np.ndarray, shape: Sequence[int], width: int) -> tuple[np.ndarray, np.ndarray]:
     """State (key, 64 or 128 bits of counter) -> new state, bits of a shape as unsigned integers.
 
-    Of a state of two words, the key is the counter's high half too. A counter gives four 32-bit words, or two 64-bit ones, in row-major order.
+    Of a state of two words, the key is the counter's high half too. A counter gives four 32-bit words, or two 64-bit
+    ones, in row-major order.
     """
     key = _split(state[0:1])
     count = math.prod(shape)

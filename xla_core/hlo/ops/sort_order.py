@@ -25,118 +25,136 @@ __all__ = ["sort_order"]
 _Key = tuple["HloInstruction", bool]
 """(the left side of a compare, whether the order is descending)"""
 
+_LEFT, _RIGHT, _OTHER = 1, 2, 4
+
+_SCALAR_FORMS = frozenset({"broadcast", "reshape", "transpose"})
+"""Of a scalar, the same scalar."""
+
 
 def sort_order(context: EvaluationContext, comparator: HloComputation, operands: Sequence[Array]) -> Array:
     """The stable order of each last-dimension row of the operands (all of shape [rows, length])."""
-    keys = _keys(comparator.root, comparator)
+    keys = _Comparator(comparator).keys(comparator.root)
     if keys is not None:
-        return _by_keys(context, comparator, keys, operands)
+        return _by_keys(context, keys, operands)
     return _by_merging(context, comparator, operands)
 
 
 # -- comparators that are keys ---------------------------------------------------------------------------------------
 
 
-def _keys(root: HloInstruction, comparator: HloComputation) -> list[_Key] | None:
-    """The keys, most significant first, where the comparator is `a < b`, `a < b or (a == b and rest)`, or
-    `select(a == b, rest, a < b)`, with a and b one function of the left and the right parameters.
+class _Comparator:
+    """What is known of each instruction: a number that is equal where the same function of one side's scalars is
+    computed (parameters 2i and 2i + 1 count as the same), and which sides it reads.
     """
-    if root.opcode == "compare":
-        return _single(root)
-    if root.opcode == "select" and root.operand(0).opcode == "compare":
-        equal, rest, less = root.operands
-        return _chain(less, equal, rest, comparator)
-    if root.opcode == "or":
-        for less, other in (root.operands, root.operands[::-1]):
-            if less.opcode == "compare" and other.opcode == "and":
-                for equal, rest in (other.operands, other.operands[::-1]):
-                    found = _chain(less, equal, rest, comparator)
-                    if found is not None:
-                        return found
-    return None
 
+    def __init__(self, comparator: HloComputation) -> None:
+        self.number: dict[HloInstruction, int] = {}
+        self.sides: dict[HloInstruction, int] = {}
+        known: dict[tuple[object, ...], int] = {}
+        for instruction in comparator.post_order():
+            sides = 0
+            for operand in instruction.operands:
+                sides |= self.sides[operand]
+            what: object
+            if instruction.opcode == "parameter":
+                what, sides = instruction.parameter_number // 2, 1 << (instruction.parameter_number % 2)
+            elif instruction.opcode == "constant":
+                what = instruction.literal.array.tobytes()
+            else:
+                attributes = instruction.attributes.items()
+                what = tuple(sorted((k, repr(v)) for k, v in attributes if k not in COMMON_ATTRIBUTES))
+                if not instruction.is_elementwise and instruction.opcode not in _SCALAR_FORMS:
+                    sides |= _OTHER
+            operands = tuple(self.number[o] for o in instruction.operands)
+            key = (instruction.opcode, instruction.shape.without_layout(), what, operands)
+            self.number[instruction] = known.setdefault(key, len(known))
+            self.sides[instruction] = sides
 
-def _chain(
-    less: HloInstruction, equal: HloInstruction, rest: HloInstruction, comparator: HloComputation
-) -> list[_Key] | None:
-    if equal.opcode != "compare" or equal.attributes["direction"] != "EQ" or less.opcode != "compare":
-        return None
-    first, others = _single(less), _keys(rest, comparator)
-    sides = {*map(_text, equal.operands)}
-    if first is None or others is None or sides != {*map(_text, less.operands)}:
-        return None
-    if CLASS[less.operand(0).shape.dtype] in "fe" and (less.attributes.get("type") != equal.attributes.get("type")):
-        return None
-    return first + others
-
-
-def _single(root: HloInstruction) -> list[_Key] | None:
-    direction = root.attributes["direction"]
-    left, right = root.operands
-    dtype = left.shape.dtype
-    if direction not in ("LT", "GT") or CLASS[dtype] == "c":
-        return None
-    if CLASS[dtype] in "fe" and root.attributes.get("type") != "TOTALORDER":
-        return None  # NaN is unordered: no key says so
-    sides = _parity(left), _parity(right)
-    if sides not in ((0, 1), (1, 0)) or _text(left) != _text(right):
-        return None
-    descending = (direction == "GT") != (sides == (1, 0))
-    return [(left if sides[0] == 0 else right, descending)]
-
-
-def _parity(instruction: HloInstruction) -> int | None:
-    """0 when it is a function of left parameters only (the even ones), 1 of right ones, None of both or neither."""
-    found: int | None = None
-    stack = [instruction]
-    while stack:
-        node = stack.pop()
-        if node.opcode == "parameter":
-            side = node.parameter_number % 2
-            if found not in (None, side):
+    def keys(self, root: HloInstruction) -> list[_Key] | None:
+        """The keys, most significant first, where the comparator is `a < b`, `a < b or (a == b and rest)`, or
+        `select(a == b, rest, a < b)`, with a and b one function of the left and the right parameters.
+        """
+        keys: list[_Key] = []
+        while root.opcode != "compare":
+            step = self._step(root)
+            if step is None:
                 return None
-            found = side
-        elif node.called_computations:
+            keys.append(step[0])
+            root = step[1]
+        last = self._single(root)
+        return None if last is None else [*keys, last]
+
+    def _step(self, root: HloInstruction) -> tuple[_Key, HloInstruction] | None:
+        """The first key of several, and what decides where it is equal."""
+        forms: list[tuple[HloInstruction, HloInstruction, HloInstruction]] = []
+        if root.opcode == "select":
+            equal, rest, less = root.operands
+            forms = [(less, equal, rest)]
+        elif root.opcode == "or":
+            for less, both in (root.operands, root.operands[::-1]):
+                if both.opcode == "and":
+                    one, other = both.operands
+                    forms += [(less, one, other), (less, other, one)]
+        for less, equal, rest in forms:
+            if less.opcode != "compare" or equal.opcode != "compare" or equal.attributes["direction"] != "EQ":
+                continue
+            key = self._single(less)
+            same = {*map(self.number.get, less.operands)} == {*map(self.number.get, equal.operands)}
+            sides = {*map(self.sides.get, equal.operands)} == {_LEFT, _RIGHT}
+            if key is not None and same and sides and less.attributes.get("type") == equal.attributes.get("type"):
+                return key, rest
+        return None
+
+    def _single(self, compare: HloInstruction) -> _Key | None:
+        direction = compare.attributes["direction"]
+        left, right = compare.operands
+        kind = CLASS[left.shape.dtype]
+        if direction not in ("LT", "GT") or kind == "c":
             return None
-        stack += node.operands
-    return found
+        if kind in "fe" and compare.attributes.get("type") != "TOTALORDER":
+            return None  # NaN is unordered: no key says so
+        sides = self.sides[left], self.sides[right]
+        if sides not in ((_LEFT, _RIGHT), (_RIGHT, _LEFT)) or self.number[left] != self.number[right]:
+            return None
+        descending = (direction == "GT") != (sides == (_RIGHT, _LEFT))
+        return (left if sides[0] == _LEFT else right, descending)
 
 
-def _text(instruction: HloInstruction) -> str:
-    """What an expression computes, parameter 2i and 2i + 1 alike."""
-    if instruction.opcode == "parameter":
-        return f"p{instruction.parameter_number // 2}"
-    if instruction.opcode == "constant":
-        return f"{instruction.shape.element_type}:{instruction.literal.array.tobytes()!r}"
-    attributes = sorted((k, repr(v)) for k, v in instruction.attributes.items() if k not in COMMON_ATTRIBUTES)
-    inner = ",".join(map(_text, instruction.operands))
-    return f"{instruction.opcode}{instruction.shape.element_type}{attributes}({inner})"
-
-
-def _by_keys(
-    context: EvaluationContext, comparator: HloComputation, keys: Sequence[_Key], operands: Sequence[Array]
-) -> Array:
+def _by_keys(context: EvaluationContext, keys: Sequence[_Key], operands: Sequence[Array]) -> Array:
     columns = []
+    known: dict[HloInstruction, Array] = {}
     for expression, descending in keys:
-        column = _evaluated(context, expression, operands)
-        column = total_order_key(np.broadcast_to(column, operands[0].shape))
+        column = total_order_key(np.broadcast_to(_evaluated(context, expression, operands, known), operands[0].shape))
         columns.append(~column if descending else column)
     if len(columns) == 1:
         return np.argsort(columns[0], axis=-1, kind="stable")
     return np.lexsort(columns[::-1], axis=-1)
 
 
-def _evaluated(context: EvaluationContext, expression: HloInstruction, operands: Sequence[Array]) -> Array:
-    """An expression of one side's parameters on whole operands."""
-    if expression.opcode == "parameter":
-        return operands[expression.parameter_number // 2]
-    if expression.opcode == "constant":
-        return expression.literal.array
-    values = [_evaluated(context, o, operands) for o in expression.operands]
-    if not expression.is_elementwise or expression.op.evaluate is None:
-        return values[0]  # a scalar that changes its form
-    result: Array = expression.op.evaluate(context, expression, values)
-    return result
+def _evaluated(
+    context: EvaluationContext,
+    expression: HloInstruction,
+    operands: Sequence[Array],
+    known: dict[HloInstruction, Array],
+) -> Array:
+    """An expression of one side's scalars, for whole operands. The same array for a scalar that changes its form."""
+    stack = [expression]
+    while stack:
+        node = stack[-1]
+        waiting = [o for o in node.operands if o not in known]
+        if waiting:
+            stack += waiting
+            continue
+        if node.opcode == "parameter":
+            known[node] = operands[node.parameter_number // 2]
+        elif node.opcode == "constant":
+            known[node] = node.literal.array
+        elif node.is_elementwise and node.op.evaluate is not None:
+            known[node] = node.op.evaluate(context, node, [known[o] for o in node.operands])
+        else:
+            known[node] = known[node.operand(0)]
+        stack.pop()
+    return known[expression]
 
 
 # -- any comparator --------------------------------------------------------------------------------------------------

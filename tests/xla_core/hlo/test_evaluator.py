@@ -1,0 +1,313 @@
+"""The evaluator as a whole: arguments, control flow, limits, effects, constant folding."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tests.xla_core.hlo.ops_testing import F32, PRED, S32, build, run_built
+from xla_core.errors import (
+    CancelledError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    UnimplementedError,
+)
+from xla_core.hlo import (
+    OPS,
+    ElementType,
+    Environment,
+    HloComputation,
+    HloInstruction,
+    HloModule,
+    Literal,
+    OpMetadata,
+    Shape,
+    evaluate,
+    evaluate_instruction,
+    register_custom_call,
+    verify,
+)
+
+ONE = np.float32(1)
+
+
+def counting_loop(limit: int) -> HloModule:
+    """while (i < limit) i += 1, over an s32."""
+    module = HloModule("loop")
+    entry = module.add_computation(HloComputation("main"), entry=True)
+    body, condition = (module.add_computation(HloComputation(n)) for n in ("body", "condition"))
+    scalar = Shape(S32)
+    body.add("add", body.parameter(0, scalar), body.constant(np.int32(1)))
+    condition.add("compare", condition.parameter(0, scalar), condition.constant(np.int32(limit)), direction="LT")
+    entry.add("while", entry.parameter(0, scalar), condition=condition, body=body)
+    verify(module)
+    return module
+
+
+def test_every_op_has_a_meaning() -> None:
+    for op in OPS.values():
+        assert op.evaluate is not None, op.opcode
+        assert op.doc.endswith((".", ".)")), op.opcode
+
+
+def test_arguments_are_checked() -> None:
+    module = build(lambda c, p, q: c.add("add", p, q), np.zeros((2, 3), np.float32), np.zeros((2, 3), np.float32))
+    good = np.ones((2, 3), np.float32)
+    with pytest.raises(InvalidArgumentError, match="main takes 2 arrays, not 1"):
+        evaluate(module, good)
+    with pytest.raises(InvalidArgumentError, match=r"argument 1 has dtype float64; the parameter is f32\[2,3\]"):
+        evaluate(module, good, good.astype(np.float64))
+    with pytest.raises(InvalidArgumentError, match=r"argument 0 has shape \[3, 2\]"):
+        evaluate(module, good.T, good)
+    swapped = good.astype(good.dtype.newbyteorder())
+    (result,) = evaluate(module, swapped, np.asfortranarray(good))
+    np.testing.assert_array_equal(result, 2 * good)
+
+
+def test_results_belong_to_the_caller() -> None:
+    x = np.zeros(3, np.float32)
+    module = build(
+        lambda c, p: c.add(
+            "tuple", p, c.constant(np.ones(2)), c.add("broadcast", c.constant(ONE), shape=Shape.array(F32, (4,)))
+        ),
+        x,
+    )
+    for result in evaluate(module, x):
+        result[:] = 7
+    np.testing.assert_array_equal(x, 0)
+    np.testing.assert_array_equal(evaluate(module, x)[1], 1)
+
+
+def test_tuples_are_flattened_and_tokens_vanish() -> None:
+    module = HloModule("t")
+    c = module.add_computation(HloComputation("main"), entry=True)
+    pair = c.parameter(0, Shape.tuple([Shape(F32), Shape.tuple([Shape(S32), Shape.token()])]))
+    token = c.parameter(1, Shape.token())
+    inner = c.add("get-tuple-element", pair, index=1)
+    c.add("tuple", token, c.add("get-tuple-element", inner, index=0), pair)
+    verify(module)
+    assert [r.item() for r in evaluate(module, np.float32(2), np.int32(3))] == [3, 2, 3]
+
+
+def test_dynamic_parameters_take_smaller_arrays() -> None:
+    module = HloModule("t")
+    c = module.add_computation(HloComputation("main"), entry=True)
+    p = c.parameter(0, Shape(F32, (4, 2), None, (True, False)))
+    c.add("tuple", c.add("negate", p), c.add("get-dimension-size", p, dimensions=(0,)))
+    verify(module)
+    result, size = evaluate(module, np.ones((3, 2), np.float32))
+    assert result.shape == (3, 2)
+    assert size == 3
+    with pytest.raises(InvalidArgumentError, match=r"shape \[5, 2\]"):
+        evaluate(module, np.ones((5, 2), np.float32))
+
+
+# -- control flow --------------------------------------------------------------------------------------------------
+
+
+def test_while() -> None:
+    assert evaluate(counting_loop(10), np.int32(3))[0] == 10
+    assert evaluate(counting_loop(10), np.int32(30))[0] == 30
+
+
+@pytest.mark.parametrize(("index", "expected"), [(0, 3), (1, 7), (2, 10), (-1, 10), (9, 10)])
+def test_conditional_by_index(index: int, expected: int) -> None:
+    def root(c: HloComputation, i: HloInstruction) -> HloInstruction:
+        branches = []
+        for value in (3, 7, 10):
+            branch = c.module.add_computation(HloComputation("branch"))  # type: ignore[union-attr]
+            branch.parameter(0, Shape(S32))
+            branch.set_root(branch.constant(np.int32(value)))
+            branches.append(branch)
+        return c.add("conditional", i, i, i, i, branch_computations=tuple(branches))
+
+    assert run_built(root, np.int32(index))[0] == expected
+
+
+def test_call_fusion_and_async() -> None:
+    def root(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        assert c.module is not None
+        bodies = [c.module.add_computation(HloComputation("negate")) for _ in range(3)]
+        for b in bodies:
+            b.add("negate", b.parameter(0, x.shape))
+        start = c.add("async-start", x, calls=bodies[2])
+        done = c.add("async-done", c.add("async-update", start))
+        copied = c.add("copy-done", c.add("copy-start", done))
+        return c.add(
+            "tuple", c.add("call", x, to_apply=bodies[0]), c.add("fusion", x, kind="kLoop", calls=bodies[1]), copied
+        )
+
+    assert [float(v) for v in run_built(root, ONE)] == [-1, -1, -1]
+
+
+def test_barriers_and_dependencies() -> None:
+    def root(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        token = c.add("after-all")
+        both = c.add("opt-barrier", c.add("tuple", x, c.add("add-dependency", x, c.add("after-all", token, token))))
+        return c.add("domain", both, domain='{kind="sharding", entry={replicated}, exit={replicated}}')
+
+    assert [float(v) for v in run_built(root, ONE)] == [1, 1]
+
+
+# -- limits --------------------------------------------------------------------------------------------------------
+
+
+def test_an_endless_loop_ends_at_the_step_limit() -> None:
+    with pytest.raises(DeadlineExceededError, match="more than 1000 steps"):
+        evaluate(counting_loop(2**31 - 1), np.int32(0), max_steps=1000)
+
+
+def test_an_endless_loop_ends_at_the_timeout() -> None:
+    started = time.monotonic()
+    with pytest.raises(DeadlineExceededError, match=r"more than 0\.05 s"):
+        evaluate(counting_loop(2**31 - 1), np.int32(0), timeout=0.05)
+    assert time.monotonic() - started < 5
+
+
+def test_an_evaluation_can_be_cancelled() -> None:
+    environment = Environment()
+    timer = threading.Timer(0.05, environment.cancelled.set)
+    timer.start()
+    with pytest.raises(CancelledError):
+        evaluate(counting_loop(2**31 - 1), np.int32(0), environment=environment, timeout=30)
+    timer.join()
+
+
+def test_large_results_are_refused() -> None:
+    big = Shape.array(F32, (1 << 20, 1 << 20))
+    module = build(lambda c, x: c.add("broadcast", x, shape=big), ONE)
+    with pytest.raises(ResourceExhaustedError, match="more than max_bytes = 1000000"):
+        evaluate(module, ONE, max_bytes=1_000_000)
+
+
+def test_steps_count_elements() -> None:
+    shape = Shape.array(F32, (1 << 20,))
+    module = build(lambda c, x: c.add("negate", c.add("broadcast", x, shape=shape)), ONE)
+    with pytest.raises(DeadlineExceededError):
+        evaluate(module, ONE, max_steps=300)
+    evaluate(module, ONE, max_steps=600)
+
+
+# -- errors --------------------------------------------------------------------------------------------------------
+
+
+def test_errors_say_where() -> None:
+    metadata = OpMetadata(op_name="jit(f)/call", source_file="model.py", source_line=12)
+    module = build(
+        lambda c, x: c.add("custom-call", x, shape=x.shape, custom_call_target="nobody", metadata=metadata),
+        ONE,
+    )
+    with pytest.raises(UnimplementedError, match="custom call 'nobody' is not registered") as caught:
+        evaluate(module, ONE)
+    assert str(caught.value).startswith("model.py:12 (jit(f)/call)")
+    assert caught.value.op == "custom-call"
+
+
+def test_custom_calls_are_registered_by_name() -> None:
+    @register_custom_call("test.twice")
+    def _twice(context: object, instruction: HloInstruction, values: list) -> np.ndarray:
+        return values[0] * 2
+
+    module = build(lambda c, x: c.add("custom-call", x, shape=x.shape, custom_call_target="test.twice"), ONE)
+    assert evaluate(module, ONE)[0] == 2
+
+
+# -- feeds and channels --------------------------------------------------------------------------------------------
+
+
+def feeding_module() -> HloModule:
+    """Takes two values, puts their sum out, and receives and sends on channels 1 and 2."""
+    module = HloModule("feeds")
+    c = module.add_computation(HloComputation("main"), entry=True)
+    scalar, token = Shape(F32), c.add("after-all")
+    values = []
+    for _ in range(2):
+        fed = c.add("infeed", token, shape=Shape.tuple([scalar, Shape.token()]))
+        values.append(c.add("get-tuple-element", fed, index=0))
+        token = c.add("get-tuple-element", fed, index=1)
+    total = c.add("add", *values)
+    token = c.add("outfeed", total, token, outfeed_shape=scalar)
+    received = c.add(
+        "recv",
+        token,
+        shape=Shape.tuple([scalar, Shape(ElementType.U32), Shape.token()]),
+        channel_id=1,
+        is_host_transfer=True,
+    )
+    done = c.add("recv-done", received, channel_id=1, is_host_transfer=True)
+    difference = c.add("subtract", total, c.add("get-tuple-element", done, index=0))
+    sent = c.add("send", difference, c.add("get-tuple-element", done, index=1), channel_id=2, is_host_transfer=True)
+    c.set_root(c.add("tuple", total, c.add("send-done", sent, channel_id=2, is_host_transfer=True)))
+    verify(module)
+    return module
+
+
+def test_feeds_and_host_channels() -> None:
+    from collections import deque
+
+    environment = Environment()
+    environment.infeed.extend([np.asarray(np.float32(2)), np.asarray(np.float32(5))])
+    environment.to_receive[1] = deque([np.asarray(np.float32(3))])
+    assert evaluate(feeding_module(), environment=environment)[0] == 7
+    assert [float(v) for v in environment.outfeed] == [7]
+    assert [float(v) for v in environment.sent[2]] == [4]
+
+
+def test_an_empty_infeed_and_a_wrong_value_are_errors() -> None:
+    with pytest.raises(FailedPreconditionError, match="infeed is empty"):
+        evaluate(feeding_module())
+    environment = Environment()
+    environment.infeed.append(np.zeros(3))
+    with pytest.raises(InvalidArgumentError, match=r"the infeed has float64\[3\]; expected f32\[\]"):
+        evaluate(feeding_module(), environment=environment)
+
+
+def test_effects_happen_in_order_even_where_nothing_needs_them() -> None:
+    def root(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        token = c.add("after-all")
+        token = c.add("outfeed", x, token)
+        c.add("outfeed", c.add("negate", x), token)
+        return x
+
+    environment = Environment()
+    evaluate(build(root, ONE), ONE, environment=environment)
+    assert [float(v) for v in environment.outfeed] == [1, -1]
+
+
+# -- one instruction -----------------------------------------------------------------------------------------------
+
+
+def test_evaluate_instruction() -> None:
+    c = HloComputation("c")
+    x = c.parameter(0, Shape.array(F32, (3,)))
+    added = c.add("add", x, x)
+    one = Literal(np.array([1, 2, 3], np.float32))
+    assert evaluate_instruction(added, [one, one]) == Literal(np.array([2, 4, 6], np.float32))
+    pair = evaluate_instruction(c.add("tuple", x, added), [one, one])
+    assert pair.elements == (one, one)
+    splat = c.add("broadcast", c.constant(ONE), shape=Shape.array(F32, (1 << 30,)))
+    assert evaluate_instruction(splat, [Literal(ONE)]).is_splat  # costs one element
+
+
+def test_little_time_goes_into_a_step() -> None:
+    """20 us an instruction at most; measured about 1."""
+    c = HloComputation("c")
+    y = x = c.parameter(0, Shape(F32))
+    for _ in range(1000):
+        y = c.add("add", y, x)
+    module = HloModule("chain")
+    module.add_computation(c, entry=True)
+    evaluate(module, ONE)
+    started = time.perf_counter()
+    evaluate(module, ONE)
+    assert time.perf_counter() - started < 0.1
+
+
+def test_pred_arrays() -> None:
+    on = np.array([True, False])
+    assert run_built(lambda c, p: c.add("not", p), on)[0].dtype == PRED.dtype

@@ -1,0 +1,243 @@
+"""Collectives between replicas and partitions, a thread each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.xla_core.hlo.ops_testing import F32, S32, build
+from xla_core.errors import DeadlineExceededError, FailedPreconditionError, InvalidArgumentError, XlaError
+from xla_core.hlo import (
+    ElementType,
+    Environment,
+    HloComputation,
+    HloInstruction,
+    Shape,
+    evaluate_parallel,
+    evaluate_replicas,
+    scalar_computation,
+    verify,
+)
+
+
+def run_on(
+    count: int,
+    opcode: str,
+    arrays: list[np.ndarray],
+    *,
+    partitions: int = 1,
+    shape: Shape | None = None,
+    **attributes: Any,
+) -> list[np.ndarray]:
+    """One collective on each device's own array; the result of each."""
+
+    def root(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        if "to_apply" in attributes:
+            assert c.module is not None
+            c.module.add_computation(attributes["to_apply"])
+        return c.add(opcode, x, shape=shape, **attributes)
+
+    module = build(root, arrays[0])
+    verify(module)
+    results = evaluate_replicas(module, [[a] for a in arrays], num_partitions=partitions, timeout=10)
+    assert len(results) == count
+    return [r[0] for r in results]
+
+
+def numbers(count: int) -> list[np.ndarray]:
+    return [np.arange(4, dtype=np.int32) + 10 * i for i in range(count)]
+
+
+def test_all_reduce_in_groups() -> None:
+    x = numbers(4)
+    attributes = {"replica_groups": ((0, 3), (2, 1)), "to_apply": scalar_computation("add", S32)}
+    results = run_on(4, "all-reduce", x, **attributes)
+    for i, other in ((0, 3), (1, 2), (2, 1), (3, 0)):
+        np.testing.assert_array_equal(results[i], x[i] + x[other])
+
+
+@pytest.mark.parametrize(
+    ("attributes", "groups"),
+    [
+        ({}, [[0, 2], [1, 3]]),  # replicas of the same partition
+        ({"channel_id": 1}, [[0, 1, 2, 3]]),  # replicas with all their partitions
+        ({"channel_id": 1, "use_global_device_ids": True, "replica_groups": ((0, 1), (2, 3))}, [[0, 1], [2, 3]]),
+    ],
+)
+def test_all_reduce_modes(attributes: dict, groups: list[list[int]]) -> None:
+    """Two replicas of two partitions: device i is replica i // 2, partition i % 2."""
+    x = numbers(4)
+    results = run_on(4, "all-reduce", x, partitions=2, to_apply=scalar_computation("add", S32), **attributes)
+    for group in groups:
+        for device in group:
+            np.testing.assert_array_equal(results[device], sum(x[d] for d in group))
+
+
+def test_all_gather_and_reduce_scatter() -> None:
+    x = numbers(2)
+    shape = Shape.array(S32, (8,))
+    for result in run_on(2, "all-gather", x, shape=shape, dimensions=(0,), replica_groups=((1, 0),)):
+        np.testing.assert_array_equal(result, np.concatenate([x[1], x[0]]))
+    parts = run_on(
+        2, "reduce-scatter", x, dimensions=(0,), replica_groups=((0, 1),), to_apply=scalar_computation("add", S32)
+    )
+    np.testing.assert_array_equal(np.concatenate(parts), x[0] + x[1])
+
+
+def test_all_to_all() -> None:
+    x = numbers(2)
+    results = run_on(2, "all-to-all", x, dimensions=(0,), replica_groups=((0, 1),))
+    np.testing.assert_array_equal(results[0], [0, 1, 10, 11])
+    np.testing.assert_array_equal(results[1], [2, 3, 12, 13])
+
+
+def test_collective_permute_and_broadcast() -> None:
+    x = numbers(3)
+    results = run_on(3, "collective-permute", x, source_target_pairs=((0, 1), (1, 2)))
+    np.testing.assert_array_equal(results, [0 * x[0], x[0], x[1]])
+    results = run_on(3, "collective-broadcast", x, replica_groups=((2, 0),))
+    np.testing.assert_array_equal(results, [x[2], 0 * x[0], x[2]])
+
+
+def test_collective_permute_of_partitions() -> None:
+    x = numbers(2)
+    results = run_on(2, "collective-permute", x, partitions=2, channel_id=1, source_target_pairs=((1, 0),))
+    np.testing.assert_array_equal(results, [x[1], 0 * x[0]])
+
+
+def test_ids() -> None:
+    def root(c: HloComputation) -> HloInstruction:
+        return c.add("tuple", c.add("replica-id"), c.add("partition-id"))
+
+    results = evaluate_replicas(build(root), [[]] * 4, num_partitions=2)
+    assert [(int(r), int(p)) for r, p in results] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_start_and_done() -> None:
+    def root(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        assert c.module is not None
+        body = c.module.add_computation(scalar_computation("add", S32))
+        reduced = c.add("all-reduce-done", c.add("all-reduce-start", x, to_apply=body))
+        gathered = Shape.array(S32, (8,))
+        start = c.add("all-gather-start", x, shape=Shape.tuple([x.shape, gathered]), dimensions=(0,))
+        moved = c.add(
+            "collective-permute-start",
+            x,
+            shape=Shape.tuple([x.shape, x.shape, Shape(ElementType.U32), Shape(ElementType.U32)]),
+            source_target_pairs=((0, 1), (1, 0)),
+        )
+        return c.add("tuple", reduced, c.add("all-gather-done", start), c.add("collective-permute-done", moved))
+
+    x = numbers(2)
+    module = build(root, x[0])
+    verify(module)
+    for i, (reduced, gathered, moved) in enumerate(evaluate_replicas(module, [[a] for a in x])):
+        np.testing.assert_array_equal(reduced, x[0] + x[1])
+        np.testing.assert_array_equal(gathered, np.concatenate(x))
+        np.testing.assert_array_equal(moved, x[1 - i])
+
+
+def test_ragged_all_to_all() -> None:
+    operands = [np.array([1, 2, 3], np.int32), np.array([4, 5, 6], np.int32)]
+    sends = [np.array([1, 2], np.int32), np.array([2, 1], np.int32)]
+
+    def root(c: HloComputation, *p: HloInstruction) -> HloInstruction:
+        return c.add("ragged-all-to-all", *p, replica_groups=((0, 1),))
+
+    arguments = []
+    for i in range(2):
+        starts = np.array([0, sends[i][0]], np.int32)
+        targets = np.array([0, 0] if i == 0 else [sends[0][0], sends[0][1]], np.int32)
+        received = np.array([sends[0][i], sends[1][i]], np.int32)
+        arguments.append([operands[i], np.full(4, -1, np.int32), starts, sends[i], targets, received])
+    results = evaluate_replicas(build(root, *arguments[0]), arguments)
+    np.testing.assert_array_equal(results[0][0], [1, 4, 5, -1])
+    np.testing.assert_array_equal(results[1][0], [2, 3, 6, -1])
+
+
+def test_a_loop_of_collectives_meets_again_and_again() -> None:
+    def root(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        assert c.module is not None
+        add = c.module.add_computation(scalar_computation("add", F32))
+        body, condition = (c.module.add_computation(HloComputation(n)) for n in ("body", "condition"))
+        p = body.parameter(0, x.shape)
+        body.add("all-reduce", p, to_apply=add)
+        q = condition.parameter(0, x.shape)
+        condition.add("compare", q, condition.constant(np.float32(1000)), direction="LT")
+        return c.add("while", x, condition=condition, body=body)
+
+    results = evaluate_replicas(build(root, np.float32(1)), [[np.float32(1)], [np.float32(3)]])
+    assert [float(r[0]) for r in results] == [1024, 1024]  # 4, 8, ..., 1024
+
+
+def test_send_and_receive_between_devices() -> None:
+    def sender(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        return c.add("send-done", c.add("send", x, c.add("after-all"), channel_id=3), channel_id=3)
+
+    def receiver(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        shape = Shape.tuple([x.shape, Shape(ElementType.U32), Shape.token()])
+        return c.add("recv-done", c.add("recv", c.add("after-all"), shape=shape, channel_id=3), channel_id=3)
+
+    x, y = np.float32(5), np.float32(0)
+    entries = [build(sender, x).entry, build(receiver, y).entry]
+    assert evaluate_parallel(entries, [[x], [y]], timeout=10)[1][0] == 5
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def one_of_two(first: Callable[..., HloInstruction], timeout: float = 10) -> None:
+    """Device 1 runs an all-reduce with device 0, which runs something else."""
+
+    def reduce(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        assert c.module is not None
+        return c.add("all-reduce", x, to_apply=c.module.add_computation(scalar_computation("add", F32)))
+
+    x = np.float32(1)
+    evaluate_parallel([build(first, x).entry, build(reduce, x).entry], [[x], [x]], timeout=timeout)
+
+
+def test_a_device_that_ends_early_is_named() -> None:
+    with pytest.raises(FailedPreconditionError, match="replica 0, partition 0 ended before it came"):
+        one_of_two(lambda c, x: c.add("negate", x))
+
+
+def test_a_device_that_fails_is_the_cause() -> None:
+    started = time.monotonic()
+    with pytest.raises(XlaError, match="infeed is empty"):
+        one_of_two(lambda c, x: c.add("infeed", c.add("after-all"), shape=Shape.tuple([x.shape, Shape.token()])))
+    assert time.monotonic() - started < 5
+
+
+def test_a_device_that_never_comes_is_named_after_the_timeout() -> None:
+    def endless(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        assert c.module is not None
+        body, condition = (c.module.add_computation(HloComputation(n)) for n in ("body", "condition"))
+        body.add("negate", body.parameter(0, x.shape))
+        condition.parameter(0, x.shape)
+        condition.set_root(condition.constant(np.asarray(True)))
+        return c.add("while", x, condition=condition, body=body)
+
+    with pytest.raises(DeadlineExceededError, match=r"did not come|more than"):
+        one_of_two(endless, timeout=0.3)
+
+
+def test_a_device_in_no_group_is_an_error() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"no replica group has device \(1, 0\)"):
+        run_on(2, "all-reduce", numbers(2), replica_groups=((0,),), to_apply=scalar_computation("add", S32))
+
+
+def test_infeeds_are_each_devices_own() -> None:
+    def root(c: HloComputation) -> HloInstruction:
+        fed = c.add("infeed", c.add("after-all"), shape=Shape.tuple([Shape(F32), Shape.token()]))
+        return c.add("get-tuple-element", fed, index=0)
+
+    environments = [Environment(), Environment()]
+    for i, environment in enumerate(environments):
+        environment.infeed.append(np.asarray(np.float32(i + 1)))
+    results = evaluate_replicas(build(root), [[], []], environments=environments)
+    assert [float(r[0]) for r in results] == [1, 2]
