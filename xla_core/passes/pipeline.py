@@ -17,7 +17,9 @@ from xla_core.passes.flatten_call_graph import FlattenCallGraph
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
+from xla_core.passes.layout_assignment import LayoutAssignment
 from xla_core.passes.memory_scheduler import HloMemoryScheduler
+from xla_core.passes.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 from xla_core.passes.pass_manager import HloPass, HloPassFix, HloPassPipeline, PassContext
 from xla_core.passes.registry import PASSES, create_pass
 from xla_core.target import TargetConfig
@@ -60,7 +62,7 @@ def _simplification_after_legalization(target: TargetConfig, level: int) -> HloP
 
 
 def _layout(target: TargetConfig, level: int) -> HloPass:
-    return HloPassPipeline("layout")
+    return HloPassPipeline("layout", [LayoutAssignment(target.layouts)])
 
 
 def _fusion(target: TargetConfig, level: int) -> HloPass:
@@ -70,7 +72,10 @@ def _fusion(target: TargetConfig, level: int) -> HloPass:
 
 def _scheduling(target: TargetConfig, level: int) -> HloPass:
     size = target.shape_size_bytes
-    return HloPassPipeline("scheduling", [FlattenCallGraph(), HloMemoryScheduler(size), CopyInsertion(size)])
+    return HloPassPipeline(
+        "scheduling",
+        [OptimizeInputOutputBufferAlias(size), FlattenCallGraph(), HloMemoryScheduler(size), CopyInsertion(size)],
+    )
 
 
 STAGES: Mapping[str, Callable[[TargetConfig, int], HloPass]] = {

@@ -38,6 +38,8 @@ class InstructionFusion(HloPass):
         changed = False
         for computation in reachable_sequences(module):
             changed |= _Partition(computation, self._policy).run()
+        if changed:
+            module.remove_unreachable_computations()
         return changed
 
 

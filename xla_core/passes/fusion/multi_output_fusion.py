@@ -40,6 +40,8 @@ class MultiOutputFusion(HloPass):
         changed = False
         for computation in reachable_sequences(module):
             changed |= _Joiner(computation, self._policy).run()
+        if changed:
+            module.remove_unreachable_computations()
         return changed
 
 

@@ -1,0 +1,254 @@
+"""What a program costs, from its shapes (XLA: xla/service/hlo_cost_analysis.h).
+
+Figures are of one execution: floating-point operations (integer ones count too, as in XLA), transcendental functions,
+bytes read and written by instructions (by a fusion: of its operands and results). Loops count once per trip where the
+trip count is known, else once; conditionals as their dearest branch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Cost", "HloCostAnalysis", "known_trip_count"]
+
+_FREE = frozenset(
+    {
+        "add-dependency",
+        "after-all",
+        "bitcast",
+        "constant",
+        "domain",
+        "get-tuple-element",
+        "opt-barrier",
+        "parameter",
+        "tuple",
+    }
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cost:
+    """`flops` without the transcendental functions; `bytes_accessed` is of memory, in bytes."""
+
+    flops: float = 0.0
+    transcendentals: float = 0.0
+    bytes_accessed: float = 0.0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.flops + other.flops,
+            self.transcendentals + other.transcendentals,
+            self.bytes_accessed + other.bytes_accessed,
+        )
+
+    def __mul__(self, times: float) -> Cost:
+        return Cost(self.flops * times, self.transcendentals * times, self.bytes_accessed * times)
+
+
+class HloCostAnalysis:
+    """Costs of instructions, computations and the module; computed when asked for, and kept.
+
+    `unknown_loops` is how many loops of unknown trip count were counted once.
+    """
+
+    def __init__(self, module: HloModule) -> None:
+        self._module = module
+        self._computations: dict[HloComputation, Cost] = {}
+        self.unknown_loops = 0
+
+    def module(self) -> Cost:
+        """One execution of the entry."""
+        for computation in self._module.post_order():  # callees first: no deep recursion
+            self.computation(computation)
+        return self.computation(self._module.entry)
+
+    def computation(self, computation: HloComputation) -> Cost:
+        """One execution of a computation."""
+        found = self._computations.get(computation)
+        if found is None:
+            found = Cost()
+            for instruction in computation.instructions:
+                found += self.instruction(instruction)
+            self._computations[computation] = found
+        return found
+
+    def instruction(self, i: HloInstruction) -> Cost:
+        """One execution of an instruction, what it calls included."""
+        opcode = i.opcode
+        if opcode in _FREE:
+            return Cost()
+        if opcode == "while":
+            trips = known_trip_count(i)
+            if trips is None:
+                self.unknown_loops += 1
+                trips = 1
+            body = self.computation(i.attributes["body"])
+            return body * float(trips) + self.computation(i.attributes["condition"]) * float(trips + 1)
+        if opcode == "conditional":
+            costs = [self.computation(c) for c in branch_computations(i.attributes)]
+            dearest: Cost = max(costs, key=lambda c: c.flops + 10 * c.transcendentals + c.bytes_accessed)
+            return dearest
+        if opcode == "call":
+            return self.computation(i.attributes["to_apply"])
+        if opcode == "fusion":
+            inside = self.computation(i.attributes["calls"])
+            return dataclasses.replace(inside, bytes_accessed=float(_fusion_bytes(i)))
+        return self._operations(i) + Cost(bytes_accessed=float(_bytes(i)))
+
+    def _operations(self, i: HloInstruction) -> Cost:
+        shape = next((s for s in i.shape.leaves() if s.is_array), i.shape)
+        elements = float(shape.num_elements)
+        applied = Cost()
+        to_apply = i.attributes.get("to_apply") or i.attributes.get("scatter")
+        if isinstance(to_apply, HloComputation):
+            inside = self.computation(to_apply)
+            applied = Cost(inside.flops, inside.transcendentals)
+        match i.opcode:
+            case "dot":
+                return Cost(2.0 * elements * _contracted(i) * _complex_factor(shape))
+            case "convolution":
+                kernel = i.operand(1).shape
+                labels = i.attributes["dim_labels"]
+                outputs = kernel.dimensions[labels.kernel_output_feature]
+                return Cost(2.0 * elements * kernel.num_elements / max(outputs, 1) * _complex_factor(shape))
+            case "reduce":
+                return applied * float(max(i.operand(0).shape.num_elements - elements, 0))
+            case "reduce-window":
+                return applied * (elements * max(math.prod(w.size for w in i.attributes["window"]) - 1, 0))
+            case "select-and-scatter":
+                source = i.operand(1).shape.num_elements
+                return Cost(float(source * math.prod(w.size for w in i.attributes["window"])))
+            case "scatter":
+                updates = i.operand(len(i.operands) // 2 + 1).shape.num_elements
+                return applied * float(updates)
+            case "map":
+                return applied * elements
+            case "sort":
+                length = shape.dimensions[i.attributes["dimensions"][0]] if shape.rank else 1
+                return applied * (elements * max(math.ceil(math.log2(max(length, 2))), 1))
+            case "fft":
+                length = math.prod(i.attributes["fft_length"])
+                return Cost(5.0 * elements * math.log2(max(length, 2)))
+            case "cholesky":
+                return Cost(elements * shape.dimensions[-1] / 3)
+            case "triangular-solve":
+                return Cost(elements * i.operand(0).shape.dimensions[-1])
+        traits = i.op.traits
+        if Trait.TRANSCENDENTAL in traits:
+            return Cost(transcendentals=elements)
+        if Trait.ELEMENTWISE in traits and Trait.DATA_MOVEMENT not in traits:
+            return Cost(elements)
+        return Cost()
+
+
+def known_trip_count(loop: HloInstruction) -> int | None:
+    """How often the body runs, where `for i in range(a, b, step)` can be read off the loop; else None."""
+    body, condition = loop.attributes["body"], loop.attributes["condition"]
+    test = condition.root
+    if test.opcode != "compare" or test.attributes["direction"] not in ("LT", "LE", "GT", "GE"):
+        return None
+    counter, limit = _peeled(test.operand(0)), _peeled(test.operand(1))
+    if counter.opcode != "get-tuple-element" or counter.operand(0).opcode != "parameter":
+        return None
+    index = counter.tuple_index
+    init = loop.operand(0)
+    last = _invariant_scalar(limit, loop)
+    if init.opcode != "tuple" or last is None or body.root.opcode != "tuple":
+        return None
+    first = _constant_value(init.operand(index))
+    update = _peeled(body.root.operand(index))
+    if first is None or update.opcode != "add":
+        return None
+    sides = [_peeled(o) for o in update.operands]
+    steps = [_constant_value(o) for o in sides]
+    for other, step in ((sides[1], steps[0]), (sides[0], steps[1])):
+        if step and other.opcode == "get-tuple-element" and other.tuple_index == index:
+            return _trips(first, last, step, test.attributes["direction"])
+    return None
+
+
+def _trips(first: int, last: int, step: int, direction: str) -> int | None:
+    if direction in ("LE", "GE"):
+        last += 1 if direction == "LE" else -1
+    rising = direction in ("LT", "LE")
+    if rising != (step > 0):
+        return None
+    return max(0, -(-(last - first) // step))
+
+
+def _invariant_scalar(value: HloInstruction, loop: HloInstruction) -> int | None:
+    """A constant of the condition, or one that the loop carries unchanged."""
+    found = _constant_value(value)
+    if found is not None or value.opcode != "get-tuple-element":
+        return found
+    root, init = loop.attributes["body"].root, loop.operand(0)
+    if root.opcode != "tuple" or init.opcode != "tuple" or value.operand(0).opcode != "parameter":
+        return None
+    carried = root.operand(value.tuple_index)
+    if (
+        carried.opcode == "get-tuple-element"
+        and carried.operand(0).opcode == "parameter"
+        and carried.tuple_index == value.tuple_index
+    ):
+        return _constant_value(init.operand(value.tuple_index))
+    return None
+
+
+def _peeled(value: HloInstruction) -> HloInstruction:
+    while value.opcode in ("copy", "bitcast", "reshape") and value.shape.num_elements == 1:
+        value = value.operand(0)
+    return value
+
+
+def _constant_value(value: HloInstruction) -> int | None:
+    value = _peeled(value)
+    if value.opcode != "constant" or value.shape.num_elements != 1 or not value.shape.element_type.is_integral:
+        return None
+    return int(value.literal.item().real)
+
+
+def _contracted(dot: HloInstruction) -> float:
+    shape = dot.operand(0).shape
+    return float(math.prod(shape.dimensions[d] for d in dot.attribute("lhs_contracting_dims")))
+
+
+def _complex_factor(shape: Shape) -> float:
+    return 4.0 if shape.element_type.is_complex else 1.0
+
+
+def _bytes(i: HloInstruction) -> int:
+    result = i.shape.byte_size
+    match i.opcode:
+        case "slice" | "dynamic-slice" | "gather":
+            return 2 * result + sum(o.shape.byte_size for o in i.operands[1:])
+        case "dynamic-update-slice":
+            return 2 * i.operand(1).shape.byte_size
+        case "scatter":
+            count = len(i.operands) // 2
+            return 3 * sum(o.shape.byte_size for o in i.operands[count + 1 :]) + i.operand(count).shape.byte_size
+    return result + sum(o.shape.byte_size for o in i.operands)
+
+
+def _fusion_bytes(fusion: HloInstruction) -> int:
+    """Of operands that are only sliced inside, the slices; of a root that updates in place, the update."""
+    computation = fusion.attributes["calls"]
+    root = computation.root
+    in_place = root.opcode == "dynamic-update-slice"
+    total = 2 * root.operand(1).shape.byte_size if in_place else fusion.shape.byte_size
+    for parameter in computation.parameters:
+        users = parameter.users
+        if in_place and root.operand(0) is parameter and len(users) == 1:
+            continue
+        if users and all(u.opcode in ("slice", "dynamic-slice", "gather") and u.operand(0) is parameter for u in users):
+            total += min(sum(u.shape.byte_size for u in users), parameter.shape.byte_size)
+        else:
+            total += parameter.shape.byte_size
+    return total

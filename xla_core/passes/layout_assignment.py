@@ -1,0 +1,211 @@
+"""layout_assignment: the order in memory of every array (XLA: xla/service/layout_assignment.h).
+
+Everything has the target's default layout (row-major unless it says otherwise) but for what is bound: entry parameters
+and results whose layouts the caller fixed, instructions that demand layouts (`LayoutRules.instruction`, custom calls'
+operand_layout_constraints, bitcasts that were there before), and elementwise ops between those. Copies change layouts
+where two meet. Afterwards a reshape or transpose that moves nothing in memory is a bitcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Layout, Shape
+from xla_core.passes.pass_manager import HloPass
+from xla_core.target import LayoutRules
+
+__all__ = ["LayoutAssignment", "is_relabelling"]
+
+
+class LayoutAssignment(HloPass):
+    """Gives every shape a layout."""
+
+    name = "layout-assignment"
+
+    def __init__(self, rules: LayoutRules | None = None) -> None:
+        self._rules = rules or LayoutRules()
+
+    def run(self, module: HloModule) -> bool:
+        before = module.schedule
+        changed = False
+        for computation in module.post_order():
+            changed |= _Assigner(module, computation, self._rules).run()
+        if changed and before is not None:
+            module.schedule = None  # it lacks the copies
+        return changed
+
+
+def is_relabelling(instruction: HloInstruction) -> bool:
+    """Whether a reshape, transpose or copy leaves every element where it is in memory."""
+    source, result = instruction.operand(0).shape, instruction.shape
+    before, after = source.layout, result.layout
+    if before is None or after is None or not source.is_array or source.is_dynamic:
+        return False
+    if before.tiles != after.tiles or before.element_size_in_bits != after.element_size_in_bits:
+        return False
+    if before.memory_space != after.memory_space:
+        return False
+    if before.tiles and instruction.opcode != "copy":
+        return False
+    match instruction.opcode:
+        case "copy":
+            return before == after
+        case "reshape":
+            return before.is_row_major and after.is_row_major
+        case "transpose":
+            order = instruction.attributes["dimensions"]
+            old = [d for d in before.minor_to_major if source.dimensions[d] != 1]
+            new = [order[d] for d in after.minor_to_major if result.dimensions[d] != 1]
+            return old == new
+    return False
+
+
+class _Assigner:
+    """The layouts of one computation."""
+
+    def __init__(self, module: HloModule, computation: HloComputation, rules: LayoutRules) -> None:
+        self._computation = computation
+        self._rules = rules
+        self._fixed = module.entry_layouts_fixed and computation is module.entry
+        self._copies: dict[tuple[HloInstruction, Shape], HloInstruction] = {}
+        self._before = {i: i.shape for i in computation.instructions}
+        self._changed = False
+
+    def run(self) -> bool:
+        wanted_result = self._computation.root.shape if self._fixed else None
+        for instruction in self._computation.post_order():
+            self._visit(instruction)
+        root = self._computation.root
+        wanted = self._default(root.shape) if wanted_result is None else self._rules.with_layout(wanted_result)
+        if root.shape != wanted:
+            self._computation.set_root(self._in_layout(root, wanted))
+        for instruction in self._computation.post_order():
+            self._make_bitcast(instruction)
+        return self._changed
+
+    def _visit(self, i: HloInstruction) -> None:
+        opcode = i.opcode
+        if opcode == "parameter":
+            self._set(i, self._rules.with_layout(i.shape) if self._fixed else self._default(i.shape))
+        elif opcode == "tuple":
+            self._set(i, Shape.tuple([o.shape for o in i.operands]))
+        elif opcode == "get-tuple-element":
+            self._set(i, i.operand(0).shape.tuple_shapes[i.tuple_index])
+        elif opcode in ("opt-barrier", "domain", "add-dependency"):
+            self._set(i, i.operand(0).shape)
+        elif opcode == "bitcast":
+            self._require(i, [self._before[i.operand(0)].with_default_layout()])
+            self._set(i, i.shape.with_default_layout())
+        elif self._rules.instruction is not None and self._demanded(i):
+            pass
+        elif opcode == "custom-call" and i.attribute("operand_layout_constraints"):
+            self._require(i, [self._rules.with_layout(s) for s in i.attribute("operand_layout_constraints")])
+            self._set(i, self._rules.with_layout(i.shape))
+        elif opcode == "copy" and i.shape.layout is not None and not i.is_root:
+            self._set(i, i.operand(0).shape)  # a change of layout is this pass's to decide
+        elif i.is_elementwise and opcode != "bitcast-convert":
+            self._elementwise(i)
+        else:
+            self._require(i, [self._default(o.shape) for o in i.operands])
+            self._set(i, self._default(i.shape))
+
+    def _demanded(self, i: HloInstruction) -> bool:
+        assert self._rules.instruction is not None
+        demand = self._rules.instruction(i)
+        if demand is None:
+            return False
+        operands = [
+            self._default(o.shape) if layout is None else o.shape.with_layout(layout)
+            for o, layout in zip(i.operands, _padded(demand.operands, len(i.operands)), strict=True)
+        ]
+        self._require(i, operands)
+        self._set(i, self._default(i.shape) if demand.result is None else i.shape.with_layout(demand.result))
+        return True
+
+    def _elementwise(self, i: HloInstruction) -> None:
+        """Takes its operands' layout where they agree, else the default."""
+        sources = [o.shape for o in i.operands if o.shape.dimensions == i.shape.dimensions]
+        default = self._default(i.shape)
+        orders = {s.layout.minor_to_major for s in sources if s.layout is not None and not s.layout.tiles}
+        tiled = any(s.layout is not None and s.layout.tiles for s in sources)
+        if len(orders) != 1 or tiled or default.layout is None or default.layout.tiles:
+            self._require(i, [self._default(o.shape) for o in i.operands])
+            self._set(i, default)
+            return
+        (order,) = orders
+        self._require(i, [self._ordered(o.shape, i.shape, order) for o in i.operands])
+        self._set(i, self._ordered(i.shape, i.shape, order))
+
+    def _ordered(self, shape: Shape, like: Shape, order: tuple[int, ...]) -> Shape:
+        default = self._default(shape)
+        if shape.dimensions != like.dimensions or default.layout is None or default.layout.minor_to_major == order:
+            return default
+        packed = default.layout.element_size_in_bits
+        return shape.with_layout(Layout(order, (), packed, default.layout.memory_space))
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _default(self, shape: Shape) -> Shape:
+        if not shape.is_tuple:
+            return shape.with_layout(self._rules.layout(shape)) if shape.is_array else shape
+        return Shape.tuple([self._default(s) for s in shape.tuple_shapes])
+
+    def _set(self, i: HloInstruction, shape: Shape) -> None:
+        if i.shape != shape:
+            i.shape = shape
+            self._changed = True
+
+    def _require(self, i: HloInstruction, shapes: Sequence[Shape]) -> None:
+        for number, (operand, shape) in enumerate(zip(list(i.operands), shapes, strict=True)):
+            if operand.shape != shape:
+                i.replace_operand(number, self._in_layout(operand, shape))
+
+    def _in_layout(self, value: HloInstruction, shape: Shape) -> HloInstruction:
+        """`value` with other layouts."""
+        if value.shape == shape:
+            return value
+        known = self._copies.get((value, shape))
+        if known is not None:
+            return known
+        if shape.is_tuple:
+            parts = []
+            for k, element in enumerate(shape.tuple_shapes):
+                if value.opcode == "tuple":
+                    part = value.operand(k)
+                else:
+                    made = HloInstruction(
+                        "get-tuple-element", value.shape.tuple_shapes[k], [value], {"index": k}, metadata=value.metadata
+                    )
+                    part = self._computation.add_instruction(made)
+                parts.append(self._in_layout(part, element))
+            new = HloInstruction("tuple", shape, parts, metadata=value.metadata)
+        else:
+            new = HloInstruction("copy", shape, [value], metadata=value.metadata)
+        root = self._computation.root
+        self._copies[value, shape] = self._computation.add_instruction(new)
+        self._computation.set_root(root)
+        self._changed = True
+        return new
+
+    def _make_bitcast(self, i: HloInstruction) -> None:
+        if i.opcode not in ("reshape", "transpose", "copy") or not is_relabelling(i):
+            return
+        self._changed = True
+        operand = i.operand(0)
+        source = operand.operand(0) if operand.opcode == "bitcast" else operand
+        new = source
+        if i.opcode == "copy":
+            new = operand
+        elif source.shape != i.shape:
+            new = HloInstruction("bitcast", i.shape, [source], metadata=i.metadata)
+            self._computation.add_instruction(new, i.name)
+        self._computation.replace_with(i, new)
+        if operand.opcode == "bitcast" and operand is not new and not (operand.user_count or operand.is_root):
+            self._computation.remove(operand)
+
+
+def _padded(layouts: Sequence[Layout | None], count: int) -> list[Layout | None]:
+    return [*layouts, *[None] * (count - len(layouts))]
