@@ -140,6 +140,9 @@ def _narrow_to_exponent(b: IrBuilder, bits: Value, magnitude: Value, is_nan: Val
     """To the nearest power of two, ties up; zero, negative and too large values have none: NaN."""
     i32 = "i32"
     rounded = b.lshr(b.add(magnitude, b.int_(0x400000, i32)), 23)
+    # Among f32's denormals 2^-127 and less are 2^-127, all above 2^-126: as ml_dtypes has it.
+    least = b.cast("zext", b.icmp("ugt", magnitude, b.int_(0x400000, i32)), i32)
+    rounded = b.select(b.icmp("ult", magnitude, b.int_(0x800000, i32)), least, rounded)
     invalid = b.or_(is_nan, b.icmp("sle", bits, b.int_(0, i32)))
     invalid = b.or_(invalid, b.icmp("ugt", rounded, b.int_(254, i32)))
     return b.cast("trunc", b.select(invalid, b.int_(255, i32), rounded), "i8")

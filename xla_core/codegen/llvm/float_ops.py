@@ -18,6 +18,7 @@ FLOAT_OPS: dict[str, FloatOp] = {
     "subtract": lambda m, x, y: m.b.fsub(x, y),
     "multiply": lambda m, x, y: m.b.fmul(x, y),
     "divide": lambda m, x, y: m.b.fdiv(x, y),
+    "remainder": lambda m, x, y: m.b.emit(x.type, f"frem {x}, {y.name}"),
     "maximum": lambda m, x, y: m.b.intrinsic("maximum", x, y),
     "minimum": lambda m, x, y: m.b.intrinsic("minimum", x, y),
     "negate": lambda m, x: m.b.fneg(x),
@@ -49,7 +50,8 @@ FLOAT_OPS["sign"] = _sign
 
 
 def reduce_precision(b: IrBuilder, x: Value, exponent_bits: int, mantissa_bits: int) -> Value:
-    """X rounded to a format of so many bits: ties to even, too large to infinity, too small to zero; NaN stays."""
+    """X rounded to a format of so many bits: ties to even, too large to infinity, too small to zero; NaN stays
+    where there is a mantissa to hold it."""
     width = type_bits(x.type)
     own_mantissa = 52 if width == 64 else 23
     own_exponent = width - 1 - own_mantissa
@@ -70,4 +72,5 @@ def reduce_precision(b: IrBuilder, x: Value, exponent_bits: int, mantissa_bits: 
         under = b.icmp("ule", exponent, b.int_((own_bias - bias) << own_mantissa, type_))
         bits = b.select(over, b.or_(sign, b.int_(field, type_)), bits)
         bits = b.select(under, sign, bits)
-    return b.select(b.fcmp("uno", x, x), x, b.bitcast(bits, x.type))
+    nan = x if mantissa_bits else b.intrinsic("copysign", b.like(float("inf"), x), x)
+    return b.select(b.fcmp("uno", x, x), nan, b.bitcast(bits, x.type))
