@@ -254,7 +254,7 @@ class AttributeReader(TypeReader):
             match = _PAYLOAD(self.source, self.position)
             payload = match[0] if match else ""
             self.position += len(payload)
-        if self.at('"') or self.at("<"):  # a list of strings, or of what is not StableHLO's
+        if self.at('"'):  # a list of strings
             self.position = self.source.index("<", start)
             self.balanced()
         else:

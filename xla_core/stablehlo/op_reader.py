@@ -216,12 +216,12 @@ class OpReader(DialectAttributeReader):
         """The error for an op that isn't there, or isn't there in the pretty form."""
         if name in FORMATS:
             return self.error(f"{name} has no pretty form", offset, hint=f'write the generic form: "{name}"(...)')
-        hint = self.nearest(name, FORMATS)
+        hint = self.nearest(name, FORMATS if "." in name else BARE_NAMES)
         if "." not in name:
             return self.error(f"expected an op, found '{name[:40]}'", offset, hint=hint)
         if name.partition(".")[0] not in KNOWN_DIALECTS:
             hint = hint or f'ops of other dialects are read in the generic form: "{name}"(...)'
-        return self.error(f"unknown op {name}", offset, hint=hint)
+        return self.error(f"unknown op '{name}'", offset, hint=hint)
 
     def finish(self, state: OpState, names: list[Name], offset: int) -> Op:
         """Check what was read of an op, make it, and define its results."""

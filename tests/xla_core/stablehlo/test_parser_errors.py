@@ -1,0 +1,193 @@
+"""What is wrong with a text, where, and what to do; and what hostile texts may cost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.xla_core.stablehlo.reading import PROGRAM, in_function, refusal
+from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.stablehlo import parse_text
+
+ADD = "%0 = stablehlo.add %a, %a : tensor<f32>"
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "line", "column"),
+    [
+        ("%0 = stablehlo.add %a, %b : tensor<f32>", "%b is used but not defined before", 2, 26),
+        ("%0 = stablehlo.add %a, %a : tensor<i32>", "%a has the type tensor<f32>, but is used as tensor<i32>", 2, 22),
+        ('%0 = "stablehlo.add"(%a, %a) : (tensor<f32>, tensor<i32>) -> tensor<f32>',
+         "%a has the type tensor<f32>, but is used as tensor<i32>", 2, 28),
+        (f"{ADD}\n  {ADD}", "%0 is defined already", 3, 3),
+        ("%a = stablehlo.add %a, %a : tensor<f32>", "%a is defined already", 2, 3),
+        ("%0:2 = stablehlo.add %a, %a : tensor<f32>", "stablehlo.add has 1 results, but 2 are named", 2, 10),
+        ("%0 = stablehlo.return %a : tensor<f32>", "has 0 results, but 1 are named", 2, 8),
+        ("%0:0 = stablehlo.add %a, %a : tensor<f32>", "has 1 results, but 0 are named", 2, 10),
+        ('%0 = "stablehlo.add"(%a) : (tensor<f32>, tensor<f32>) -> tensor<f32>',
+         "number of operands and types do not match: got 1 operands and 2 types", 2, 8),
+        ("%0 = stablehlo.add %a, %a : (tensor<f32>) -> tensor<f32>", "2 operands present, but expected 1", 2, 31),
+        ("%0 = stablehlo.add %a, %a", "expected ':' in stablehlo.add", 2, 28),
+        ("%0 = stablehlo.add %a %a : tensor<f32>", "expected ',' in stablehlo.add, found '%'", 2, 25),
+        ("%0 = stablehlo.iota dim = x : tensor<2xf32>", "expected integer value, found 'x'", 2, 29),
+        ("%0 = stablehlo.compare LS, %a, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>",
+         "expected comparison_direction to be one of: EQ, NE, GE, GT, LE, LT; found 'LS'", 2, 26),
+        ("%0 = stablehlo.slice %a [0:1:] : (tensor<f32>) -> tensor<f32>", "expected the stride, found ']'", 2, 32),
+        ('"x.y"(%a) {b = 1, b = 2} : (tensor<f32>) -> ()', "the attribute 'b' is given twice", 2, 21),
+        ('"x.y"(%a) <{b = 1}> {b = 2} : (tensor<f32>) -> ()', "the attribute 'b' is given twice", 2, 23),
+        ('"x.y"(%a)[^bb1] : (tensor<f32>) -> ()', "StableHLO has no branches", 2, 12),
+        ('"x.y"(%a) ({^bb0(%a: tensor<f32>): }) : (tensor<f32>) -> ()', "%a is defined already", 2, 20),
+        ('"x.y"(%a) ({ return } }', "expected ',' or ')', found '}'", 2, 25),
+        ("%0 = stablehlo.while(%i = %a) : tensor<f32>, tensor<f32> cond {} do {}",
+         "1 loop variables, but types for 2", 2, 33),
+        ("%0 = stablehlo.reduce(%a init: %a) applies stablehlo.divide across dimensions = [0] :"
+         " (tensor<f32>, tensor<f32>) -> tensor<f32>", "expected the inner-op to be a commutative", 2, 8),
+        ("%0 = stablehlo.reduce(%a init: %a) across dimensions = [] : (tensor<f32>, tensor<f32>) -> tensor<f32>\n"
+         "reducer(%x: tensor<f32>, %y: tensor<f32>) (%z: tensor<f32>, %w: tensor<f32>) {}",
+         "the reducer has 2 pairs of arguments, the reduction 1 inputs", 3, 78),
+    ],
+)  # fmt: skip
+def test_errors(body: str, message: str, line: int | None, column: int | None) -> None:
+    error = refusal(in_function(body))
+    assert isinstance(error, InvalidArgumentError)
+    assert message in error.message
+    assert error.location is not None
+    if line is not None:
+        assert (error.location.line, error.location.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "hint"),
+    [
+        ("%0 = stablehlo.addd %a, %a : tensor<f32>", "unknown op 'stablehlo.addd'", "did you mean stablehlo.add?"),
+        ('%0 = "stablehlo.adds"(%a) : (tensor<f32>) -> tensor<f32>', "unknown op 'stablehlo.adds'", "stablehlo.add?"),
+        (
+            '%0 = "chlo.top_kk"(%a) : (tensor<f32>) -> tensor<f32>',
+            "unknown op 'chlo.top_kk'",
+            "did you mean chlo.top_k?",
+        ),
+        (
+            "%0 = stablehlo.gather %a, %a : tensor<f32>",
+            "stablehlo.gather has no pretty form",
+            '"stablehlo.gather"(...)',
+        ),
+        ("%0 = other.thing %a : tensor<f32>", "unknown op 'other.thing'", "generic form"),
+        ("%0 = stablehlo.add %aa, %a : tensor<f32>", "%aa is used", "did you mean %a?"),
+        ("retrun", "expected an op, found 'retrun'", "did you mean return?"),
+    ],
+)
+def test_hints(body: str, message: str, hint: str) -> None:
+    error = refusal(in_function(body))
+    assert message in error.message
+    assert error.hint is not None
+    assert hint in error.hint
+
+
+def test_the_whole_message() -> None:
+    error = refusal(in_function("%0 = stablehlo.add %arg0, %arg1 : tensor<f32>", "%arg0: tensor<f32>"))
+    assert str(error) == (
+        "test.mlir:2:29: INVALID_ARGUMENT: %arg1 is used but not defined before [op: stablehlo.add]\n"
+        "    %0 = stablehlo.add %arg0, %arg1 : tensor<f32>\n"
+        "                              ^\n"
+        "  hint: did you mean %arg0?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("func.func @f() { return }\nfunc.func @f() { return }", "the function @f is defined already"),
+        ("func.func @f(%a: tensor<f32>, %a: tensor<f32>) { return }", "%a is defined already"),
+        ("func.func @f(%a: tensor<f32>, tensor<f32>) { return }", "expected every argument with a name, or none"),
+        ("func.func @f(tensor<f32>) { return }", "needs names for its arguments"),
+        ("module {", "expected an op or '}'"),
+        ("module {}}", "expected an op, found '}'"),
+        ("module attributes {a = #b} {}\n#b = 1", "alias #b is not defined"),
+        ("#a = 1\n#a = 2\nmodule {}", "#a is defined already"),
+        ("!a = f32\n!a = f32\nmodule {}", "!a is defined already"),
+        ("{-# dialect_resources", "expected ':' after the resource's name"),
+        ("\x00", "expected an op"),
+        ('"', "expected a string"),
+    ],
+)
+def test_errors_of_modules(source: str, message: str) -> None:
+    assert message in refusal(source).message
+
+
+def test_a_long_line_is_cut() -> None:
+    error = refusal(in_function(" " * 5000 + "%0 = stablehlo.add %a, %b : tensor<f32>" + " " * 5000))
+    assert error.snippet is not None
+    assert len(error.snippet) < 500
+    line, caret = error.snippet.split("\n")
+    assert line[caret.index("^") :].startswith("%b")
+
+
+N = 100_000
+DAG = "".join(f"!t{i + 1} = tuple<!t{i}, !t{i}>\n" for i in range(60))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (in_function("", "%a: " + "tuple<" * N + ">" * N), "nested more than 100 levels deep"),
+        (in_function("", "%a: " + "(" * N), "nested more than 100 levels deep"),
+        (in_function("", "%a: " + "!stablehlo.future<" * N), "nested more than 100 levels deep"),
+        ("module attributes {a = " + "[" * N + "]" * N + "} {}", "nested more than 100 levels deep"),
+        ("module attributes {a = " + "{a = " * N + "1" + "}" * N + "} {}", "nested more than 100 levels deep"),
+        (in_function('"a.b"() ({ ' * N + "}) : () -> ()" * N), "nested more than 100 levels deep"),
+        ("module { " * N + "}" * N, "nested more than 100 levels deep"),
+        ("module {} loc(" + "callsite(" * N, "nested more than 100 levels deep"),
+        (in_function("", "%a: tensor<1x!quant.uniform<i8:f32:{0:1}, " + "{" * N), "nested more than 100 levels deep"),
+        ("!t0 = tensor<f32>\n" + DAG, "the alias stands for too much"),
+        ("#a0 = 1\n" + "".join(f"#a{i + 1} = [#a{i}, #a{i}]\n" for i in range(60)), "the alias stands for too much"),
+        ("!t0 = tensor<f32>\n" + "".join(f"!t{i + 1} = tuple<!t{i}>\n" for i in range(5000)), "stand for too much"),
+        (in_function("", "%a: tensor<" + "9" * N + "xf32>"), "too many digits"),
+        (in_function("%0:999999 = stablehlo.add %a, %a : tensor<f32>"), "but 999999 are named"),
+        (in_function("%0 = stablehlo.tuple " + "%a, " * N), "expected an operand"),
+        (in_function(" " * N + "x"), "expected an op"),
+        (in_function("%0 = stablehlo.add %" + "x" * N), "is used but not defined"),
+        (in_function("%0 = stablehlo." + "x" * N), "unknown op"),
+        ("{-# " + "a" * N, "expected ':'"),
+        ("{-#" * N, "expected a resource's name"),
+        ('x: "0x00" ' * N + "{-#", "expected an op"),
+        ("(" * N, "expected an op"),
+        ("#" * N, "expected an alias"),
+        ('module attributes {a = #x.y<"' + "x" * N, "the string never ends"),
+        (in_function("%c = stablehlo.constant dense<" + "true" * N + "x> : tensor<i1>"), "expected numbers"),
+        (in_function("%0 = chlo.erf %a : " + "tensor<f32> -> " * N), "expected an op"),
+    ],
+)
+def test_hostile_texts_are_refused_quickly(source: str, message: str) -> None:
+    start = time.perf_counter()
+    error = refusal(source)
+    assert message in error.message
+    assert len(str(error)) < 2 * N + 1000
+    assert time.perf_counter() - start < 2
+
+
+def test_hostile_texts_that_are_right() -> None:
+    start = time.perf_counter()
+    parse_text("module attributes {a = #foo.bar" + "<" * N + ">" * N + "} {}")
+    parse_text(in_function("", "%a: tensor<" + "1x" * 2000 + "f32>"))
+    one_line = "".join(f" %{i} = stablehlo.add %a, %a : tensor<f32>" for i in range(5000))
+    parse_text(f"func.func @f(%a: tensor<f32>) {{{one_line} return }}")
+    links = "".join(f"#loc{i} = loc(callsite(#loc{i + 1} at #loc{i + 1}))\n" for i in range(5000))
+    module = parse_text(links + '#loc5000 = loc("f":1:2)\nfunc.func @f() { return } loc(#loc0)')
+    assert str(module.functions["f"].location) == "f:1:2"
+    assert time.perf_counter() - start < 5
+
+
+def test_depth_up_to_the_limit_is_read() -> None:
+    depth = 90
+    body = '"a.b"() ({ ' * depth + ADD + " }) : () -> ()" * depth
+    function = parse_text(in_function(body)).functions["f"]
+    assert sum(1 for _ in function.walk()) == depth + 3
+
+
+def test_every_truncation_is_an_error_or_a_module() -> None:
+    for end in range(0, len(PROGRAM), 5):
+        try:
+            parse_text(PROGRAM[:end])
+        except XlaError:
+            refusal(PROGRAM[:end])
