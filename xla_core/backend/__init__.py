@@ -16,7 +16,7 @@ from xla_core.backend.executable import (
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, Availability, BackendSpec, Requirement, hookimpl, hookspec
 from xla_core.backend.platform import Platform
 from xla_core.backend.registry import BackendInfo, backends, inspect_backends, load_backend
-from xla_core.backend.stream import Event, Kernel, Stream
+from xla_core.backend.stream import Event, HostBytes, Kernel, Stream
 from xla_core.backend.stream_executor import DeviceFeatures, StreamExecutor
 from xla_core.backend.transfer_manager import LiteralQueue, TransferManager
 from xla_core.backend.version import CONTRACT_VERSION
@@ -37,6 +37,7 @@ __all__ = [
     "Event",
     "Executable",
     "ExecutableMemoryStats",
+    "HostBytes",
     "Kernel",
     "LiteralQueue",
     "Platform",

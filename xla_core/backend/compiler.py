@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xla_core.backend.compile_options import CompileOptions
@@ -13,6 +14,7 @@ from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_core.backend.stream_executor import StreamExecutor
+    from xla_core.passes import HloPass
     from xla_core.target import TargetConfig
 
 __all__ = ["Compiler"]
@@ -45,9 +47,13 @@ class Compiler(abc.ABC):
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> HloModule:
         """The target's whole HLO pipeline, on `module` itself. The default is the core's, for `target_config`."""
-        from xla_core.passes import run_hlo_passes  # deferred: loading a backend must be quick
+        from xla_core.passes.pipeline import run_hlo_passes  # deferred: loading a backend must be quick
 
-        return run_hlo_passes(module, self.target_config, options)
+        return run_hlo_passes(module, self.target_config, options, self.hlo_stages(options))
+
+    def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
+        """Stages of the core's pipeline that this target replaces, by name (`xla_core.passes.pipeline.STAGES`)."""
+        return {}
 
     def compile(
         self, module: HloModule, options: CompileOptions | None = None, executor: StreamExecutor | None = None

@@ -210,4 +210,4 @@ class Executable(abc.ABC):
         return self.module.to_text()
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Gives back code and constants on the device. Nothing runs any more."""
+        """It will not be started again: ends the runs under way early, with CancelledError, where that can be done."""

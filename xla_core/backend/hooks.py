@@ -105,5 +105,7 @@ class BackendHooks:
 
     @hookspec(firstresult=True)
     def xla_backend(self) -> BackendSpec:
-        """The backend that this distribution brings. Imports no more than it must and touches no device."""
+        """The backend that this distribution brings. Imports no more than it must and touches no device. Raises an
+        XlaError where there is none to speak of in this installation; `xla backends` shows its message.
+        """
         raise NotImplementedError  # pluggy calls the implementations, never this

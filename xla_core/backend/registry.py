@@ -10,6 +10,7 @@ from functools import cache
 
 import pluggy
 
+from xla_core import config
 from xla_core.backend import version
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, PROJECT, Availability, BackendHooks, BackendSpec
 from xla_core.errors import (
@@ -57,7 +58,7 @@ def load_backend(name: str) -> BackendSpec:
 
     Raises NotFoundError for a name that no distribution brings, AlreadyExistsError for one that several do,
     FailedPreconditionError for a backend that breaks on import, speaks another contract, or lacks methods: all of them
-    are listed. The cause is the `__cause__`.
+    are listed; UnavailableError for one whose hook says itself that it can't be used. The cause is the `__cause__`.
     """
     points = [point for point in _entry_points() if point.name == name]
     if not points:
@@ -135,12 +136,19 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
         manager.register(plugin, name=point.name)
         manager.check_pending()
         spec: object = manager.hook.xla_backend()
+    except XlaError as error:
+        raise UnavailableError(
+            f"backend {point.name!r} of {owner} cannot be used: {error.message}", hint=error.hint
+        ) from error
     except Exception as error:  # a plugin may raise anything, and must not take others with it
         raise FailedPreconditionError(
             f"backend {point.name!r} of {owner} does not load: {type(error).__name__}: {error}",
             hint="`xla doctor` shows the whole cause; reinstall or uninstall the distribution",
         ) from error
-    return _checked(point.name, owner, spec)
+    checked = _checked(point.name, owner, spec)
+    if checked.flags is not None:
+        config.register_flags(point.name, checked.flags)
+    return checked
 
 
 def _checked(name: str, owner: str, spec: object) -> BackendSpec:

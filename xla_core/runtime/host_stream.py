@@ -7,6 +7,7 @@ doing it; everything else goes to the stream's worker thread, so that enqueueing
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import threading
 import time
@@ -51,6 +52,15 @@ def forked_error() -> FailedPreconditionError:
         "this client was made before a fork, and its threads and devices stayed in the parent process",
         hint='make a new xla_core.Client in the child, or start processes with multiprocessing\'s "spawn"',
     )
+
+
+def _label(work: Work) -> str:
+    """A name for a profile: of the object that works (a kernel's), else of the function."""
+    function = work.func if isinstance(work, functools.partial) else work
+    name = getattr(getattr(function, "__self__", None), "name", None)
+    if isinstance(name, str) and name:
+        return name
+    return getattr(function, "__qualname__", type(function).__name__).split(".<locals>")[0].rpartition(".")[2]
 
 
 class HostStream(Stream):
@@ -130,8 +140,7 @@ class HostStream(Stream):
             raise
         active = profiler.active()
         if active is not None and start:
-            name = getattr(work, "__qualname__", type(work).__name__).split(".<locals>")[0].rpartition(".")[2]
-            active.add(name, "stream", start, time.perf_counter_ns(), self.name)
+            active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
 
     def _idle(self) -> bool:
         """Takes the turn where nobody has it and nothing waits; the caller releases `_busy`."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core import profiler
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats, RunOptions
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
@@ -56,6 +56,7 @@ class _DeviceProgram:
         donated: tuple[int, ...],
         name: str,
     ) -> None:
+        self.execute: Callable[[RunOptions, Sequence[DeviceMemory]], Sequence[DeviceMemory]]
         self.execute = executable.execute_async_on_stream
         self.device = device
         self.run_options = run_options
@@ -208,6 +209,13 @@ class _DeviceProgram:
                 )
 
 
+def _raiser(error: XlaError) -> Callable[[RunOptions, Sequence[DeviceMemory]], Sequence[DeviceMemory]]:
+    def refuse(run_options: RunOptions, arguments: Sequence[DeviceMemory]) -> Sequence[DeviceMemory]:
+        raise error.with_traceback(None)
+
+    return refuse
+
+
 class LoadedExecutable:
     """A compiled program on its devices.
 
@@ -324,6 +332,15 @@ class LoadedExecutable:
             f"{self.name} runs on {len(self._programs)} devices",
             hint="use execute_sharded, one list of arguments a device",
         )
+
+    def delete(self) -> None:
+        """Ends runs that are under way, where the backend can, with CancelledError in their results. Later runs are
+        errors.
+        """
+        error = FailedPreconditionError(f"the executable {self.name} was deleted")
+        for program in self._programs:
+            program.execute = _raiser(error)
+        self._executable.close()
 
     # -- what it is --------------------------------------------------------------------------------------------------
 

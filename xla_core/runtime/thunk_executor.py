@@ -99,7 +99,7 @@ class ThunkExecutor:
         if strange:
             names = ", ".join(f"{t.name} ({type(t).__name__})" for t in strange[:10])
             raise UnimplementedError(f"the program has {len(strange)} steps that this backend cannot run: {names}")
-        self._constants: dict[tuple[StreamExecutor, int], DeviceMemory] = {}
+        self._constants: dict[tuple[StreamExecutor, int], tuple[DeviceMemory, Allocator]] = {}
         self._pieces: dict[bool, list[tuple[BufferAllocation, list[_Key]]]] = {}
         self._lock = threading.Lock()
 
@@ -171,22 +171,20 @@ class ThunkExecutor:
         """Constants are put on each device once, and stay."""
         key = (options.executor, allocation.index)
         with self._lock:
-            memory = self._constants.get(key)
-            if memory is None:
+            held = self._constants.get(key)
+            if held is None:
                 if allocation.constant is None:
                     raise InternalError(f"{allocation} has no constant")
                 memory = options.allocator.allocate(allocation.size, allocation.memory_space)
                 shape = allocation.constant.shape.with_default_layout()
                 array = np.ascontiguousarray(allocation.constant.literal.array)
                 options.transfer_manager.transfer_to_device_async(options.stream, array, memory, shape, immutable=True)
-                self._constants[key] = memory
-            return memory
+                held = self._constants[key] = (memory, options.allocator)
+            return held[0]
 
-    def close(self, allocator: Allocator) -> None:
-        """Gives the constants back."""
-        with self._lock:
-            while self._constants:
-                allocator.free(self._constants.popitem()[1])
+    def __del__(self) -> None:
+        for memory, allocator in self._constants.values():
+            allocator.free(memory)
 
     # -- thunks that need nothing of the host --------------------------------------------------------------------------
 

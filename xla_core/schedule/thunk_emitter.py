@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from xla_core.analysis import AllocationKind, BufferAssignment, BufferSlice
+from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice
 from xla_core.errors import InternalError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.schedule.thunk import (
@@ -73,11 +74,27 @@ def emit_thunks(assignment: BufferAssignment, emit_kernel: EmitKernel) -> ThunkP
     emitter = _Emitter(assignment, emit_kernel)
     thunks = emitter.sequence(module.entry)
     parameters = tuple(assignment.slice(p).allocation if p.shape.is_array else None for p in module.entry.parameters)
-    results = emitter.slices(module.entry.root)
-    for place in results:
-        if place.allocation.kind not in (AllocationKind.OUTPUT, AllocationKind.PARAMETER):
-            raise InternalError(f"a result of {module.name} lies in {place.allocation}, not in memory of the caller's")
-    return ThunkProgram(tuple(assignment.allocations), thunks, parameters, results)
+    allocations = list(assignment.allocations)
+    results = []
+    for place in emitter.slices(module.entry.root):
+        if not _is_the_callers(place, module):
+            if place.size:
+                raise InternalError(
+                    f"a result of {module.name} lies in {place.allocation}, not in memory that it may leave in"
+                )
+            allocations.append(BufferAllocation(len(allocations), 0, AllocationKind.OUTPUT))  # nothing has no place
+            place = BufferSlice(allocations[-1], 0, 0)
+        results.append(place)
+    return ThunkProgram(tuple(allocations), thunks, parameters, tuple(results))
+
+
+def _is_the_callers(place: BufferSlice, module: HloModule) -> bool:
+    """Whether a result may leave in this memory: an output's, or a donated parameter's."""
+    allocation = place.allocation
+    if allocation.kind is AllocationKind.PARAMETER:
+        donated = [(a.parameter_number, a.parameter_index) for a in module.input_output_aliases]
+        return allocation.parameter in donated
+    return allocation.kind is AllocationKind.OUTPUT
 
 
 class _Emitter:

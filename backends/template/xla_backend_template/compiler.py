@@ -1,0 +1,52 @@
+"""The compiler: the core's pipeline for this target, then one thunk an instruction."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from xla_backend_template.executable import TemplateExecutable
+from xla_backend_template.kernel import HloKernel
+from xla_core.analysis import BufferSlice, assign_buffers
+from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, StreamExecutor
+from xla_core.hlo import HloInstruction, HloModule
+from xla_core.schedule import KernelThunk, Thunk, emit_thunks, walk
+from xla_core.target import Capabilities, FusionPreferences, TargetConfig
+
+__all__ = ["TemplateCompiler"]
+
+_COLLECTIVES = (
+    "all-gather",
+    "all-reduce",
+    "all-to-all",
+    "collective-broadcast",
+    "collective-permute",
+    "reduce-scatter",
+)
+
+
+class TemplateCompiler(Compiler):
+    """Every instruction that the evaluator knows is a kernel; fusing them would gain nothing."""
+
+    @cached_property
+    def target_config(self) -> TargetConfig:
+        return TargetConfig(
+            name="template",
+            capabilities=Capabilities.all_of(without=_COLLECTIVES),
+            fusion=FusionPreferences(enabled=False),
+        )
+
+    def run_backend(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
+    ) -> Executable:
+        assignment = assign_buffers(module, size=self.shape_size_bytes)
+        program = emit_thunks(assignment, _kernel)
+        report = CompilationReport(
+            kernels=sum(isinstance(thunk, KernelThunk) for thunk in walk(program.thunks)),
+            temp_bytes=assignment.temp_bytes,
+            temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
+        )
+        return TemplateExecutable(module, program, report)
+
+
+def _kernel(instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]) -> Thunk:
+    return KernelThunk(instruction.name, HloKernel(instruction), operands, results)

@@ -1,0 +1,25 @@
+"""A program of the device: a schedule of thunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.backend import CompilationReport, DeviceMemory, Executable, RunOptions
+from xla_core.hlo import HloModule
+from xla_core.runtime import ThunkExecutor
+from xla_core.schedule import ThunkProgram
+
+__all__ = ["TemplateExecutable"]
+
+
+class TemplateExecutable(Executable):
+    """The core's ThunkExecutor enqueues the thunks, and drives while and conditional from the host."""
+
+    def __init__(self, module: HloModule, program: ThunkProgram, report: CompilationReport) -> None:
+        super().__init__(module, report)
+        self._executor = ThunkExecutor(program)
+
+    def execute_async_on_stream(
+        self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
+    ) -> Sequence[DeviceMemory]:
+        return self._executor.execute(run_options, arguments)

@@ -1,0 +1,61 @@
+"""The device as the runtime sees it: memory by handle, streams that copy and compute."""
+
+from __future__ import annotations
+
+from xla_backend_template.memory import DeviceRam
+from xla_core.backend import DeviceFeatures, DeviceMemory, Event, HostBytes, Stream, StreamExecutor
+from xla_core.runtime import HostEvent, HostStream
+from xla_core.target import DeviceDescription
+
+__all__ = ["TemplateExecutor", "TemplateStream"]
+
+
+class TemplateStream(HostStream):
+    """A queue of the device: order, worker thread, events and failures are HostStream's; how bytes move is not."""
+
+    def __init__(self, executor: TemplateExecutor) -> None:
+        super().__init__(executor, f"template:{executor.ordinal}")
+        self.ram = executor.ram
+
+    def write(self, destination: DeviceMemory, source: HostBytes) -> None:
+        self.ram.block(destination.handle)[: source.size] = source
+
+    def read(self, destination: HostBytes, source: DeviceMemory) -> None:
+        destination[:] = self.ram.block(source.handle)[: destination.size]
+
+    def copy(self, destination: DeviceMemory, source: DeviceMemory) -> None:
+        size = min(destination.size, source.size)
+        self.ram.block(destination.handle)[:size] = self.ram.block(source.handle)[:size]
+
+    def fill(self, destination: DeviceMemory, value: int) -> None:
+        self.ram.block(destination.handle)[: destination.size] = value
+
+
+class TemplateExecutor(StreamExecutor):
+    """One simulated device with `memory_bytes` of memory."""
+
+    features = DeviceFeatures(callbacks_may_enqueue=True)
+
+    def __init__(self, ordinal: int, memory_bytes: int) -> None:
+        super().__init__(ordinal)
+        self.ram = DeviceRam(memory_bytes)
+
+    @property
+    def description(self) -> DeviceDescription:
+        return DeviceDescription(name="simulated accelerator", vendor="xla-core", memory_bytes=self.ram.size)
+
+    def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
+        handle = self.ram.allocate(size)
+        return None if handle is None else DeviceMemory(handle, size, memory_space=memory_space)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        self.ram.deallocate(memory.handle)
+
+    def create_stream(self) -> Stream:
+        return TemplateStream(self)
+
+    def create_event(self) -> Event:
+        return HostEvent()
+
+    def memory_usage(self) -> tuple[int, int]:
+        return self.ram.bytes_free, self.ram.size

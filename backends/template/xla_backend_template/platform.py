@@ -1,0 +1,34 @@
+"""The platform: how many devices there are, and what opens one."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from xla_backend_template.compiler import TemplateCompiler
+from xla_backend_template.executor import TemplateExecutor
+from xla_core.backend import Compiler, Platform, StreamExecutor
+from xla_core.config import plugin_flags
+
+__all__ = ["TemplateFlags", "TemplatePlatform"]
+
+
+class TemplateFlags(BaseModel):
+    """In XLA_CORE_FLAGS: `xla_template_device_count` simulated devices of `xla_template_memory_bytes` each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    xla_template_device_count: int = Field(default=1, ge=0)
+    xla_template_memory_bytes: int = Field(default=1 << 30, ge=1 << 10)
+
+
+class TemplatePlatform(Platform):
+    """The simulated devices of this process."""
+
+    def visible_device_count(self) -> int:
+        return plugin_flags("template", TemplateFlags).xla_template_device_count
+
+    def create_executor(self, ordinal: int) -> StreamExecutor:
+        return TemplateExecutor(ordinal, plugin_flags("template", TemplateFlags).xla_template_memory_bytes)
+
+    def create_compiler(self) -> Compiler:
+        return TemplateCompiler()

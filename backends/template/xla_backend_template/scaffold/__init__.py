@@ -1,0 +1,15 @@
+"""What `xla new NAME` makes packages from: see `xla_core.cli.Scaffold`."""
+
+from __future__ import annotations
+
+from xla_core.cli import Scaffold
+
+__all__ = ["SCAFFOLD"]
+
+SCAFFOLD = Scaffold(
+    description="a device without LLVM: the four classes, simulated until you replace them",
+    package="xla_backend_template",
+    templates="scaffold",
+    distribution="xla-backend-template",
+    renames=(("template", "$name"), ("Template", "$class_name")),
+)
