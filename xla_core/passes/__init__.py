@@ -12,6 +12,7 @@ from xla_core.passes.pass_manager import (
 )
 from xla_core.passes.pipeline import default_pipeline, run_hlo_passes
 from xla_core.passes.registry import PASSES, create_pass, register_pass
+from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
 
 __all__ = [
     "PASSES",
@@ -23,8 +24,10 @@ __all__ = [
     "PassContext",
     "PassGroup",
     "PassTiming",
+    "SimplificationOptions",
     "create_pass",
     "default_pipeline",
     "register_pass",
     "run_hlo_passes",
+    "simplification_pipeline",
 ]

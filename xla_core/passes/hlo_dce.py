@@ -7,7 +7,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
 from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.while_util import Loop, rebuild_loop
+from xla_core.passes.while_util import narrow_loop
 
 __all__ = ["HloDce"]
 
@@ -28,7 +28,7 @@ class HloDce(HloPass):
         for computation in reversed(module.post_order()):
             for instruction in computation.instructions:
                 if instruction.opcode == "while" and instruction.parent is computation:
-                    changed |= _narrow(instruction)
+                    changed |= narrow_loop(instruction)
         if changed:
             for computation in module.post_order():
                 _remove_dead(computation, effects)
@@ -67,26 +67,4 @@ def _remove_dead(computation: HloComputation, effects: dict[HloComputation, bool
     for instruction in reversed(computation.post_order()):
         if instruction not in live:
             computation.remove(instruction)
-    return True
-
-
-def _narrow(instruction: HloInstruction) -> bool:
-    """Takes elements out of a loop's state that neither condition, effects nor users of the result need."""
-    loop = Loop.of(instruction)
-    if loop is None or instruction.is_root or any(u.opcode != "get-tuple-element" for u in instruction.users):
-        return False
-    needs, effects = loop.dependencies()
-    live = {u.tuple_index for u in instruction.users if u.user_count or u.is_root}
-    live |= effects
-    # Any use in the condition counts: dead ones were removed.
-    live |= set(loop.elements(loop.condition))
-    todo = list(live)
-    while todo:
-        for index in needs[todo.pop()]:
-            if index not in live:
-                live.add(index)
-                todo.append(index)
-    if len(live) == loop.size:
-        return False
-    rebuild_loop(loop, sorted(live))
     return True

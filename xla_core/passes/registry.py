@@ -18,14 +18,27 @@ PassFactory = Callable[[], HloPass]
 
 PASSES: dict[str, PassFactory | str] = {
     "algebraic-simplifier": "algebraic_simplifier:AlgebraicSimplifier",
+    "batchnorm-expander": "batchnorm_expander:BatchNormExpander",
     "call-inliner": "call_inliner:CallInliner",
+    "conditional-simplifier": "conditional_simplifier:ConditionalSimplifier",
+    "convert-mover": "convert_mover:ConvertMover",
+    "convolution-canonicalization": "convolution_canonicalization:ConvolutionCanonicalization",
     "copy-insertion": "copy_insertion:CopyInsertion",
+    "dot-decomposer": "dot_decomposer:DotDecomposer",
     "flatten-call-graph": "flatten_call_graph:FlattenCallGraph",
     "hlo-constant-folding": "hlo_constant_folding:HloConstantFolding",
     "hlo-cse": "hlo_cse:HloCse",
     "hlo-dce": "hlo_dce:HloDce",
+    "logistic-expander": "logistic_expander:LogisticExpander",
+    "map-inliner": "map_inliner:MapInliner",
     "memory-scheduler": "memory_scheduler:HloMemoryScheduler",
+    "reshape-mover": "reshape_mover:ReshapeMover",
+    "transpose-folding": "transpose_folding:TransposeFolding",
+    "simplification": "simplification:simplification_pipeline",
     "tuple-simplifier": "tuple_simplifier:TupleSimplifier",
+    "while-loop-constant-sinking": "while_loop_constant_sinking:WhileLoopConstantSinking",
+    "while-loop-invariant-code-motion": "while_loop_invariant_code_motion:WhileLoopInvariantCodeMotion",
+    "while-loop-simplifier": "while_loop_simplifier:WhileLoopSimplifier",
     "zero-sized-hlo-elimination": "zero_sized_hlo_elimination:ZeroSizedHloElimination",
 }
 """Name -> a callable that makes the pass, or "module:Class" below xla_core.passes."""

@@ -10,7 +10,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Loop", "is_effect", "rebuild_loop"]
+__all__ = ["Extra", "Loop", "is_effect", "narrow_loop", "rebuild_loop"]
 
 
 def is_effect(instruction: HloInstruction) -> bool:
@@ -93,13 +93,48 @@ class Loop:
         return [set(sets[r]) for r in self.results], effects
 
 
-def rebuild_loop(
-    loop: Loop, keep: Sequence[int], replaced: Mapping[int, HloInstruction] | None = None
-) -> HloInstruction:
-    """Makes the loop again with the elements `keep` of its state only, in that order; returns the new while.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Extra:
+    """An element that joins a loop's state: `inside`, an instruction of the body, becomes `outside`, handed through."""
 
-    Elements that are dropped must not be needed, or have a constant in `replaced`, copied into body and condition; what
-    uses them after the loop then uses the constant. The old while is replaced and removed.
+    inside: HloInstruction
+    outside: HloInstruction
+
+
+def narrow_loop(instruction: HloInstruction) -> bool:
+    """Takes elements out of a loop's state that neither condition, effects nor users of the result need."""
+    loop = Loop.of(instruction)
+    if loop is None or instruction.is_root or any(u.opcode != "get-tuple-element" for u in instruction.users):
+        return False
+    needs, effects = loop.dependencies()
+    live = {u.tuple_index for u in instruction.users if u.user_count or u.is_root}
+    live |= effects
+    # Any use in the condition counts: dead ones were removed.
+    live |= set(loop.elements(loop.condition))
+    todo = list(live)
+    while todo:
+        for index in needs[todo.pop()]:
+            if index not in live:
+                live.add(index)
+                todo.append(index)
+    if len(live) == loop.size:
+        return False
+    rebuild_loop(loop, sorted(live))
+    return True
+
+
+def rebuild_loop(
+    loop: Loop,
+    keep: Sequence[int],
+    replaced: Mapping[int, HloInstruction] | None = None,
+    extra: Sequence[Extra] = (),
+    same: Mapping[int, int] | None = None,
+) -> HloInstruction:
+    """Makes the loop again with the elements `keep` of its state, in that order, and `extra`; returns the new while.
+
+    Elements that are dropped must not be needed; or be the same as one that is kept, named in `same`; or have a
+    constant in `replaced`, copied into body and condition: what uses them after the loop then uses the constant. The
+    old while is replaced and removed.
     """
     old = loop.instruction
     computation, module = old.parent, loop.body.module
@@ -107,13 +142,15 @@ def rebuild_loop(
     assert module is not None
     replaced = replaced or {}
     numbers = {index: number for number, index in enumerate(keep)}
-    state = Shape.tuple([old.shape.tuple_shapes[i] for i in keep])
-    body = _rebuild(loop, loop.body, state, numbers, replaced, [loop.results[i] for i in keep])
-    condition = _rebuild(loop, loop.condition, state, numbers, replaced, None)
+    numbers |= {index: numbers[kept] for index, kept in (same or {}).items()}
+    state = Shape.tuple([old.shape.tuple_shapes[i] for i in keep] + [e.outside.shape for e in extra])
+    joined = {e.inside: len(keep) + n for n, e in enumerate(extra)}
+    body = _rebuild(loop.body, state, numbers, replaced, joined, [loop.results[i] for i in keep])
+    condition = _rebuild(loop.condition, state, numbers, replaced, {}, None)
     module.add_computation(body)
     module.add_computation(condition)
 
-    initial = [_element(computation, old.operands[0], i) for i in keep]
+    initial = [_element(computation, old.operands[0], i) for i in keep] + [e.outside for e in extra]
     start = computation.add("tuple", *initial, metadata=old.metadata)
     new = computation.add_instruction(old.clone([start], shape=state, body=body, condition=condition))
     new.control_predecessors = old.control_predecessors
@@ -158,17 +195,21 @@ def _copy_constant(computation: HloComputation, constant: HloInstruction) -> Hlo
 
 
 def _rebuild(
-    loop: Loop,
     old: HloComputation,
     state: Shape,
     numbers: Mapping[int, int],
     replaced: Mapping[int, HloInstruction],
+    joined: Mapping[HloInstruction, int],
     results: Sequence[HloInstruction] | None,
 ) -> HloComputation:
+    """A copy of a body (with `results`) or condition for another state. `joined`: what has become an element."""
     new = HloComputation(old.name)
     old_parameter = old.parameters[0]
     parameter = new.parameter(0, state, old_parameter.name)
-    copies: dict[HloInstruction, HloInstruction] = {}
+    copies: dict[HloInstruction, HloInstruction] = {
+        inside: new.add("get-tuple-element", parameter, index=number) for inside, number in joined.items()
+    }
+    handed_on = list(copies.values())
     needed: set[HloInstruction] = set()
     stack = list(results) if results is not None else [old.root]
     stack += [i for i in old.instructions if i is not old.root and is_effect(i)]
@@ -176,9 +217,10 @@ def _rebuild(
         instruction = stack.pop()
         if instruction not in needed:
             needed.add(instruction)
-            stack += [*instruction.operands, *instruction.control_predecessors]
+            if instruction not in copies:
+                stack += [*instruction.operands, *instruction.control_predecessors]
     for instruction in old.post_order():
-        if instruction not in needed or instruction is old_parameter:
+        if instruction not in needed or instruction is old_parameter or instruction in copies:
             continue
         if instruction.opcode == "get-tuple-element" and instruction.operands[0] is old_parameter:
             index = instruction.tuple_index
@@ -194,5 +236,5 @@ def _rebuild(
     if results is None:
         new.set_root(copies[old.root])
     else:
-        new.set_root(new.add("tuple", *[copies[r] for r in results], metadata=old.root.metadata))
+        new.set_root(new.add("tuple", *[copies[r] for r in results], *handed_on, metadata=old.root.metadata))
     return new

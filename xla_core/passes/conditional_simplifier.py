@@ -1,0 +1,131 @@
+"""conditional_simplifier: branches that are known, alike or cheap. (XLA: xla/service/conditional_simplifier.h.)"""
+
+from __future__ import annotations
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.passes.inlining import copy_into, inline_call
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import uniform_value
+from xla_core.passes.while_util import is_effect
+
+__all__ = ["ConditionalSimplifier"]
+
+_CHEAP = frozenset({"tuple", "get-tuple-element", "constant", "parameter", "reshape", "broadcast"})
+
+
+class ConditionalSimplifier(HloPass):
+    """A conditional on a constant is its branch; one whose branches are a few scalar operations becomes a select;
+    results that nobody uses are not returned.
+
+    Args:
+        select_limit: scalar operations of all branches up to which a select replaces the conditional.
+    """
+
+    name = "conditional-simplifier"
+
+    def __init__(self, select_limit: int = 12) -> None:
+        self._select_limit = select_limit
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            for instruction in computation.instructions:
+                if instruction.opcode == "conditional" and instruction.parent is computation:
+                    changed |= (
+                        _take_known_branch(instruction)
+                        or self._to_select(computation, instruction)
+                        or _drop_unused_results(computation, instruction)
+                    )
+        if changed:
+            module.remove_unreachable_computations()
+        return changed
+
+    def _to_select(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        branches = instruction.called_computations
+        predicate = instruction.operands[0]
+        if len(branches) != 2 or predicate.shape.element_type is not ElementType.PRED:
+            return False
+        if instruction.control_predecessors or instruction.control_successors:
+            return False
+        cost = 0
+        for branch in branches:
+            for node in branch.instructions:
+                if not all(s.is_array and s.num_elements == 1 for s in node.shape.leaves()) or is_effect(node):
+                    return False
+                if node.opcode not in _CHEAP and not node.is_elementwise:
+                    return False
+                cost += node.opcode not in _CHEAP
+        if cost > self._select_limit:
+            return False
+        results = [copy_into(computation, b, [o])[0] for b, o in zip(branches, instruction.operands[1:], strict=True)]
+        computation.replace_with(instruction, _select(computation, predicate, *results))
+        return True
+
+
+def _select(computation: HloComputation, p: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+    if not x.shape.is_tuple:
+        return x if x is y else computation.add("select", p, x, y)
+    parts = []
+    for index in range(len(x.shape.tuple_shapes)):
+        left, right = (
+            v.operands[index] if v.opcode == "tuple" else computation.add("get-tuple-element", v, index=index)
+            for v in (x, y)
+        )
+        parts.append(_select(computation, p, left, right))
+    return computation.add("tuple", *parts)
+
+
+def _take_known_branch(instruction: HloInstruction) -> bool:
+    branches = instruction.called_computations
+    value = uniform_value(instruction.operands[0])
+    if len(branches) == 1:
+        number = 0
+    elif value is None:
+        return False
+    elif instruction.operands[0].shape.element_type is ElementType.PRED:
+        number = 0 if bool(value) else 1
+    else:
+        number = int(value) if 0 <= int(value) < len(branches) else len(branches) - 1
+    inline_call(instruction, branches[number], [instruction.operands[number + 1]])
+    return True
+
+
+def _drop_unused_results(computation: HloComputation, instruction: HloInstruction) -> bool:
+    module = computation.module
+    assert module is not None
+    if not instruction.shape.is_tuple or instruction.is_root:
+        return False
+    if any(u.opcode != "get-tuple-element" for u in instruction.users):
+        return False
+    used = sorted({u.tuple_index for u in instruction.users if u.user_count or u.is_root})
+    size = len(instruction.shape.tuple_shapes)
+    branches = instruction.called_computations
+    if len(used) == size or any(b.root.opcode != "tuple" for b in branches):
+        return False
+    narrow = {}
+    for branch in dict.fromkeys(branches):
+        copy = branch.clone()
+        root = copy.root
+        copy.set_root(copy.add("tuple", *[root.operands[i] for i in used]))
+        copy.remove(root)
+        narrow[branch] = module.add_computation(copy)
+    shape = Shape.tuple([instruction.shape.tuple_shapes[i] for i in used])
+    new = instruction.clone(shape=shape)
+    for old_branch, branch in narrow.items():
+        new.replace_called_computation(old_branch, branch)
+    computation.add_instruction(new)
+    new.control_predecessors = instruction.control_predecessors
+    for successor in instruction.control_successors:
+        successor.control_predecessors = [new if p is instruction else p for p in successor.control_predecessors]
+    for user in instruction.users:
+        if user.tuple_index in used and (user.user_count or user.is_root):
+            moved = computation.add("get-tuple-element", new, index=used.index(user.tuple_index))
+            computation.replace_with(user, moved)
+        else:
+            computation.remove(user)
+    computation.remove(instruction)
+    return True

@@ -1,0 +1,61 @@
+"""convert_mover: elements are moved in the narrower type. (XLA: xla/service/convert_mover.h.)"""
+
+from __future__ import annotations
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import is_dynamic, is_one_use
+from xla_core.passes.rewriter import Builder, Rewriter
+
+__all__ = ["ConvertMover"]
+
+_MOVES = frozenset({"reshape", "transpose", "slice", "reverse", "broadcast"})
+
+
+class ConvertMover(HloPass):
+    """move(widen(x)) -> widen(move(x)), and narrow(move(x)) -> move(narrow(x)); concatenations too."""
+
+    name = "convert-mover"
+
+    def run(self, module: HloModule) -> bool:
+        rules = {opcode: [_widen_later] for opcode in _MOVES - {"broadcast"}}
+        changed = False
+        for computation in module.post_order():
+            changed |= Rewriter(
+                computation,
+                {**rules, "concatenate": [_widen_concatenated], "convert": [_narrow_earlier]},
+                skip=is_dynamic,
+            ).run()
+        return changed
+
+
+def _is_wider(wide: HloInstruction, narrow: HloInstruction) -> bool:
+    return wide.shape.element_type.bit_width > narrow.shape.element_type.bit_width
+
+
+def _widen_later(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operands[0]
+    if x.opcode != "convert" or not is_one_use(x) or not _is_wider(x, x.operands[0]):
+        return None
+    source = x.operands[0]
+    shape = source.shape.with_dimensions(i.shape.dimensions)
+    return b.convert(b.clone(i, [source], shape=shape), i.shape)
+
+
+def _widen_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    first = i.operands[0]
+    for x in i.operands:
+        if x.opcode != "convert" or not is_one_use(x) or not _is_wider(x, x.operands[0]):
+            return None
+        if x.operands[0].shape.element_type is not first.operands[0].shape.element_type:
+            return None
+    sources = [x.operands[0] for x in i.operands]
+    return b.convert(b.add("concatenate", *sources, dimensions=i.attributes["dimensions"]), i.shape)
+
+
+def _narrow_earlier(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operands[0]
+    if x.opcode not in _MOVES or not is_one_use(x) or not _is_wider(x, i):
+        return None
+    return b.clone(x, [b.convert(x.operands[0], i.shape)], shape=i.shape.without_layout())

@@ -1,0 +1,70 @@
+"""What expander passes share: replacing each instruction of some opcodes. (XLA: xla/service/op_expander_pass.h.)"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import ClassVar
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import Builder, remove_dead, replace
+
+__all__ = ["OpExpander", "module_of", "scalar_computation"]
+
+
+class OpExpander(HloPass):
+    """Replaces instructions of `opcodes` that `matches` accepts by what `expand` makes of them.
+
+    Args:
+        only: which instructions to expand; those that a target lacks, say. None expands all.
+    """
+
+    opcodes: ClassVar[frozenset[str]]
+
+    def __init__(self, only: Callable[[HloInstruction], bool] | None = None) -> None:
+        self._only = only
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        """Whether `expand` can do it; dynamic shapes are left alone before this is asked."""
+        return True
+
+    @abc.abstractmethod
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        """What stands for the instruction: instructions added by `b`, of a compatible shape."""
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            builder = Builder(computation)
+            for instruction in computation.instructions:
+                if instruction.opcode not in self.opcodes or instruction.parent is None or instruction.shape.is_dynamic:
+                    continue
+                if (self._only is not None and not self._only(instruction)) or not self.matches(instruction):
+                    continue
+                builder.source, builder.added = instruction, []
+                operands = list(instruction.operands)
+                replace(instruction, self.expand(instruction, builder))
+                for operand in operands:
+                    remove_dead(operand)
+                changed = True
+        return changed
+
+
+def module_of(instruction: HloInstruction) -> HloModule:
+    """The module that an instruction is in."""
+    assert instruction.parent is not None
+    assert instruction.parent.module is not None
+    return instruction.parent.module
+
+
+def scalar_computation(instruction: HloInstruction, opcode: str, element_type: ElementType) -> HloComputation:
+    """A new computation in the instruction's module: a binary op of two scalars, for reductions."""
+    computation = HloComputation(f"{opcode}_{element_type}")
+    x, y = (computation.parameter(n, Shape(element_type)) for n in range(2))
+    computation.set_root(computation.add(opcode, x, y))
+    return module_of(instruction).add_computation(computation)

@@ -1,0 +1,73 @@
+"""reshape_mover: an elementwise op of reshapes becomes a reshape of the op. (XLA: xla/service/reshape_mover.h.)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import is_dynamic, is_one_use
+from xla_core.passes.rewriter import Builder, Rewriter
+
+__all__ = ["ReshapeMover"]
+
+
+class ReshapeMover(HloPass):
+    """op(reshape(x), reshape(y)) -> reshape(op(x, y)), and for transposes: one movement in the place of several.
+
+    Scalars that are broadcast fit any shape. The movements must have no other users, and must be the same.
+    """
+
+    name = "reshape-mover"
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            changed |= Rewriter(computation, {"*": [_move]}, skip=is_dynamic).run()
+        return changed
+
+
+def _move(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    if not i.is_elementwise or i.opcode in ("copy", "map") or not i.operands:
+        return None
+    moved = [o for o in dict.fromkeys(i.operands) if o.opcode in ("reshape", "transpose")]
+    if not moved or not _worthwhile(i, moved):
+        return None
+    first = moved[0]
+    source = first.operands[0].shape.dimensions
+    for operand in i.operands:
+        if operand in moved:
+            if operand.opcode != first.opcode or operand.operands[0].shape.dimensions != source:
+                return None
+            if operand.attributes.get("dimensions") != first.attributes.get("dimensions"):
+                return None
+        elif not _is_scalar_broadcast(operand) and operand.shape.rank:
+            return None
+    if any(not is_one_use(o) for o in moved):
+        return None
+    operands = [_moved(o, moved, i, source, b) for o in i.operands]
+    result = b.clone(i, operands, shape=i.shape.with_dimensions(source))
+    if first.opcode == "reshape":
+        return b.reshape(result, i.shape.dimensions)
+    return b.transpose(result, first.attributes["dimensions"])
+
+
+def _moved(
+    operand: HloInstruction, moved: list[HloInstruction], i: HloInstruction, source: Sequence[int], b: Builder
+) -> HloInstruction:
+    if operand in moved:
+        return operand.operands[0]
+    if operand.shape.rank:
+        return b.broadcast(operand.operands[0], source)
+    # A scalar among arrays (a limit of clamp) stays one; among scalars it takes their new dimensions.
+    return operand if i.shape.rank else b.broadcast(operand, source)
+
+
+def _worthwhile(i: HloInstruction, moved: list[HloInstruction]) -> bool:
+    """Fewer movements, or one that meets another to merge with."""
+    return len(moved) > 1 or (i.user_count > 0 and all(u.opcode == moved[0].opcode for u in i.users))
+
+
+def _is_scalar_broadcast(operand: HloInstruction) -> bool:
+    return operand.opcode == "broadcast" and operand.operands[0].shape.rank == 0

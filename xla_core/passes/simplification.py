@@ -1,0 +1,85 @@
+"""The pipeline that makes a program smaller, whatever it runs on. (XLA: the simplification pipelines of
+xla/service/cpu/cpu_compiler.cc and xla/service/gpu/gpu_compiler.cc.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.algebraic_simplifier import AlgebraicSimplifier, AlgebraicSimplifierOptions
+from xla_core.passes.call_inliner import CallInliner
+from xla_core.passes.conditional_simplifier import ConditionalSimplifier
+from xla_core.passes.convert_mover import ConvertMover
+from xla_core.passes.dot_decomposer import DotDecomposer
+from xla_core.passes.hlo_constant_folding import HloConstantFolding
+from xla_core.passes.hlo_cse import HloCse
+from xla_core.passes.hlo_dce import HloDce
+from xla_core.passes.map_inliner import MapInliner
+from xla_core.passes.pass_manager import HloPassFix, HloPassPipeline
+from xla_core.passes.reshape_mover import ReshapeMover
+from xla_core.passes.transpose_folding import TransposeFolding, keeps_batch_in_front
+from xla_core.passes.tuple_simplifier import TupleSimplifier
+from xla_core.passes.while_loop_constant_sinking import WhileLoopConstantSinking
+from xla_core.passes.while_loop_invariant_code_motion import WhileLoopInvariantCodeMotion
+from xla_core.passes.while_loop_simplifier import WhileLoopSimplifier
+from xla_core.passes.zero_sized_hlo_elimination import ZeroSizedHloElimination
+
+__all__ = ["SimplificationOptions", "simplification_pipeline"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SimplificationOptions:
+    """What the pipeline may do.
+
+    Attributes:
+        fast_math: change rounding, NaN, infinities and the sign of zero where that is faster.
+        accept: whether an instruction that simplification makes may be there; None before legalization.
+        keep_call: calls that are not inlined: composites that the target has.
+        canonical_dots: make every dot a (batched) product of matrices.
+        foldable_transpose: which transposes a dot or convolution takes as they lie.
+        limit: rounds of the fixed point.
+    """
+
+    fast_math: bool = False
+    accept: Callable[[HloInstruction], bool] | None = None
+    keep_call: Callable[[HloInstruction], bool] | None = None
+    canonical_dots: bool = True
+    foldable_transpose: Callable[[HloInstruction, int], bool] = keeps_batch_in_front
+    limit: int = 6
+
+
+def simplification_pipeline(
+    options: SimplificationOptions | None = None, *, name: str = "simplification"
+) -> HloPassPipeline:
+    """Inlines, then simplifies to a fixed point, then brings products into their canonical form and tidies up."""
+    options = options or SimplificationOptions()
+    algebra = AlgebraicSimplifierOptions(fast_math=options.fast_math, accept=options.accept)
+    rounds = HloPassPipeline(
+        "simplify",
+        [
+            ZeroSizedHloElimination(),
+            TupleSimplifier(),
+            AlgebraicSimplifier(algebra),
+            HloConstantFolding(),
+            HloCse(),
+            WhileLoopConstantSinking(),
+            WhileLoopSimplifier(),
+            ConditionalSimplifier(),
+            ReshapeMover(),
+            ConvertMover(),
+            WhileLoopInvariantCodeMotion(),
+            HloDce(),
+        ],
+    )
+    pipeline = HloPassPipeline(name, [CallInliner(options.keep_call), MapInliner(), TupleSimplifier(), HloDce()])
+    pipeline.add(HloPassFix(rounds, options.limit))
+    if options.canonical_dots:
+        pipeline.add(DotDecomposer())
+        pipeline.add(TransposeFolding(options.foldable_transpose))
+        pipeline.add(AlgebraicSimplifier(algebra))
+        pipeline.add(TransposeFolding(options.foldable_transpose))
+        pipeline.add(HloCse())
+        pipeline.add(HloDce())
+    return pipeline

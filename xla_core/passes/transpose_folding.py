@@ -1,0 +1,97 @@
+"""transpose_folding: a dot or convolution of a transpose takes the operand as it lies. (XLA:
+xla/service/transpose_folding.h.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import Builder, Rewriter
+
+__all__ = ["TransposeFolding", "keeps_batch_in_front"]
+
+Foldable = Callable[[HloInstruction, int], bool]
+"""(dot or convolution, operand number): whether the target takes that operand without its transpose."""
+
+
+def keeps_batch_in_front(instruction: HloInstruction, operand: int) -> bool:
+    """A dot's transpose moves contracted and other dimensions only: matrices become transposed ones. No convolution."""
+    if instruction.opcode != "dot":
+        return False
+    side = ("lhs", "rhs")[operand]
+    batch = instruction.attributes.get(f"{side}_batch_dims", ())
+    permutation = instruction.operands[operand].attributes["dimensions"]
+    return all(permutation[d] == d for d in batch)
+
+
+class TransposeFolding(HloPass):
+    """Folds transposes into the dimension numbers of what uses them.
+
+    Args:
+        foldable: which; by default those that leave a dot's batch dimensions where they are.
+    """
+
+    name = "transpose-folding"
+
+    def __init__(self, foldable: Foldable = keeps_batch_in_front) -> None:
+        self._foldable = foldable
+
+    def run(self, module: HloModule) -> bool:
+        rules = {"dot": [self._fold_dot], "convolution": [self._fold_convolution]}
+        changed = False
+        for computation in module.post_order():
+            changed |= Rewriter(computation, rules).run()
+        return changed
+
+    def _operand(self, i: HloInstruction) -> int | None:
+        for number, operand in enumerate(i.operands):
+            if operand.opcode == "transpose" and self._foldable(i, number):
+                return number
+        return None
+
+    def _fold_dot(self, i: HloInstruction, b: Builder) -> HloInstruction | None:
+        number = self._operand(i)
+        if number is None:
+            return None
+        side = ("lhs", "rhs")[number]
+        transpose = i.operands[number]
+        permutation = transpose.attributes["dimensions"]
+        kinds = (f"{side}_batch_dims", f"{side}_contracting_dims")
+        free = [d for d in range(len(permutation)) if not any(d in i.attributes.get(k, ()) for k in kinds)]
+        moved = [permutation[d] for d in free]
+        if moved != sorted(moved):
+            return None  # the result's dimensions would come in another order
+        changed: dict[str, Any] = {k: tuple(permutation[d] for d in i.attributes.get(k, ())) for k in kinds}
+        operands = list(i.operands)
+        operands[number] = transpose.operands[0]
+        return b.clone(i, operands, **changed)
+
+    def _fold_convolution(self, i: HloInstruction, b: Builder) -> HloInstruction | None:
+        number = self._operand(i)
+        if number is None:
+            return None
+        transpose = i.operands[number]
+        permutation = transpose.attributes["dimensions"]
+        n = i.attributes["dim_labels"]
+        if number == 0:
+            n = dataclasses.replace(
+                n,
+                input_batch=permutation[n.input_batch],
+                input_feature=permutation[n.input_feature],
+                input_spatial=tuple(permutation[d] for d in n.input_spatial),
+            )
+        else:
+            n = dataclasses.replace(
+                n,
+                kernel_input_feature=permutation[n.kernel_input_feature],
+                kernel_output_feature=permutation[n.kernel_output_feature],
+                kernel_spatial=tuple(permutation[d] for d in n.kernel_spatial),
+            )
+        operands = list(i.operands)
+        operands[number] = transpose.operands[0]
+        return b.clone(i, operands, dim_labels=n)

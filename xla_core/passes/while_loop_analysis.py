@@ -1,0 +1,114 @@
+"""How often a while loop runs, where that can be told. (XLA: xla/service/while_loop_analysis.h.)"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.patterns import largest, smallest, uniform_value
+from xla_core.passes.while_util import Loop
+
+__all__ = ["Induction", "induction", "trip_count"]
+
+_MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Induction:
+    """The loop runs while `start + k * step DIRECTION bound`, k = 0, 1, ...
+
+    `index` is the variable's place in the state.
+    """
+
+    index: int
+    start: int
+    step: int
+    bound: int
+    direction: str
+
+
+def induction(loop: Loop) -> Induction | None:
+    """The variable that the condition compares with a bound, where it starts and steps by constants."""
+    compare = loop.condition.root
+    if compare.opcode != "compare":
+        return None
+    left, right = compare.operands
+    direction = compare.attributes["direction"]
+    index, bound = _state_index(left, loop), _known(right, loop)
+    if index is None or bound is None:
+        index, bound, direction = _state_index(right, loop), _known(left, loop), _MIRRORED[direction]
+    if index is None or bound is None or not loop.instruction.shape.tuple_shapes[index].element_type.is_integral:
+        return None
+    initial = loop.initial(index)
+    start = None if initial is None else uniform_value(initial)
+    step = _step(loop, index)
+    return None if start is None or step is None else Induction(index, int(start), step, bound, direction)
+
+
+def _state_index(value: HloInstruction, loop: Loop) -> int | None:
+    if value.opcode == "get-tuple-element" and value.operands[0] is loop.condition.parameters[0]:
+        return value.tuple_index
+    return None
+
+
+def _known(value: HloInstruction, loop: Loop) -> int | None:
+    """A constant, or an element of the state that starts as one and never changes."""
+    index = _state_index(value, loop)
+    if index is not None:
+        initial = loop.initial(index)
+        if initial is None or not loop.is_unchanged(index):
+            return None
+        value = initial
+    found = uniform_value(value) if value.shape.element_type.is_integral and not value.shape.rank else None
+    return None if found is None else int(found)
+
+
+def _step(loop: Loop, index: int) -> int | None:
+    result = loop.results[index]
+    if result.opcode not in ("add", "subtract") or result.shape.rank:
+        return None
+    left, right = result.operands
+    if result.opcode == "add" and uniform_value(left) is not None:
+        left, right = right, left
+    value = uniform_value(right)
+    is_variable = (
+        left.opcode == "get-tuple-element" and left.operands[0] is loop.body.parameters[0] and left.tuple_index == index
+    )
+    if value is None or not is_variable:
+        return None
+    return int(value) if result.opcode == "add" else -int(value)
+
+
+def trip_count(loop: Loop) -> int | None:
+    """How many times the body runs; None where that isn't known, or the variable would wrap around first."""
+    found = induction(loop)
+    if found is None:
+        return _constant_condition(loop)
+    start, step, bound, direction = found.start, found.step, found.bound, found.direction
+    element_type = loop.instruction.shape.tuple_shapes[found.index].element_type
+    if not _holds(start, direction, bound):
+        return 0
+    if direction == "EQ":
+        return 1 if step else None
+    if direction in ("LE", "GE"):
+        bound, direction = (bound + 1, "LT") if direction == "LE" else (bound - 1, "GT")
+    if direction == "NE":
+        if not step or (bound - start) % step or (bound - start) // step < 0:
+            return None
+        return (bound - start) // step
+    forward = step if direction == "LT" else -step
+    distance = bound - start if direction == "LT" else start - bound
+    if forward <= 0:
+        return None
+    count = -(-distance // forward)
+    last = start + count * step
+    return count if smallest(element_type) <= last <= largest(element_type) else None
+
+
+def _constant_condition(loop: Loop) -> int | None:
+    value = uniform_value(loop.condition.root)
+    return 0 if value is not None and not bool(value) else None
+
+
+def _holds(a: int, direction: str, b: int) -> bool:
+    return {"EQ": a == b, "NE": a != b, "LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b}[direction]

@@ -1,0 +1,143 @@
+"""while_loop_invariant_code_motion: computes before a loop what is the same in every turn. (XLA:
+xla/service/while_loop_invariant_code_motion.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.while_util import Extra, Loop, rebuild_loop
+
+__all__ = ["WhileLoopInvariantCodeMotion"]
+
+_CHEAP = frozenset(
+    {
+        *("bitcast", "broadcast", "constant", "get-tuple-element", "iota", "reshape", "reverse", "slice", "tuple"),
+        *("transpose", "copy", "parameter"),
+    }
+)
+"""Costs little, or is a part of what uses it: stays in the loop unless it is computed from."""
+
+_NEVER = frozenset(
+    {"opt-barrier", "domain", "after-all", "add-dependency", "custom-call", "partition-id", "replica-id"}
+)
+
+
+class WhileLoopInvariantCodeMotion(HloPass):
+    """Moves what depends only on unchanged elements of the state out of the body; the results join the state.
+
+    Args:
+        max_bytes: a value larger than this, and than all that it is made of, stays in the loop.
+    """
+
+    name = "while-loop-invariant-code-motion"
+
+    def __init__(self, max_bytes: int = 1 << 28) -> None:
+        self._max_bytes = max_bytes
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            for instruction in computation.instructions:
+                if instruction.opcode == "while" and instruction.parent is computation:
+                    changed |= self._hoist(computation, instruction)
+        if changed:
+            module.remove_unreachable_computations()
+        return changed
+
+    def _hoist(self, computation: HloComputation, instruction: HloInstruction) -> bool:
+        loop = Loop.of(instruction)
+        if loop is None:
+            return False
+        invariant = _invariant(loop)
+        frontier: dict[HloInstruction, None] = {}
+        for node in loop.body.post_order():
+            if node not in invariant:
+                for operand in node.operands:
+                    self._collect(operand, invariant, frontier)
+        if not frontier:
+            return False
+        outside: dict[HloInstruction, HloInstruction] = {}
+        extra = [Extra(inside, _copy_out(computation, loop, inside, outside)) for inside in frontier]
+        rebuild_loop(loop, range(loop.size), extra=extra)
+        return True
+
+    def _collect(
+        self, node: HloInstruction, invariant: set[HloInstruction], frontier: dict[HloInstruction, None]
+    ) -> None:
+        """The values worth computing outside that `node`, used by something variant, is made of."""
+        stack = [node]
+        seen: set[HloInstruction] = set()
+        while stack:
+            found = stack.pop()
+            if found in seen or found not in invariant:
+                continue
+            seen.add(found)
+            given = sum(o.shape.byte_size for o in found.operands)
+            too_large = found.shape.byte_size > max(self._max_bytes, given)
+            if found.opcode in _CHEAP or too_large or not found.shape.is_array:
+                stack.extend(found.operands)
+            elif any(_is_from_state(found)):
+                frontier[found] = None
+
+
+def _is_from_state(node: HloInstruction) -> list[bool]:
+    """True where it depends on the state at all: what is made of constants alone is for constant folding."""
+    stack, seen = [node], set()
+    while stack:
+        found = stack.pop()
+        if found.opcode == "parameter":
+            return [True]
+        if found not in seen:
+            seen.add(found)
+            stack.extend(found.operands)
+    return [False]
+
+
+def _invariant(loop: Loop) -> set[HloInstruction]:
+    parameter = loop.body.parameters[0]
+    invariant: set[HloInstruction] = set()
+    for node in loop.body.post_order():
+        if node is parameter or node is loop.body.root:
+            continue
+        if node.opcode == "get-tuple-element" and node.operands[0] is parameter:
+            if loop.is_unchanged(node.tuple_index):
+                invariant.add(node)
+        elif all(o in invariant for o in node.operands) and _may_move(node):
+            invariant.add(node)
+    return invariant
+
+
+def _may_move(node: HloInstruction) -> bool:
+    if node.opcode in _NEVER or node.control_predecessors or node.control_successors:
+        return False
+    if not node.op.traits.isdisjoint((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC)):
+        return False
+    return not (node.called_computations and node.has_side_effect)
+
+
+def _copy_out(
+    computation: HloComputation, loop: Loop, node: HloInstruction, outside: dict[HloInstruction, HloInstruction]
+) -> HloInstruction:
+    """Copies an invariant instruction, and what it is made of, before the loop."""
+    stack = [node]
+    while stack:
+        top = stack[-1]
+        if top in outside:
+            stack.pop()
+            continue
+        if top.opcode == "get-tuple-element" and top.operands[0] is loop.body.parameters[0]:
+            initial = loop.initial(top.tuple_index)
+            outside[top] = initial or computation.add(
+                "get-tuple-element", loop.instruction.operands[0], index=top.tuple_index
+            )
+            continue
+        missing = [o for o in top.operands if o not in outside]
+        if missing:
+            stack.extend(missing)
+            continue
+        outside[top] = computation.add_instruction(top.clone([outside[o] for o in top.operands]))
+    return outside[node]
