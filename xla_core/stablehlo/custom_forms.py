@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import SourceLocation
-from xla_core.stablehlo.attributes import DenseArray, DenseElements, OpaqueAttribute, TypedFloat, TypedInt
+from xla_core.stablehlo.attributes import DenseArray, DenseElements, TypedFloat, TypedInt
 from xla_core.stablehlo.cursor import TextLocation
+from xla_core.stablehlo.fragments import kept
 from xla_core.stablehlo.ir import Block, FunctionType, LazyLocation, Op, Region, ScalarType, TensorType, Type
 from xla_core.stablehlo.syntax import COMMUTATIVE
 
@@ -292,19 +293,20 @@ def _mesh(reader: OpReader, state: OpState) -> None:
     """`@name = <["x"=2]> {attributes}`."""
     state.attributes["sym_name"] = reader.symbol_name()
     reader.expect("=")
-    reader.skip()
-    state.attributes["mesh"] = OpaqueAttribute(reader.balanced())
+    state.attributes["mesh"] = kept(reader, "<", "#sdy.mesh")
     _attributes(reader, state)
 
 
 def _manual_computation(reader: OpReader, state: OpState) -> None:
     """`(%x) in_shardings=[...] out_shardings=[...] manual_axes={...} (%arg: type) {region} : type`."""
     reader.list_of("(", ")", lambda: reader.operand(state))
-    for name in ("in_shardings", "out_shardings", "manual_axes"):
+    for name in ("in_shardings", "out_shardings"):
         reader.expect_word(name)
         reader.expect("=")
-        reader.skip()
-        state.attributes[name] = OpaqueAttribute(reader.balanced())
+        state.attributes[name] = kept(reader, "[", "#sdy.sharding_per_value<", ">")
+    reader.expect_word("manual_axes")
+    reader.expect("=")
+    state.attributes["manual_axes"] = kept(reader, "{", "#sdy<manual_axes", ">")
     arguments: list[Argument] = []
     reader.list_of("(", ")", lambda: arguments.append(reader.argument()))
     state.regions.append(reader.region(arguments))

@@ -19,7 +19,7 @@ from xla_core.stablehlo.attributes import (
 from xla_core.stablehlo.dialect_attributes import ENUMS, DialectAttributeReader
 from xla_core.stablehlo.ir import TensorType
 
-__all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS"]
+__all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS", "attribute_dictionary", "kept"]
 
 Reader = DialectAttributeReader
 _EXPONENT_MANTISSA = re.compile(r"e([0-9]+)m([0-9]+)\Z").match
@@ -47,12 +47,11 @@ def _enum(kind: str) -> Callable[[Reader], EnumAttribute]:
     return lambda reader: reader.enum(kind)
 
 
-def _balanced(reader: Reader) -> OpaqueAttribute:
-    reader.skip()
-    start = reader.position
-    if reader.source[start : start + 1] not in ("<", "["):
-        raise reader.error(f"expected '<' or '[', found {reader.found()}")
-    return OpaqueAttribute(reader.balanced())
+def kept(reader: Reader, opening: str, name: str, closing: str = "") -> OpaqueAttribute:
+    """An attribute of another dialect of which only the body is written, as its whole text: `name`, body, `closing`."""
+    if not reader.at(opening):
+        raise reader.error(f"expected '{opening}', found {reader.found()}")
+    return OpaqueAttribute(f"{name}{reader.balanced()}{closing}")
 
 
 def _symbol_name(reader: Reader) -> str:
@@ -77,7 +76,7 @@ def _dot_dimensions(reader: Reader) -> DotDimensionNumbers:
 
 ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     "attribute": (Reader.attribute, None),
-    "balanced": (_balanced, None),
+    "axis_lists": (lambda reader: kept(reader, "[", "#sdy<list_of_axis_ref_lists", ">"), None),
     "bool": (Reader.boolean, "true|false"),
     "convolution": (Reader.convolution_dimensions, r"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
     "dims": (Reader.dimensions, _DIMS),
@@ -88,6 +87,7 @@ ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     "f64": (_f64, None),
     "i32": (_typed("i32"), "-?[0-9]+"),
     "int": (Reader.integer, "-?[0-9]+"),
+    "sharding": (lambda reader: kept(reader, "<", "#sdy.sharding"), None),
     "string": (Reader.string, r'"[^"\\\n]*"'),
     "symbol": (Reader.symbol, r"@[\w$.]+"),
     "symbol_name": (_symbol_name, r"@[\w$.]+"),

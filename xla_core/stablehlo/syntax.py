@@ -160,12 +160,12 @@ FORMATS: dict[str, str | None] = {
     "func.return": _RETURN,
     "interpreter.print": "% attr-dict : :each:",
     "interpreter.probe": "% , probe_id = probe_id:string attr-dict : :same:",
-    "sdy.all_gather": "% gathering_axes:balanced out_sharding = out_sharding:balanced attr-dict : :same:",
+    "sdy.all_gather": "gathering_axes:axis_lists % out_sharding = out_sharding:sharding attr-dict : :same:",
     "sdy.manual_computation": "<manual_computation>",
     "sdy.mesh": "<mesh>",
-    "sdy.reshard": "% sharding:balanced attr-dict : :same:",
+    "sdy.reshard": "% sharding:sharding attr-dict : :same:",
     "sdy.return": _RETURN,
-    "sdy.sharding_constraint": "% sharding:balanced attr-dict : :same:",
+    "sdy.sharding_constraint": "% sharding:sharding attr-dict : :same:",
     "sdy.sharding_group": "% group_id = group_id:int attr-dict : :each:",
 }
 """The pretty form of each op by its name; None where an op has the generic form alone."""

@@ -247,7 +247,7 @@ def test_composite_with_regions() -> None:
 
 
 def test_shardy() -> None:
-    module = parse_text(
+    text = (
         'sdy.mesh @mesh = <["x"=2, "y"=2]> {z = 1 : i32}\n'
         'func.func @f(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x4xf32> {\n'
         '  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<4x4xf32>\n'
@@ -255,11 +255,24 @@ def test_shardy() -> None:
         ' manual_axes={"x"} (%b: tensor<2x4xf32> loc("b")) {\n'
         "    sdy.return %b : tensor<2x4xf32>\n"
         "  } : (tensor<4x4xf32>) -> tensor<4x4xf32>\n"
-        "  return %1 : tensor<4x4xf32>\n}"
+        "  return %1 : tensor<4x4xf32>\n}\n"
     )
+    module = parse_text(text)
     mesh = module.others[0]
     assert (mesh.name, mesh.attributes["sym_name"], mesh.attributes["z"]) == ("sdy.mesh", "mesh", 1)
     constraint, computation, _ = module.functions["f"].regions[0].block.ops
-    assert str(constraint.attributes["sharding"]) == '<@mesh, [{"x"}, {}]>'
-    assert str(computation.attributes["manual_axes"]) == '{"x"}'
+    assert str(constraint.attributes["sharding"]) == '#sdy.sharding<@mesh, [{"x"}, {}]>'
+    assert str(computation.attributes["manual_axes"]) == '#sdy<manual_axes{"x"}>'
     assert computation.regions[0].block.ops[0].name == "sdy.return"
+
+    mlir = pytest.importorskip("jax._src.interpreters.mlir")
+    ir = pytest.importorskip("jaxlib.mlir.ir")
+    text += (
+        'func.func @g(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) {\n'
+        '  %0 = sdy.all_gather [{}, {"x"}] %a out_sharding=<@mesh, [{"y"}, {}]> : tensor<4x4xf32>\n'
+        '  %1 = sdy.reshard %a <@mesh, [{"y"}, {}]> : tensor<4x4xf32>\n'
+        "  sdy.sharding_group %a group_id=3 : tensor<4x4xf32>\n  return\n}\n"
+    )
+    with mlir.make_ir_context() as context:
+        generic = ir.Module.parse(text, context).operation.get_asm(print_generic_op_form=True)
+    assert tree(parse_text(generic)) == tree(parse_text(text))
