@@ -319,12 +319,13 @@ def _collective_broadcast(context: EvaluationContext, instruction: HloInstructio
 
 
 def _collective_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Zeros on a device that is in no group."""
-    group = _participants(context, instruction, pairs_partitions=False)
+    """Zeros everywhere but on the first device of a group."""
+    group = _participants(context, instruction, pairs_partitions=True)
+    nothing = [np.zeros_like(v) for v in values]
     if not group:
-        return _of_results(instruction, [np.zeros_like(v) for v in values])
+        return _of_results(instruction, nothing)
     results = _combined(context, instruction, _meet(context, instruction, group, values))
-    return _of_results(instruction, results if group[0] == context.environment.device else values)
+    return _of_results(instruction, results if group[0] == context.environment.device else nothing)
 
 
 def _permuted(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
@@ -461,7 +462,7 @@ entry(
     _all_reduce_shape,
     _collective_reduce,
     *_COLLECTIVE,
-    doc="The first device of a group gets the combined operands, the others their own operands.",
+    doc="The first device of a group gets the combined operands, the others zeros.",
     **_GROUPS,
     **_LAYOUT,
     **_GLOBAL,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_core.errors import AlreadyExistsError, UnimplementedError
+from xla_core.hlo.ops.combining import as_value
+from xla_core.hlo.ops.sort_order import sort_order
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
@@ -67,3 +69,16 @@ for _target in (
 @register_custom_call("AllocateBuffer")
 def _allocate_buffer(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     return np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
+
+
+@register_custom_call("ApproxTopK")
+def _approx_top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """(operands..., initial values...) -> operands: exactly the first ones in the comparator's order."""
+    operands = values[: len(values) // 2]
+    results = instruction.shape.tuple_shapes or (instruction.shape,)
+    pairs = enumerate(zip(operands[0].shape, results[0].dimensions, strict=True))
+    axis = next((d for d, (before, after) in pairs if before != after), operands[0].ndim - 1)
+    moved = [np.moveaxis(o, axis, -1) for o in operands]
+    order = sort_order(context, instruction.called_computations[0], [m.reshape(-1, m.shape[-1]) for m in moved])
+    first = order.reshape(moved[0].shape)[..., : results[0].dimensions[axis]]
+    return as_value([np.moveaxis(np.take_along_axis(m, first, -1), -1, axis) for m in moved])
