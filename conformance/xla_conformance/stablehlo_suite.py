@@ -26,7 +26,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.stablehlo import ir, lower, op_table, parse_text, split_modules, verify
 from xla_core.stablehlo.attributes import DenseElements
 
-__all__ = ["Case", "Outcome", "ParallelRun", "Run", "cases", "find_tests", "run_case", "test_files"]
+__all__ = ["Case", "Outcome", "ParallelRun", "Run", "cases", "find_tests", "run_case", "suite_files"]
 
 Run = Callable[[HloModule, "list[np.ndarray]"], "Sequence[np.ndarray]"]
 """(module, one array a flat entry parameter) -> one array a flat result."""
@@ -76,7 +76,7 @@ def find_tests() -> Path | None:
     return path if path.is_dir() else None
 
 
-def test_files(root: Path) -> list[Path]:
+def suite_files(root: Path) -> list[Path]:
     """Every test file below the folder, in order; those of vhlo are bytecode's."""
     return sorted(p for p in root.rglob("*.mlir") if "vhlo" not in p.relative_to(root).parts)
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
+
+# Every bfloat16 operation rounds, as the program says; XLA may otherwise keep float32 between two of them.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_allow_excess_precision=false"
 
 import jax
 import numpy as np

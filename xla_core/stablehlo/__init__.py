@@ -8,6 +8,7 @@ from xla_core.stablehlo import ops as _ops
 from xla_core.stablehlo.ir import Block, FunctionType, Module, Op, Region, TensorType, TokenType, TupleType, Value
 from xla_core.stablehlo.lowering import lower
 from xla_core.stablehlo.parser import parse_text, split_modules
+from xla_core.stablehlo.refine import refine
 from xla_core.stablehlo.verifier import verify
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "Value",
     "lower",
     "parse_text",
+    "refine",
     "split_modules",
     "to_hlo",
     "verify",

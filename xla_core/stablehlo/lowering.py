@@ -24,6 +24,7 @@ from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.entry import lower_signature, wrap_entry
 from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.quantization import has_quantized_types, is_quantized, lower_quantized
+from xla_core.stablehlo.refine import has_dynamic_types, refine
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__ = ["LoweringContext", "lower"]
@@ -35,7 +36,8 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
     """The HLO of a verified module.
 
     Args:
-        module: what the reader made and `verify` accepted, with static types (or bounded dimensions).
+        module: what the reader made and `verify` accepted. Sizes that are unknown must follow from constants and
+            from the arguments' types, which are static or bounded: `refine` makes them so.
         entry: the function to start with; `main`, or the only public function, where none is named.
 
     Private functions become computations that `call` names. Entry parameters and results are flat: tuples are taken
@@ -43,6 +45,9 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
     Raises InvalidArgumentError or UnimplementedError, with the op's location, for what HLO has no form for.
     """
     function = entry_function(module, entry)
+    if has_dynamic_types(module):
+        module = refine(module, entry=str(function.attributes["sym_name"]))
+        function = next(iter(module.functions.values()))
     name = module.name or entry or str(function.attributes.get("sym_name", "main"))
     lowering = ModuleLowering(module, HloModule(name))
     lowering.lower_entry(function)

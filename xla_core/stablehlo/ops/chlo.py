@@ -109,6 +109,7 @@ for _name, _function in (
         rule=_predicate_rule,
         lower=formula(_function, through_f32=False),
         types=FLOAT,
+        doc="A comparison with infinity.",
     )
 
 
@@ -189,9 +190,17 @@ def _broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, 
     dims = ints(op, "broadcast_dimensions")
     low, high = sorted(types, key=lambda t: t.rank)[0], max(types, key=lambda t: t.rank)
     if len(dims) != low.rank:
-        fail(op, f"broadcast_dimensions size ({len(dims)}) does not match the lower rank of the operands ({low.rank})")
+        fail(
+            op,
+            "failed to legalize operation: "
+            f"broadcast_dimensions size ({len(dims)}) does not match the lower rank of the operands ({low.rank})",
+        )
     if list(dims) != sorted(set(dims)) or any(not 0 <= d < high.rank for d in dims):
-        fail(op, f"broadcast_dimensions [{list_text(dims)}] must be increasing dimensions of a rank {high.rank} result")
+        fail(
+            op,
+            "failed to legalize operation: "
+            f"broadcast_dimensions [{list_text(dims)}] must be increasing dimensions of a rank {high.rank} result",
+        )
     return dims
 
 

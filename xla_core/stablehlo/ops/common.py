@@ -23,7 +23,6 @@ __all__ = [
     "ZERO_INDEX",
     "check_accuracy",
     "check_dimension_list",
-    "constant_of",
     "elementwise",
     "ints",
     "matrix",
@@ -145,12 +144,3 @@ def check_dimension_list(op: ir.Op, name: str, values: Sequence[int], limit: int
     for value in values:
         if not 0 <= value < limit:
             fail(op, f"Expects each element of {name} to be in range [0, {of}) i.e. [0, {limit}). got: {value}.")
-
-
-def constant_of(value: ir.Value) -> np.ndarray | None:
-    """The value of a `stablehlo.constant`, None for what any other op makes."""
-    owner = value.owner
-    if not isinstance(owner, ir.Op) or owner.name != "stablehlo.constant":
-        return None
-    elements = owner.attributes.get("value")
-    return elements.array if isinstance(elements, DenseElements) else None

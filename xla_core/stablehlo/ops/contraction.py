@@ -48,7 +48,7 @@ def _check_algorithm(op: ir.Op) -> None:
 # -- dot_general -----------------------------------------------------------------------------------------------------
 
 
-def _dot_general_rule(op: ir.Op, module: ir.Module) -> None:
+def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     lhs, rhs, result = tensor(op, 0), tensor(op, 1), op.results[0].type
     dims: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
     check_precision(op)
@@ -89,11 +89,11 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> None:
         *(n for i, n in enumerate(lhs.shape) if i not in lhs_batch and i not in lhs_contract),
         *(n for i, n in enumerate(rhs.shape) if i not in rhs_batch and i not in rhs_contract),
     )
-    check_result_shape(op, shape, result)
+    return check_result_shape(op, shape, result)
 
 
-def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> None:
-    """The declared result has the inferred shape; its element type is free."""
+def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequence[ir.Type]:
+    """The declared result has the inferred shape; its element type is free. Returns the result's type."""
     if (
         not isinstance(result, TensorType)
         or len(result.shape) != len(shape)
@@ -101,6 +101,7 @@ def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> None
     ):
         text = ", ".join("?" if n == DYNAMIC else str(n) for n in shape)
         fail(op, f"inferred shape '[{text}]' is incompatible with return type of operation '{result}'")
+    return [TensorType(tuple(shape), result.element)]
 
 
 def _lower_dot_general(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:

@@ -9,10 +9,11 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ConvDimensionNumbers
 from xla_core.stablehlo.compatibility import compatible_dimensions, fail, list_text
+from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
-from xla_core.stablehlo.ops.common import PRECISION, SIZE, constant_of, ints, matrix, tensor
+from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, dot_attributes
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.ops.windows import check_window

@@ -15,7 +15,7 @@ from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import PRECISION, ints, tensor
+from xla_core.stablehlo.ops.common import PRECISION, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.type_constraints import INTEGER
 
@@ -50,14 +50,14 @@ define(
 )
 
 
-def _dot_rule(op: ir.Op, module: ir.Module) -> None:
+def _dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     lhs, rhs = tensor(op, 0), tensor(op, 1)
     check_precision(op)
     if lhs.rank not in (1, 2) or rhs.rank not in (1, 2):
         fail(op, "expected both lhs/rhs ranks to be either 1 or 2")
     if not compatible_dimensions(lhs.shape[-1], rhs.shape[0]):
         fail(op, "contracting dimension sizes must match for lhs/rhs")
-    check_result_shape(op, (*lhs.shape[:-1], *rhs.shape[1:]), op.results[0].type)
+    return check_result_shape(op, (*lhs.shape[:-1], *rhs.shape[1:]), op.results[0].type)
 
 
 def _lower_dot(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
@@ -96,13 +96,15 @@ def _split_config(op: ir.Op, count: int) -> tuple[list[str], str]:
     return labels, output
 
 
-def _einsum_rule(op: ir.Op, module: ir.Module) -> None:
-    labels, _ = _split_config(op, len(op.operands))
+def _einsum_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    labels, output = _split_config(op, len(op.operands))
     sizes: dict[str, int] = {}
     for i, text in enumerate(labels):
         for label, size in zip(text, tensor(op, i).shape, strict=True):
             if not compatible_dimensions(sizes.setdefault(label, size), size):
                 fail(op, f"dimension {label} has sizes {sizes[label]} and {size}")
+            sizes[label] = max(sizes[label], size)
+    return [TensorType(tuple(sizes[c] for c in output), tensor_of(op.results[0]).element)]
 
 
 def _sum_out(ctx: LoweringContext, value: HloInstruction, labels: str, keep: str) -> tuple[HloInstruction, str]:

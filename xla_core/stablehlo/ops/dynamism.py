@@ -12,11 +12,18 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, fail, list_text
+from xla_core.stablehlo.compatibility import (
+    compatible_dimensions,
+    compatible_elements,
+    compatible_shapes,
+    fail,
+    list_text,
+)
+from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import INDEX, constant_of, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.data_movement import broadcast_in_dim, check_broadcast_dimensions
 from xla_core.stablehlo.type_constraints import INTEGER, SHAPE_VECTOR
 from xla_core.stablehlo.type_conversion import shape_of
@@ -52,10 +59,15 @@ def _check_output_shape(op: ir.Op, index: int) -> list[int] | None:
     return sizes
 
 
+def _sized(op: ir.Op, sizes: Sequence[int] | None) -> Sequence[ir.Type] | None:
+    """The result's type with these sizes, where they are known."""
+    return None if sizes is None else [TensorType(tuple(sizes), tensor_of(op.results[0]).element)]
+
+
 # -- broadcast, iota, reshape ----------------------------------------------------------------------------------------
 
 
-def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> None:
+def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     if not tensor(op, 1).is_static:
@@ -85,7 +97,7 @@ def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> None:
                     f"size of operand dimension {i} ({operand.shape[i]}) is not equal to 1 or value of shape at index "
                     f"{dim} ({int(sizes[dim])})",
                 )
-    _check_output_shape(op, 1)
+    return _sized(op, _check_output_shape(op, 1))
 
 
 def _lower_dynamic_broadcast(
@@ -110,12 +122,13 @@ define(
 )
 
 
-def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> None:
+def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     result = op.results[0].type
     assert isinstance(result, TensorType)
-    _check_output_shape(op, 0)
+    sizes = _check_output_shape(op, 0)
     if op.attributes["iota_dimension"] >= result.rank:
         fail(op, "iota dimension cannot go beyond the output rank")
+    return _sized(op, sizes)
 
 
 def _lower_dynamic_iota(ctx: LoweringContext, op: ir.Op, shape: HloInstruction) -> HloInstruction:
@@ -134,7 +147,7 @@ define(
 )
 
 
-def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> None:
+def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
     if not compatible_elements(operand.element, result.element):
         fail(op, "expects operand and result to have compatible element type")
@@ -152,6 +165,7 @@ def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> None:
             f"{math.prod(operand.shape)} elements, "
             f"but output_shape has {math.prod(sizes)}",
         )
+    return _sized(op, sizes)
 
 
 def _lower_dynamic_reshape(
@@ -191,13 +205,13 @@ def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     if any(k is None for k in known):
         return None
     low, high, between = ([int(n) for n in k.reshape(-1)] for k in known if k is not None)
+    sizes = []
     for i, size in enumerate(operand.shape):
-        if size == DYNAMIC or result.shape[i] == DYNAMIC:
-            continue
-        expected = size + low[i] + high[i] + max(size - 1, 0) * between[i]
-        if expected != result.shape[i]:
+        expected = DYNAMIC if size == DYNAMIC else size + low[i] + high[i] + max(size - 1, 0) * between[i]
+        if not compatible_dimensions(expected, result.shape[i]):
             fail(op, f"expected output dimension at index {i} to equal {expected}, but got {result.shape[i]}")
-    return None
+        sizes.append(expected)
+    return _sized(op, sizes)
 
 
 def _lower_dynamic_pad(
@@ -222,11 +236,16 @@ define(
 )
 
 
-def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> None:
+def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand = tensor(op, 0)
     for i, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
         if tensor(op, i).shape[0] not in (DYNAMIC, operand.rank):
             fail(op, f"has mismatched number of {name} ({tensor(op, i).shape[0]}) and operand rank ({operand.rank})")
+    known = [constant_of(v) for v in op.operands[1:]]
+    if any(k is None for k in known):
+        return None
+    bounds = zip(*(k.reshape(-1).tolist() for k in known if k is not None), strict=True)
+    return _sized(op, [max(0, -(-(limit - start) // stride)) for start, limit, stride in bounds])
 
 
 def _lower_real_dynamic_slice(

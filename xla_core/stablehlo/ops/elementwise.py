@@ -242,11 +242,14 @@ define("stablehlo.clamp", "min operand max", rule=_clamp_rule, lower=_lower_clam
 # -- conversion ------------------------------------------------------------------------------------------------------
 
 
-def _convert_rule(op: ir.Op, module: ir.Module) -> None:
+def _convert_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, result = tensor(op, 0), op.results[0].type
     if isinstance(result, TensorType) and not compatible_shapes(operand.shape, result.shape):
         fail(op, "all non-scalar operands/results must have the same shape and base type")
     check_accuracy(op)
+    return [
+        TensorType(operand.shape, result.element if isinstance(result, TensorType) else operand.element, operand.bounds)
+    ]
 
 
 def _lower_convert(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
@@ -257,7 +260,7 @@ def _lower_convert(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
 define("stablehlo.convert", "operand", rule=_convert_rule, lower=_lower_convert)
 
 
-def _bitcast_rule(op: ir.Op, module: ir.Module) -> None:
+def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     if (elements_of(operand.element) is E.COMPLEX) != (elements_of(result.element) is E.COMPLEX):
@@ -267,7 +270,7 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> None:
     if here == there:
         if not compatible_shapes(operand.shape, result.shape):
             _bitcast_shapes(op, operand, result)
-        return
+        return [TensorType(operand.shape, result.element, operand.bounds)]
     few, many = min(here, there), max(here, there)
     if small.rank != large.rank + 1:
         fail(
@@ -283,6 +286,8 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> None:
             f"requires compatible bit widths. Got: '{operand}' and '{result}', but {few} * {small.shape[-1]} "
             f"!= {many}.",
         )
+    shape = operand.shape[:-1] if here < there else (*operand.shape, here // there)
+    return [TensorType(shape, result.element)]
 
 
 def _bitcast_shapes(op: ir.Op, operand: TensorType, result: TensorType) -> None:

@@ -10,10 +10,11 @@ from xla_core.stablehlo.attributes import GatherDimensionNumbers
 from xla_core.stablehlo.compatibility import (
     fail,
 )
+from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import check_dimension_list, constant_of, ints, tensor
+from xla_core.stablehlo.ops.common import check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
     check_batching,
     check_disjoint,

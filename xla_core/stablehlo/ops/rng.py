@@ -8,10 +8,11 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import compatible, compatible_elements, fail
+from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import constant_of, tensor
+from xla_core.stablehlo.ops.common import tensor
 from xla_core.stablehlo.type_constraints import Elements, TypeConstraint
 from xla_core.stablehlo.type_conversion import shape_of
 

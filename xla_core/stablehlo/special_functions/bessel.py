@@ -12,7 +12,9 @@ __all__ = ["bessel_i1e"]
 def bessel_i1e(x: Expression) -> Expression:
     """exp(-|x|) I1(x) of f32 or f64."""
     y = abs(x)
-    near = y * chebyshev(y * 0.25 - 1.0, I1E_SMALL[x.element_type])
+    # The factor keeps what is fitted from becoming small against its own terms.
+    shifted = y + 4.0
+    near = y * chebyshev(y * 0.25 - 1.0, I1E_SMALL[x.element_type]) / (shifted * shifted.sqrt())
     far = chebyshev(16.0 / y - 1.0, I1E_LARGE[x.element_type]) / y.sqrt()
     result = select(y <= 8.0, near, far)
     return select(x < 0.0, -result, result)

@@ -57,7 +57,7 @@ _TAIL = (
 
 def erf_inv(x: Expression) -> Expression:
     """The y with erf(y) = x: infinite at -1 and 1, NaN outside."""
-    w = -((-x) * x).log1p()
+    w = -((1.0 - x) * (1.0 + x)).log()  # 1 - x * x would lose the digits of a small 1 - |x|
     central = w < 5.0
     at = select(central, w - 2.5, w.sqrt() - 3.0)
     y = x * select(central, polynomial(at, _CENTRAL), polynomial(at, _TAIL))

@@ -44,9 +44,17 @@ def zeta(x: Expression, q: Expression) -> Expression:
     return select(x.equal(1.0), math.inf, select(x < 1.0, math.nan, total))
 
 
+def _factorial(n: Expression) -> Expression:
+    """A product up to 12, where it is exact; exp(lgamma(n + 1)) beyond."""
+    product = n.like(1.0)
+    for k in range(2, 13):
+        product = product * select(n >= float(k), n.like(float(k)), 1.0)
+    return select(n > 12.0, lgamma(n + 1.0).exp(), product)
+
+
 def polygamma(n: Expression, x: Expression) -> Expression:
     """The n-th derivative of digamma; NaN for an n that is negative or not whole."""
     sign = select((n % 2.0).equal(0.0), n.like(-1.0), 1.0)
-    value = sign * lgamma(n + 1.0).exp() * zeta(n + 1.0, x)
+    value = sign * _factorial(n) * zeta(n + 1.0, x)
     value = select(n.equal(0.0), digamma(x), value)
     return select((n < 0.0) | n.differs(n.floor()), math.nan, value)

@@ -1,0 +1,299 @@
+"""Shape refinement: a program with `?` dimensions becomes one for the types of its arguments.
+
+Ops are visited in order. Each gets the types that follow from its refined operands by its own rule in the op table;
+integers that follow from shapes and constants are computed, and stand as constants in their place. Functions are
+specialized for the types and known values that they are called with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.hlo.evaluator import evaluate
+from xla_core.stablehlo import ir, op_table
+from xla_core.stablehlo.attributes import DenseElements, SymbolRef
+from xla_core.stablehlo.compatibility import compatible, merge
+from xla_core.stablehlo.constants import constant_of
+from xla_core.stablehlo.experimental_ops import static_op
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.op_table import Trait
+from xla_core.stablehlo.type_constraints import Elements, elements_of
+
+__all__ = ["has_dynamic_types", "refine"]
+
+_MAX_KNOWN = 1024  # elements: shape arithmetic is on short vectors
+_MAX_DEPTH = 100
+
+Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
+
+
+def is_dynamic(type: ir.Type) -> bool:
+    """Whether a size of the type is unknown and has no bound."""
+    if isinstance(type, TensorType) and not type.is_static:
+        bounds = type.bounds or (None,) * type.rank
+        return any(d == ir.DYNAMIC and b is None for d, b in zip(type.shape, bounds, strict=True))
+    return isinstance(type, ir.TupleType) and any(map(is_dynamic, type.elements))
+
+
+def has_dynamic_types(module: ir.Module) -> bool:
+    """Whether any value of a module has a size that is unknown and has no bound."""
+    for op in module.walk():
+        if any(is_dynamic(r.type) for r in op.results):
+            return True
+        if any(is_dynamic(a.type) for region in op.regions for b in region.blocks for a in b.arguments):
+            return True
+    return False
+
+
+def refine(
+    module: ir.Module,
+    argument_types: Sequence[ir.Type] | None = None,
+    *,
+    entry: str = "main",
+    values: Mapping[int, np.ndarray] | None = None,
+) -> ir.Module:
+    """The module for these argument types, as a new module.
+
+    Args:
+        module: a verified module; it is not changed.
+        argument_types: the type of each argument of `entry`, compatible with what is declared; by default as declared.
+        entry: the function to start with. Functions that it doesn't reach are left out.
+        values: arguments, by position, whose values are known; they stay parameters, which nothing reads.
+
+    Raises InvalidArgumentError when a type doesn't fit, or a shape assertion of the program fails.
+    """
+    function = module.functions[entry]
+    declared = [a.type for a in function.regions[0].block.arguments]
+    types = list(declared if argument_types is None else argument_types)
+    if len(types) != len(declared):
+        raise InvalidArgumentError(f"@{entry} takes {len(declared)} arguments, not {len(types)}")
+    for i, (type, wanted) in enumerate(zip(types, declared, strict=True)):
+        if not compatible(type, wanted):
+            raise InvalidArgumentError(f"argument {i} of type {type} doesn't fit @{entry}, which takes {wanted}")
+    refiner = _Refiner(module)
+    known = [None if values is None else values.get(i) for i in range(len(types))]
+    made = refiner.function(entry, types, known)
+    name = str(made.attributes["sym_name"])
+    functions = {name: made, **{n: f for n, f in refiner.functions.items() if n != name}}
+    return dataclasses.replace(module, functions=functions)
+
+
+class _Scope:
+    """The refined value of each value, and what is known of refined ones."""
+
+    def __init__(self, parent: _Scope | None = None) -> None:
+        self.parent = parent
+        self.values: dict[ir.Value, ir.Value] = {}
+        self.ops: list[ir.Op] = []
+
+    def __getitem__(self, value: ir.Value) -> ir.Value:
+        scope: _Scope | None = self
+        while scope is not None:
+            if value in scope.values:
+                return scope.values[value]
+            scope = scope.parent
+        return value
+
+
+class _Refiner:
+    def __init__(self, module: ir.Module) -> None:
+        self.module = module
+        self.functions: dict[str, ir.Op] = {}
+        self._made: dict[Key, str] = {}
+        self._depth = 0
+
+    # -- functions ---------------------------------------------------------------------------------------------------
+
+    def function(self, name: str, types: Sequence[ir.Type], known: Sequence[np.ndarray | None]) -> ir.Op:
+        """The function for these types and known values: made once."""
+        key = (name, tuple(types), tuple(None if k is None else k.tobytes() for k in known))
+        if key in self._made:
+            return self.functions[self._made[key]]
+        old = self.module.functions[name]
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise InvalidArgumentError(f"calls are nested more than {_MAX_DEPTH} deep", location=old.location)
+        block = old.regions[0].block
+        new, scope = ir.Block(list(types)), _Scope()
+        for mine, theirs, value in zip(new.arguments, block.arguments, known, strict=True):
+            mine.name = theirs.name
+            scope.values[theirs] = mine
+            if value is not None:
+                constant = _constant(mine.type, value, old)
+                scope.ops.append(constant)
+                scope.values[theirs] = constant.results[0]
+        new.argument_locations = list(block.argument_locations)
+        self.block(block, scope)
+        new.ops = scope.ops
+        unique = name
+        while unique in self.functions:
+            unique = f"{name}_{len(self.functions)}"
+        results = tuple(v.type for v in new.ops[-1].operands)
+        attributes = {**old.attributes, "sym_name": unique, "function_type": ir.FunctionType(tuple(types), results)}
+        made = ir.Op(old.name, [], [], attributes, [ir.Region([new])], old.location)
+        self.functions[unique] = made
+        self._made[key] = unique
+        self._depth -= 1
+        return made
+
+    def call(self, op: ir.Op, attribute: str, operands: list[ir.Value], scope: _Scope) -> None:
+        """A call, or a composite, of the function for its operands' types; results that are known are constants."""
+        name = str(op.attributes[attribute])
+        if name not in self.module.functions:
+            raise InvalidArgumentError(f"'{name}' does not reference a valid function", location=op.location)
+        callee = self.function(name, [v.type for v in operands], [_known(v) for v in operands])
+        returned = callee.regions[0].block.ops[-1].operands
+        attributes = {**op.attributes, attribute: SymbolRef(str(callee.attributes["sym_name"]))}
+        new = ir.Op(op.name, operands, [v.type for v in returned], attributes, [], op.location)
+        scope.ops.append(new)
+        for mine, theirs, inside in zip(new.results, op.results, returned, strict=True):
+            value = _known(inside)
+            if value is not None:
+                constant = _constant(mine.type, value, op)
+                scope.ops.append(constant)
+                mine = constant.results[0]
+            mine.name = theirs.name
+            scope.values[theirs] = mine
+
+    # -- ops ---------------------------------------------------------------------------------------------------------
+
+    def block(self, block: ir.Block, scope: _Scope) -> None:
+        for op in block.ops:
+            self.op(op, scope)
+
+    def op(self, op: ir.Op, scope: _Scope) -> None:
+        operands = [scope[v] for v in op.operands]
+        if op.name in ("func.call", "call"):
+            self.call(op, "callee", operands, scope)
+            return
+        if op.name == "stablehlo.composite":
+            self.call(op, "decomposition", operands, scope)
+            return
+        if str(op.attributes.get("call_target_name", "")) == "shape_assertion":
+            if not _holds(op, operands):
+                scope.ops.append(ir.Op(op.name, operands, [], op.attributes, [], op.location))
+            return
+        meant = static_op(op, operands, self.module) if op.name == "stablehlo.custom_call" else None
+        new = self.typed(op, operands, scope) if meant is None else self.typed(meant, meant.operands, scope)
+        value = _computed(new)
+        if value is not None:
+            new = _constant(new.results[0].type, value, op)
+        for mine, theirs in zip(new.results, op.results, strict=True):
+            mine.name = theirs.name
+            scope.values[theirs] = mine
+        scope.ops.append(new)
+
+    def typed(self, op: ir.Op, operands: list[ir.Value], scope: _Scope) -> ir.Op:
+        """The op on refined operands, with the result types that its rule infers."""
+        regions = [self.region(op, region, operands, scope) for region in op.regions]
+        declared = [r.type for r in op.results]
+        new = ir.Op(op.name, operands, declared, op.attributes, regions, op.location)
+        definition = op_table.OPS.get(op.name)
+        if definition is None or Trait.TERMINATOR in definition.traits or not any(map(is_dynamic, declared)):
+            return new
+        inferred = definition.rule(new, self.module)
+        if inferred is None:
+            return new
+        types = [_merged(op, a, b) for a, b in zip(inferred, declared, strict=True)]
+        return ir.Op(op.name, operands, types, op.attributes, regions, op.location)
+
+    def region(self, op: ir.Op, region: ir.Region, operands: Sequence[ir.Value], scope: _Scope) -> ir.Region:
+        """A region within its scope; arguments of unknown size take the types of the operands at their places."""
+        inner, blocks = _Scope(scope), []
+        for block in region.blocks:
+            types = [a.type for a in block.arguments]
+            if len(types) == len(operands):
+                types = [o.type if is_dynamic(t) else t for t, o in zip(types, operands, strict=True)]
+            new = ir.Block(types)
+            for mine, theirs in zip(new.arguments, block.arguments, strict=True):
+                mine.name = theirs.name
+                inner.values[theirs] = mine
+            self.block(block, inner)
+            new.ops, inner.ops = inner.ops, []
+            blocks.append(new)
+        return ir.Region(blocks)
+
+
+def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
+    if not compatible(inferred, declared):
+        raise InvalidArgumentError(
+            f"'{op.name}' op has type {inferred} for these arguments, but is declared {declared}",
+            op=op.name,
+            location=op.location,
+        )
+    if isinstance(inferred, TensorType) and isinstance(declared, TensorType):
+        return dataclasses.replace(merge([inferred, declared]), element=declared.element)
+    return inferred
+
+
+# -- known values ----------------------------------------------------------------------------------------------------
+
+
+def _constant(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
+    assert isinstance(type, TensorType)
+    elements = DenseElements(TensorType(value.shape, type.element), np.array(value))
+    return ir.Op("stablehlo.constant", [], [elements.type], {"value": elements}, [], like.location)
+
+
+def _known(value: ir.Value) -> np.ndarray | None:
+    """The integers of a constant."""
+    return constant_of(value) if _is_shape_like(value.type) else None
+
+
+def _is_shape_like(type: ir.Type) -> bool:
+    """Integers (or flags) few enough to be sizes."""
+    if not isinstance(type, TensorType) or not type.is_static or math.prod(type.shape) > _MAX_KNOWN:
+        return False
+    return bool(elements_of(type.element) & (Elements.INTEGER | Elements.INDEX | Elements.PRED))
+
+
+def _computed(op: ir.Op) -> np.ndarray | None:
+    """The value of an op on known integers, evaluated; None for what is not known, or has effects."""
+    definition = op_table.OPS.get(op.name)
+    if definition is None or definition.regions != 0 or op.name == "stablehlo.constant" or len(op.results) != 1:
+        return None
+    if definition.traits & {Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.TERMINATOR} or definition.lower is None:
+        return None
+    if not _is_shape_like(op.results[0].type):
+        return None
+    if op.name == "stablehlo.get_dimension_size":
+        type = op.operands[0].type
+        size = type.shape[int(op.attributes["dimension"])] if isinstance(type, TensorType) else ir.DYNAMIC
+        return None if size == ir.DYNAMIC else np.asarray(size, np.int32)
+    values = [_known(v) for v in op.operands]
+    if not values or any(v is None for v in values):
+        return None
+    return _evaluate(op)
+
+
+def _evaluate(op: ir.Op) -> np.ndarray | None:
+    from xla_core.stablehlo.lowering import lower  # the lowering refines what it is given
+
+    sources = list(dict.fromkeys(v.owner for v in op.operands if isinstance(v.owner, ir.Op)))
+    block = ir.Block()
+    block.ops = [*sources, op, ir.Op("func.return", list(op.results), [])]
+    type = ir.FunctionType((), (op.results[0].type,))
+    function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
+    try:
+        return evaluate(lower(ir.Module("value", functions={"main": function})))[0]
+    except XlaError:
+        return None  # what can't be evaluated here is an error, with its place, where it is lowered
+
+
+def _holds(op: ir.Op, operands: Sequence[ir.Value]) -> bool:
+    """Whether a shape assertion is known to hold. Raises InvalidArgumentError, with its message, where it fails."""
+    value = _known(operands[0])
+    if value is None:
+        return False
+    if not value.all():
+        message = str(op.attributes.get("error_message", "a shape assertion of the program fails"))
+        for i, operand in enumerate(operands[1:]):
+            known = _known(operand)
+            message = message.replace(f"{{{i}}}", "?" if known is None else str(known.item()))
+        raise InvalidArgumentError(message, op=op.name, location=op.location)
+    return True
