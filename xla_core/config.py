@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import difflib
 import functools
+import os
 import shlex
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from xla_core.errors import InvalidArgumentError
 
@@ -36,10 +36,10 @@ __all__ = [
 F = TypeVar("F", bound=BaseModel)
 
 
-class Environment(BaseSettings):
+class Environment(BaseModel):
     """The environment variables, as they are."""
 
-    model_config = SettingsConfigDict(case_sensitive=True, frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True)
 
     XLA_FLAGS: str = ""
     XLA_CORE_FLAGS: str = ""
@@ -86,7 +86,7 @@ _schemas: dict[str, type[BaseModel]] = {"xla_core": CoreFlags}
 
 def environment() -> Environment:
     """The environment variables as they are now."""
-    return Environment()
+    return Environment(**{name: os.environ[name] for name in Environment.model_fields if name in os.environ})
 
 
 def register_flags(owner: str, schema: type[BaseModel]) -> None:
