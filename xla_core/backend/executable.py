@@ -186,9 +186,14 @@ class Executable(abc.ABC):
 
     def cost_analysis(self) -> Mapping[str, float]:
         """Estimates for one execution: "flops", "transcendentals", "bytes accessed", ..."""
-        from xla_core.analysis import cost_analysis  # only those who ask pay for it
+        from xla_core.analysis import HloCostAnalysis  # only those who ask pay for it
 
-        return cost_analysis(self.module)
+        cost = HloCostAnalysis(self.module).module()
+        return {
+            "flops": cost.flops,
+            "transcendentals": cost.transcendentals,
+            "bytes accessed": cost.bytes_accessed,
+        }
 
     def memory_stats(self) -> ExecutableMemoryStats:
         arguments = self.parameter_shapes

@@ -82,26 +82,15 @@ class ThunkExecutor:
     """
 
     def __init__(self, program: ThunkProgram, handlers: Mapping[type[Thunk], ThunkHandler] | None = None) -> None:
-        self.program = program
-        self._handlers: dict[type[Thunk], Callable[..., None]] = {
-            KernelThunk: self._kernel,
-            CopyThunk: self._copy,
-            FillThunk: self._fill,
-            WhileThunk: self._while,
-            ConditionalThunk: self._conditional,
-            CallThunk: self._call,
-            HostCallbackThunk: self._host_callback,
-            InfeedThunk: self._infeed,
-            OutfeedThunk: self._outfeed,
-            **(handlers or {}),
-        }
-        strange = [thunk for thunk in walk(program.thunks) if type(thunk) not in self._handlers]
-        if strange:
-            names = ", ".join(f"{t.name} ({type(t).__name__})" for t in strange[:10])
-            raise UnimplementedError(f"the program has {len(strange)} steps that this backend cannot run: {names}")
         self._constants: dict[tuple[StreamExecutor, int], tuple[DeviceMemory, Allocator]] = {}
         self._pieces: dict[bool, list[tuple[BufferAllocation, list[_Key]]]] = {}
         self._lock = threading.Lock()
+        self.program = program
+        self._handlers = dict(handlers or {})
+        strange = [t for t in walk(program.thunks) if type(t) not in self._handlers and type(t) not in _OWN]
+        if strange:
+            names = ", ".join(f"{t.name} ({getattr(t, 'opcode', type(t).__name__)})" for t in strange[:10])
+            raise UnimplementedError(f"the program has {len(strange)} steps that this backend cannot run: {names}")
 
     # -- an execution ------------------------------------------------------------------------------------------------
 
@@ -140,7 +129,11 @@ class ThunkExecutor:
 
     def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
         """Enqueues one thunk on the run's stream."""
-        self._handlers[type(thunk)](thunk, run)
+        handler = self._handlers.get(type(thunk))
+        if handler is not None:
+            handler(thunk, run)
+        else:
+            _OWN[type(thunk)](self, thunk, run)
 
     def _needed(self, slices: bool) -> list[tuple[BufferAllocation, list[_Key]]]:
         """Each allocation with the memory it takes: one piece, or, where a device has no slices of memory, one for
@@ -310,6 +303,18 @@ class ThunkExecutor:
 
         run.stream.host_callback(in_turn)
 
+
+_OWN: Mapping[type[Thunk], Callable[..., None]] = {
+    KernelThunk: ThunkExecutor._kernel,
+    CopyThunk: ThunkExecutor._copy,
+    FillThunk: ThunkExecutor._fill,
+    WhileThunk: ThunkExecutor._while,
+    ConditionalThunk: ThunkExecutor._conditional,
+    CallThunk: ThunkExecutor._call,
+    HostCallbackThunk: ThunkExecutor._host_callback,
+    InfeedThunk: ThunkExecutor._infeed,
+    OutfeedThunk: ThunkExecutor._outfeed,
+}
 
 _UNROLLED = 4096  # thunks that a loop of known length may enqueue at once
 

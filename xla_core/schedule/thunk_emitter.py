@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice
+from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice, known_trip_count
 from xla_core.errors import InternalError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -168,8 +168,10 @@ def _same_layout(copy: HloInstruction) -> bool:
 
 
 def _trip_count(instruction: HloInstruction) -> int | None:
-    """XLA writes `backend_config={"known_trip_count":{"n":"10"}}`."""
+    """From the loop itself, or from what XLA writes: `backend_config={"known_trip_count":{"n":"10"}}`."""
+    if any(i.has_side_effect for i in instruction.attributes["condition"].instructions):
+        return None
     try:
         return int(json.loads(instruction.attributes["backend_config"])["known_trip_count"]["n"])
     except (TypeError, KeyError, ValueError):
-        return None
+        return known_trip_count(instruction)

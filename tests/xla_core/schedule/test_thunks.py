@@ -1,0 +1,299 @@
+"""Thunks of scheduled modules, and their execution: on devices with and without slices of memory, driven in the
+stream's turn or by the caller."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice, assign_buffers
+from xla_core.backend import DeviceFeatures, Kernel, RunOptions
+from xla_core.errors import InternalError, UnimplementedError
+from xla_core.hlo import ElementType, HloModule, Shape
+from xla_core.hlo.evaluator import evaluate, evaluate_computation
+from xla_core.hlo.parser import parse_hlo
+from xla_core.passes.pipeline import run_hlo_passes
+from xla_core.runtime import ThunkExecutor
+from xla_core.schedule import (
+    CallThunk,
+    CollectiveThunk,
+    ConditionalThunk,
+    CopyThunk,
+    FillThunk,
+    HostCallbackThunk,
+    InfeedThunk,
+    KernelThunk,
+    OutfeedThunk,
+    ThunkProgram,
+    WhileThunk,
+    emit_thunks,
+    leaf_shapes,
+    walk,
+)
+from xla_core.target import Capabilities, TargetConfig
+
+TARGET = TargetConfig(name="toy", capabilities=Capabilities.all_of())
+
+LOOPS = """HloModule loops
+
+cond {
+  s = (s32[], f32[3], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] get-tuple-element(s), index=2
+  ROOT lt = pred[] compare(i, n), direction=LT
+}
+
+body {
+  s = (s32[], f32[3], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[3] get-tuple-element(s), index=1
+  n = s32[] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[3] add(x, x)
+  ROOT t = (s32[], f32[3], s32[]) tuple(j, y, n)
+}
+
+twice {
+  p = f32[3] parameter(0)
+  ROOT d = f32[3] add(p, p)
+}
+
+less {
+  q = f32[3] parameter(0)
+  ROOT e = f32[3] negate(q)
+}
+
+ENTRY main {
+  n = s32[] parameter(0)
+  x = f32[3] parameter(1)
+  zero = s32[] constant(0)
+  init = (s32[], f32[3], s32[]) tuple(zero, x, n)
+  loop = (s32[], f32[3], s32[]) while(init), condition=cond, body=body
+  y = f32[3] get-tuple-element(loop), index=1
+  five = s32[] constant(5)
+  big = pred[] compare(n, five), direction=GT
+  picked = f32[3] conditional(big, y, y), true_computation=twice, false_computation=less
+  which = f32[3] conditional(n, y, y), branch_computations={less, twice}
+  ROOT r = (f32[3], f32[3], s32[]) tuple(picked, which, n)
+}
+"""
+
+
+class EvaluatedKernel(Kernel):
+    """One instruction, by the evaluator, on a device that the host addresses."""
+
+    def __init__(self, instruction) -> None:
+        self.name = instruction.name
+        self.module = HloModule(instruction.name)
+        from xla_core.hlo import HloComputation
+
+        self.computation = HloComputation("k")
+        parameters = [self.computation.parameter(i, o.shape) for i, o in enumerate(instruction.operands)]
+        self.computation.set_root(self.computation.add_instruction(instruction.clone(parameters)))
+        self.operands = [s for o in instruction.operands for s in leaf_shapes(o.shape)]
+        self.results = leaf_shapes(instruction.shape)
+
+    def launch(self, stream, arguments, dimensions) -> None:
+        def array(memory, shape):
+            data = np.frombuffer(stream.executor.host_view(memory), np.uint8)[: shape.byte_size]
+            return data.view(shape.dtype).reshape(shape.dimensions)
+
+        def run() -> None:
+            n = len(self.operands)
+            inputs = [array(m, s).copy() for m, s in zip(arguments[:n], self.operands, strict=True)]
+            outputs = evaluate_computation(self.computation, inputs)
+            for memory, shape, value in zip(arguments[n:], self.results, outputs, strict=True):
+                array(memory, shape)[...] = value
+
+        stream.enqueue(run)
+
+
+def kernel(instruction, operands, results):
+    return KernelThunk(instruction.name, EvaluatedKernel(instruction), operands, results)
+
+
+def program_of(text: str) -> tuple[HloModule, ThunkProgram]:
+    module = run_hlo_passes(parse_hlo(text), TARGET)
+    return module, emit_thunks(assign_buffers(module), kernel)
+
+
+def run(client, program: ThunkProgram, *arrays: np.ndarray, shapes: list[Shape]) -> list[np.ndarray]:
+    device = client.devices[0]
+    options = RunOptions(device.executor, device.compute_stream, device.allocator, client.platform.transfer_manager)
+    arguments = [client.buffer_from_host(a) for a in arrays]
+    client.synchronize()
+    memories = ThunkExecutor(program).execute(options, [a._memory for a in arguments])
+    done = device.compute_stream.finish()
+    done.synchronize()
+    if done.error is not None:
+        raise done.error
+    results = []
+    for memory, shape in zip(memories, shapes, strict=True):
+        data = np.frombuffer(device.executor.host_view(memory), np.uint8)[: shape.byte_size]
+        results.append(data.view(shape.dtype).reshape(shape.dimensions).copy())
+        device.allocator.free(memory)
+    return results
+
+
+@pytest.mark.parametrize("slices", [True, False])
+@pytest.mark.parametrize("in_turn", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 6, 40])
+def test_control_flow_is_driven_by_the_host(client, monkeypatch, slices: bool, in_turn: bool, n: int) -> None:
+    features = DeviceFeatures(memory_slices=slices, host_addressable=True, callbacks_may_enqueue=in_turn)
+    monkeypatch.setattr(client.devices[0].executor, "features", features, raising=False)
+    module, program = program_of(LOOPS)
+    kinds = {type(thunk) for thunk in walk(program.thunks)}
+    assert {WhileThunk, ConditionalThunk, KernelThunk} <= kinds
+    arrays = (np.array(n, np.int32), np.array([1, -2, 0.5], np.float32))
+    expected = evaluate(parse_hlo(LOOPS), *arrays)
+    shapes = list(module.result_shape.leaves())
+    for actual, wanted in zip(run(client, program, *arrays, shapes=shapes), expected, strict=True):
+        assert np.array_equal(actual, wanted)
+
+
+def test_memory_of_a_run_returns(client) -> None:
+    module, program = program_of(LOOPS)
+    shapes = list(module.result_shape.leaves())
+    for _ in range(5):
+        run(client, program, np.array(3, np.int32), np.ones(3, np.float32), shapes=shapes)
+    assert client.devices[0].memory_stats().bytes_in_use == 0
+
+
+def test_a_known_trip_count_spares_the_condition(client) -> None:
+    text = LOOPS.replace("n = s32[] get-tuple-element(s), index=2\n  ROOT lt", "n = s32[] constant(7)\n  ROOT lt")
+    module, program = program_of(text)
+    (loop,) = [thunk for thunk in walk(program.thunks) if isinstance(thunk, WhileThunk)]
+    assert loop.trip_count == 7
+    arrays = (np.array(2, np.int32), np.ones(3, np.float32))
+    actual = run(client, program, *arrays, shapes=list(module.result_shape.leaves()))
+    assert np.array_equal(actual[0], evaluate(parse_hlo(text), *arrays)[0])
+
+
+def test_a_failure_in_a_loop_reaches_the_results(client, monkeypatch) -> None:
+    module, program = program_of(LOOPS)
+    shapes = list(module.result_shape.leaves())
+
+    def broken(self, stream, arguments, dimensions) -> None:
+        def fail() -> None:
+            raise ValueError("kernel fault")
+
+        stream.enqueue(fail)
+
+    monkeypatch.setattr(EvaluatedKernel, "launch", broken)
+    for in_turn in (True, False):
+        features = DeviceFeatures(memory_slices=True, host_addressable=True, callbacks_may_enqueue=in_turn)
+        monkeypatch.setattr(client.devices[0].executor, "features", features, raising=False)
+        with pytest.raises(InternalError, match="kernel fault"):
+            run(client, program, np.array(3, np.int32), np.ones(3, np.float32), shapes=shapes)
+    assert client.devices[0].compute_stream.error is None
+
+
+FEEDS = """HloModule feeds
+
+ENTRY main {
+  t = token[] after-all()
+  in = ((f32[2], s32[]), token[]) infeed(t)
+  data = (f32[2], s32[]) get-tuple-element(in), index=0
+  x = f32[2] get-tuple-element(data), index=0
+  k = s32[] get-tuple-element(data), index=1
+  t2 = token[] get-tuple-element(in), index=1
+  y = f32[2] add(x, x)
+  pair = (f32[2], s32[]) tuple(y, k)
+  out = token[] outfeed(pair, t2), outfeed_shape=(f32[2], s32[])
+  ROOT n = f32[2] negate(x)
+}
+"""
+
+
+def test_infeed_and_outfeed(client) -> None:
+    module, program = program_of(FEEDS)
+    kinds = [type(thunk) for thunk in walk(program.thunks)]
+    assert InfeedThunk in kinds
+    assert OutfeedThunk in kinds
+    client.transfer_to_infeed((np.array([1, 2], np.float32), np.int32(7)))
+    (result,) = run(client, program, shapes=list(module.result_shape.leaves()))
+    assert result.tolist() == [-1, -2]
+    doubled, k = client.transfer_from_outfeed(timeout=5)
+    assert doubled.tolist() == [2, 4]
+    assert k == 7
+
+
+def test_infeed_waits_without_blocking_the_caller(client) -> None:
+    _, program = program_of(FEEDS)
+    device = client.devices[0]
+    options = RunOptions(device.executor, device.compute_stream, device.allocator, client.platform.transfer_manager)
+    executor = ThunkExecutor(program)
+    (memory,) = executor.execute(options, [])
+    done = device.compute_stream.finish()
+    assert not done.ready
+    client.transfer_to_infeed((np.array([1, 2], np.float32), np.int32(7)))
+    assert done.synchronize(10)
+    assert done.error is None
+    device.allocator.free(memory)
+
+
+def slot(index: int, size: int, kind: AllocationKind, **more: object) -> BufferSlice:
+    return BufferSlice(BufferAllocation(index, size, kind, **more), 0, size)
+
+
+def test_fill_copy_call_and_host_callback(client) -> None:
+    shape = Shape.array(ElementType.S32, (4,)).with_default_layout()
+    temp, out = slot(0, 16, AllocationKind.TEMP), slot(1, 16, AllocationKind.OUTPUT, output=(0,))
+    callback_out = slot(2, 16, AllocationKind.OUTPUT, output=(1,))
+    where: list[int] = []
+
+    def host(array: np.ndarray) -> list[np.ndarray]:
+        where.append(threading.get_ident())
+        assert not array.flags.writeable
+        return [array * 2]
+
+    thunks = (
+        FillThunk("fill", temp, 1),
+        CallThunk("call", (CopyThunk("copy", temp, out),)),
+        HostCallbackThunk("host", host, (out,), (shape,), (callback_out,), (shape,)),
+    )
+    program = ThunkProgram((temp.allocation, out.allocation, callback_out.allocation), thunks, (), (out, callback_out))
+    first, second = run(client, program, shapes=[shape, shape])
+    assert first.tolist() == [0x01010101] * 4
+    assert second.tolist() == [0x02020202] * 4
+    assert where != [threading.get_ident()]
+
+
+def test_a_host_callback_that_fails(client) -> None:
+    shape = Shape.array(ElementType.S32, (4,)).with_default_layout()
+    out = slot(0, 16, AllocationKind.OUTPUT, output=())
+
+    def wrong() -> list[np.ndarray]:
+        return [np.zeros(3, np.int32)]
+
+    program = ThunkProgram((out.allocation,), (HostCallbackThunk("host", wrong, (), (), (out,), (shape,)),), (), (out,))
+    with pytest.raises(InternalError, match=r"expected an array of s32\[4\], not int32\[3\]"):
+        run(client, program, shapes=[shape])
+
+
+def test_thunks_that_nobody_handles_are_named(client) -> None:
+    out = slot(0, 16, AllocationKind.OUTPUT, output=())
+    sum_ = CollectiveThunk("sum.1", "all-reduce", (out,), (out,))
+    inside = ThunkProgram((out.allocation,), (CallThunk("c", (sum_,)),), (), (out,))
+    with pytest.raises(UnimplementedError, match=r"1 steps .*sum.1 \(all-reduce\)"):
+        ThunkExecutor(inside)
+    seen: list[str] = []
+    ThunkExecutor(inside, {CollectiveThunk: lambda thunk, run: seen.append(thunk.name)})
+
+
+def test_results_of_nothing_and_of_a_constant(client) -> None:
+    text = """HloModule m
+
+ENTRY main {
+  p = f32[0,3] parameter(0)
+  c = f32[2] constant({1, 2})
+  ROOT r = (f32[0,3], f32[2], f32[0,3]) tuple(p, c, p)
+}
+"""
+    module, program = program_of(text)
+    results = run(client, program, np.zeros((0, 3), np.float32), shapes=list(module.result_shape.leaves()))
+    assert [r.shape for r in results] == [(0, 3), (2,), (0, 3)]
+    assert results[1].tolist() == [1, 2]
