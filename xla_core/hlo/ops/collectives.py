@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.ops.collective_groups import meet, own_group, participants
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     array,
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-Device = tuple[int, int]
-
 __all__: list[str] = []
 
 
@@ -47,7 +46,7 @@ def _all_reduce_shape(operands: Sequence[Shape], attributes: Attributes, declare
 
 
 def _all_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    brought = _meet(context, instruction, _own_group(context, instruction), values)
+    brought = meet(context, instruction, own_group(context, instruction), values)
     return _of_results(instruction, _combined(context, instruction, brought))
 
 
@@ -126,9 +125,9 @@ def _reduce_scatter_shape(operands: Sequence[Shape], attributes: Attributes, dec
 
 
 def _reduce_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    group = _own_group(context, instruction)
+    group = own_group(context, instruction)
     axis, place = instruction.attributes["dimensions"][0], group.index(context.environment.device)
-    results = _combined(context, instruction, _meet(context, instruction, group, values))
+    results = _combined(context, instruction, meet(context, instruction, group, values))
     return _of_results(instruction, [np.split(r, len(group), axis)[place] for r in results])
 
 
@@ -148,10 +147,10 @@ def _all_to_all_shape(operands: Sequence[Shape], attributes: Attributes, declare
 
 
 def _all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    group = _own_group(context, instruction, pairs_partitions=True)
+    group = own_group(context, instruction, pairs_partitions=True)
     place = group.index(context.environment.device)
     axes = instruction.attribute("dimensions")
-    brought = _meet(context, instruction, group, values)
+    brought = meet(context, instruction, group, values)
     if not axes:
         if len(values) != len(group):
             raise InvalidArgumentError(f"{len(values)} operands for a group of {len(group)} devices")
@@ -183,10 +182,10 @@ def _ragged_all_to_all_shape(operands: Sequence[Shape], attributes: Attributes, 
 
 def _ragged_all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Rows input_offsets[j] ... of send_sizes[j] go to device j, from its output's row output_offsets[j] on."""
-    group = _own_group(context, instruction, pairs_partitions=True)
+    group = own_group(context, instruction, pairs_partitions=True)
     place = group.index(context.environment.device)
     result = np.array(values[1])
-    for operand, _, starts, sizes, targets, _ in _meet(context, instruction, group, values):
+    for operand, _, starts, sizes, targets, _ in meet(context, instruction, group, values):
         share = len(sizes) // len(group)
         for i in range(place * share, (place + 1) * share):
             start, size, target = int(starts[i]), int(sizes[i]), int(targets[i])
@@ -233,46 +232,6 @@ def _done_pair_shape(operands: Sequence[Shape], attributes: Attributes, declared
     return normalize(operands[0].tuple_shapes[1])
 
 
-def _participants(context: EvaluationContext, instruction: HloInstruction, *, pairs_partitions: bool) -> list[Device]:
-    """The devices of this one's group, in the group's order; empty where no group has it.
-
-    Without a channel, groups are of replicas (of this partition). With one, they are of partitions (of this replica)
-    where `pairs_partitions`, else of replicas with all their partitions; with use_global_device_ids, of devices, by
-    replica * num_partitions + partition. (XLA: xla/service/collective_ops_utils.h, CollectiveOpGroupMode.)
-    """
-    environment = context.environment
-    replica, partition = environment.device
-    replicas, partitions = range(environment.num_replicas), range(environment.num_partitions)
-    groups = instruction.attribute("replica_groups")
-    channel = instruction.attributes.get("channel_id") or 0
-    if channel > 0 and instruction.attributes.get("use_global_device_ids"):
-        count = len(partitions)
-        groups = groups or (tuple(range(len(replicas) * count)),)
-        named = [[divmod(i, count) for i in group] for group in groups]
-    elif channel > 0 and pairs_partitions:
-        named = [[(replica, p) for p in group] for group in groups or (tuple(partitions),)]
-    elif channel > 0:
-        named = [[(r, p) for p in partitions for r in group] for group in groups or (tuple(replicas),)]
-    else:
-        named = [[(r, partition) for r in group] for group in groups or (tuple(replicas),)]
-    return next((group for group in named if (replica, partition) in group), [])
-
-
-def _own_group(
-    context: EvaluationContext, instruction: HloInstruction, *, pairs_partitions: bool = False
-) -> list[Device]:
-    group = _participants(context, instruction, pairs_partitions=pairs_partitions)
-    if not group:
-        raise InvalidArgumentError(f"no replica group has device {context.environment.device}")
-    return group
-
-
-def _meet(
-    context: EvaluationContext, instruction: HloInstruction, group: Sequence[Device], value: Value
-) -> list[Value]:
-    return context.environment.exchange(instruction.name, group, value)
-
-
 def _of_results(instruction: HloInstruction, results: Sequence[Value]) -> Value:
     return tuple(results) if instruction.shape.is_tuple else results[0]
 
@@ -292,7 +251,7 @@ def _combined(context: EvaluationContext, instruction: HloInstruction, brought: 
 
 def _gathered(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
     axis = instruction.attributes["dimensions"][0]
-    brought = _meet(context, instruction, _own_group(context, instruction), values)
+    brought = meet(context, instruction, own_group(context, instruction), values)
     return [np.concatenate(column, axis) for column in zip(*brought, strict=True)]
 
 
@@ -312,19 +271,19 @@ def _started(instruction: HloInstruction, values: list[Value], results: list[Val
 
 def _collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Zeros on a device that is in no group."""
-    group = _participants(context, instruction, pairs_partitions=True)
+    group = participants(context, instruction, pairs_partitions=True)
     if not group:
         return _of_results(instruction, [np.zeros_like(v) for v in values])
-    return _of_results(instruction, _meet(context, instruction, group, values)[0])
+    return _of_results(instruction, meet(context, instruction, group, values)[0])
 
 
 def _collective_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Zeros everywhere but on the first device of a group."""
-    group = _participants(context, instruction, pairs_partitions=True)
+    group = participants(context, instruction, pairs_partitions=True)
     nothing = [np.zeros_like(v) for v in values]
     if not group:
         return _of_results(instruction, nothing)
-    results = _combined(context, instruction, _meet(context, instruction, group, values))
+    results = _combined(context, instruction, meet(context, instruction, group, values))
     return _of_results(instruction, results if group[0] == context.environment.device else nothing)
 
 
@@ -337,7 +296,7 @@ def _permuted(context: EvaluationContext, instruction: HloInstruction, values: l
         me, line = environment.partition, [(environment.replica, p) for p in range(environment.num_partitions)]
     else:
         me, line = environment.replica, [(r, environment.partition) for r in range(environment.num_replicas)]
-    brought = _meet(context, instruction, line, values)
+    brought = meet(context, instruction, line, values)
     for source, target in instruction.attributes["source_target_pairs"]:
         if target == me:
             if not 0 <= source < len(line):

@@ -25,7 +25,7 @@ def convert(x: Array, dtype: np.dtype) -> Array:
         x = x.real
         source = "f"
     if target in "iun":
-        return _to_integer(widen(x), dtype) if source in "fe" else x.astype(dtype)
+        return _to_integer(widen(x), dtype) if source in "fe" else (widen(x) if source == "n" else x).astype(dtype)
     if target == "e" and source in "iu" and x.dtype.itemsize == 8:
         return round_to(_sticky(x).astype(_F64), dtype)
     if target == "e":

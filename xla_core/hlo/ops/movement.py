@@ -224,7 +224,8 @@ def _dynamic_slice_shape(operands: Sequence[Shape], attributes: Attributes, decl
     check_start_indices(operands[1:], operand.rank)
     check(len(sizes) == operand.rank, lambda: f"{len(sizes)} slice sizes for rank {operand.rank}")
     for size, bound in zip(sizes, operand.dimensions, strict=True):
-        check(0 <= size <= bound, lambda s=size, b=bound: f"slice size {s} is not within a dimension of {b}")  # type: ignore[misc]
+        if not 0 <= size <= bound:
+            raise InvalidArgumentError(f"slice size {size} is not within a dimension of {bound}")
     return dims(operand.element_type, sizes)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
-from xla_core.hlo.literal import Literal
+from xla_core.hlo.evaluation_context import value_of
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.conversion import bitcast_convert
 from xla_core.hlo.ops.rules import array, attr, check, check_axes, declared_array, dims, dynamic, entry, normalize
@@ -35,7 +35,7 @@ def _constant_shape(operands: Sequence[Shape], attributes: Attributes, declared:
 
 
 def _constant(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return _literal_value(instruction.literal)
+    return value_of(instruction.literal)
 
 
 def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -63,7 +63,8 @@ def _get_tuple_element(context: EvaluationContext, instruction: HloInstruction, 
 
 def _token_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     for operand in operands:
-        check(operand.is_token, lambda o=operand: f"an operand is {o}; expected tokens")  # type: ignore[misc]
+        if not operand.is_token:
+            raise InvalidArgumentError(f"an operand is {operand.without_layout()}; expected tokens")
     return Shape.token()
 
 
@@ -123,10 +124,6 @@ def _bitcast(context: EvaluationContext, instruction: HloInstruction, values: li
 
 def _parameter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     raise InvalidArgumentError("a parameter has a value only within a call of its computation", op="parameter")
-
-
-def _literal_value(literal: Literal) -> Value:
-    return tuple(_literal_value(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
 
 
 def _first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
