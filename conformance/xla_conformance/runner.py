@@ -24,7 +24,7 @@ TEST_SECONDS = {"quick": 60, "full": 300, "stress": 900}
 """How long one test of a profile may take."""
 
 _GRACE_SECONDS = 20  # for a test that is over its time to end by itself; then the process is killed
-_MESSAGE_LINES = 40
+_MESSAGE_LINES = 60
 
 Progress = Callable[[int, Result], None]
 """Called after each test with how many there are in all."""
@@ -91,7 +91,17 @@ class _Child:
         suite = importlib.resources.files("xla_conformance").joinpath("suite")
         reader, writer = os.pipe()
         command = [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "xla_conformance.plugin", "-p", "pytest_timeout"),
+            *(
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "--capture=no",
+                "-p",
+                "xla_conformance.plugin",
+                "-p",
+                "pytest_timeout",
+            ),
             *(f"--rootdir={suite}", f"--confcutdir={suite}", "-c", str(suite.joinpath("pytest.ini"))),
             *(f"--xla-backend={backend}", f"--xla-profile={profile}"),
             *(f"--xla-events={writer}", f"--xla-done={scratch / 'done'}"),

@@ -33,15 +33,15 @@ class Scaffold:
             `package`. Files are string.Template texts; ".tmpl" is cut off their names, and a directory named
             "package" becomes the new package. Variables: name, class_name, module (import name), distribution, base
             (the distribution that `package` comes from, "" for a copy).
-        prefix: of the class names in `package`; a copy gets the new name's in its place.
         distribution: that `package` comes from.
+        renames: (regular expression, template of its replacement) for the sources of a copy, in order.
     """
 
     description: str
     package: str
     templates: str
-    prefix: str
     distribution: str
+    renames: tuple[tuple[str, str], ...] = ()
 
 
 def load_scaffold(scenario: int) -> Scaffold:
@@ -85,9 +85,8 @@ def create(scaffold: Scaffold, name: str, directory: Path, *, copy: bool = False
     templates = package.joinpath(scaffold.templates)
     _render(templates.joinpath("common"), root, variables)
     if copy:
-        skip = scaffold.templates.split("/")[0]
-        names = {scaffold.package: variables["module"], scaffold.prefix: class_name}
-        _copy(package, root / variables["module"], names, skip, scaffold.prefix, name)
+        renames = [(re.compile(old), Template(new).substitute(variables)) for old, new in scaffold.renames]
+        _copy(package, root / variables["module"], renames, skip=scaffold.templates.split("/")[0])
     else:
         _render(templates.joinpath("subclass"), root, variables)
     return root
@@ -109,20 +108,18 @@ def _render(source: Traversable, target: Path, variables: dict[str, str]) -> Non
         (target / item.name.removesuffix(SUFFIX)).write_text(text)
 
 
-def _copy(source: Traversable, target: Path, names: dict[str, str], skip: str, prefix: str, name: str) -> None:
-    """The Python sources, with package, class prefix and platform renamed."""
+def _copy(source: Traversable, target: Path, renames: list[tuple[re.Pattern[str], str]], skip: str = "") -> None:
+    """The sources of a package, renamed; without its directory `skip`."""
     target.mkdir(parents=True)
     for item in source.iterdir():
         if item.name in ("__pycache__", skip):
             continue
         if item.is_dir():
-            _copy(item, target / item.name, names, skip, prefix, name)
-            continue
-        if not item.name.endswith((".py", ".typed")):
+            _copy(item, target / item.name, renames)
+        elif item.name.endswith(".py"):
+            text = item.read_text()
+            for old, new in renames:
+                text = old.sub(new, text)
+            (target / item.name).write_text(text)
+        else:
             (target / item.name).write_bytes(item.read_bytes())
-            continue
-        text = item.read_text()
-        for old, new in names.items():
-            text = re.sub(rf"\b{old}(?![a-z])", new, text)
-        text = text.replace(f'"{prefix.lower()}"', f'"{name}"')
-        (target / item.name).write_text(text)

@@ -93,7 +93,8 @@ class OpCase:
 
 def generate(element_types: Iterable[ElementType], *, every_conversion: bool = True) -> Iterator[OpCase]:
     """Every case of these element types, in the op table's order. A type that an op doesn't take gives none."""
-    types = [t for t in ElementType if t in set(element_types)]
+    wanted = frozenset(element_types)
+    types = [t for t in ElementType if t in wanted]
     written: dict[str, list[Template]] = {}
     for template in load_templates():
         written.setdefault(template.opcode, []).append(template)

@@ -1,0 +1,108 @@
+"""The cases themselves: they cover the op table, and their tolerances let the reference evaluator through."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from xla_conformance.ops import OpCase, generate, load_templates
+from xla_conformance.programs import PROGRAMS
+
+import xla_core
+from tests.conformance.stored_programs import manifest_entry, without_locations
+from tests.programs import PROGRAMS as EXPORTED
+from xla_core.hlo import OPS, ElementType
+
+CASES = list(generate(t for t in ElementType if t.is_array))
+
+NOT_YET = {
+    "several devices": {o for o, op in OPS.items() if "COLLECTIVE" in {t.name for t in op.traits}}
+    | {"partition-id", "replica-id"},
+    "the host at the other end": {"infeed", "outfeed", "send", "send-done", "recv", "recv-done", "custom-call"},
+    "made by compilers, not by programs": {
+        *("fusion", "async-start", "async-update", "async-done", "copy-start", "copy-done", "bitcast"),
+        *("domain", "add-dependency", "after-all", "rng-get-and-update-state"),
+    },
+    "results that differ from run to run": {"rng", "stochastic-convert"},
+    "dynamic shapes": {"dynamic-reshape", "get-dimension-size", "set-dimension-size"},
+    "rare forms of others": {"ragged-dot", "scaled-dot", "scan"},
+    "in every case": {"parameter"},
+}
+
+
+def test_every_op_has_a_case_or_a_reason() -> None:
+    covered = {case.opcode for case in CASES}
+    excused = set().union(*NOT_YET.values())
+    assert set(OPS) - covered - excused == set()
+    assert covered & excused == set(), "these have cases now"
+
+
+def test_every_template_is_valid_for_some_type() -> None:
+    used = {(case.opcode, case.variant) for case in CASES}
+    for template in load_templates():
+        assert (template.opcode, template.variant) in used
+        assert template.opcode in OPS
+
+
+def test_names_are_unique() -> None:
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_common_types_are_covered() -> None:
+    by_type = {t: {c.opcode for c in CASES if c.element_type is t} for t in ElementType}
+    assert len(by_type[ElementType.F32]) > 75
+    assert len(by_type[ElementType.S32]) > 50
+    for t in ElementType:
+        assert not t.is_array or len(by_type[t]) > 20, t
+
+
+@pytest.mark.parametrize("opcode", sorted({case.opcode for case in CASES}))
+def test_the_evaluator_is_within_its_own_tolerance(opcode: str) -> None:
+    wrong: list[str] = []
+    for case in CASES:
+        if case.opcode == opcode:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                differences = case.check(xla_core.evaluate(case.module(), *case.arguments()))
+            wrong += [f"{case.name}: {d}" for d in differences if not d.equal]
+    assert wrong == []
+
+
+def test_a_wrong_result_is_out_of_tolerance() -> None:
+    """By the least step that a type has, for exact ops; by one part in a hundred for every float in the others."""
+    for case in CASES:
+        if case.element_type not in (ElementType.F32, ElementType.S32) or case.opcode == "iota":
+            continue
+        results = list(xla_core.evaluate(case.module(), *case.arguments()))
+        if not results[0].size or results[0].dtype.name not in ("float32", "int32", "bool", "complex64"):
+            continue
+        results[0] = _nudged(results[0], exact=case.rule.kind == "exact")
+        assert not case.check(results)[0].equal, case.name
+
+
+def _nudged(array: np.ndarray, *, exact: bool) -> np.ndarray:
+    if array.dtype.kind in "biu":
+        return array ^ array.dtype.type(1)
+    if exact and array.dtype.kind == "f":
+        return np.where(np.isfinite(array), np.nextafter(array, array.dtype.type(7)), array.dtype.type(0))
+    with np.errstate(all="ignore"):
+        return (array * array.dtype.type(1.01) + array.dtype.type(1e-3)).astype(array.dtype)
+
+
+def test_arguments_repeat_and_differ() -> None:
+    case: OpCase = next(c for c in CASES if c.name == "divide-f32")
+    first, second = case.arguments(), case.arguments()
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(first[0], first[1], equal_nan=True)
+    assert np.isnan(first[0]).any()
+    assert np.isinf(first[0]).any()
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_programs_are_those_that_jax_exported(program: object) -> None:
+    exported = next(p for p in EXPORTED if p.name == program.name)
+    assert program.text == without_locations(exported.text)
+    assert [list(r) for r in manifest_entry(exported)["arguments"]] == [[list(d), *rest] for d, *rest in program.ranges]
+    assert [str(a.dtype) for a in program.arguments()] == [a.dtype for a in exported.arguments]

@@ -1,0 +1,89 @@
+"""The report's files, and the command."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from xla_conformance import report
+from xla_conformance.results import Result, Run, State
+
+from xla_core.cli import main
+
+RESULTS = [
+    Result("test_loading.py::test_probe", State.PASS, 0.5),
+    Result("test_ops.py::test_op[dot-f32]", State.PASS, 0.25, "", {"opcode": "dot", "max_ulp": 3.0}),
+    Result("test_ops.py::test_op[dot-s4]", State.NOT_SUPPORTED, 0.0, "there is no dot of s4", {"opcode": "dot"}),
+    Result("test_ops.py::test_op[exp-f32]", State.FAIL, 0.1, "def test\nE   wrong \x1b at [3]", {"opcode": "exp"}),
+    Result("test_streams.py::test_order", State.ERROR, 1.0, "crashed: its process was ended by SIGSEGV"),
+]
+
+
+def run_of(*results: Result) -> Run:
+    return Run("chip", "quick", list(results), 2.0)
+
+
+def test_conforming() -> None:
+    assert run_of(*RESULTS[:3]).conforms
+    assert not run_of(*RESULTS).conforms
+    assert not run_of(RESULTS[2]).conforms, "nothing passed"
+    assert report.verdict(run_of(*RESULTS[:3])) == "chip conforms (quick): 2 tests pass, 1 not supported, in 2 s."
+    assert "does not conform (quick): 2 of 5 tests are wrong" in report.verdict(run_of(*RESULTS))
+
+
+def test_table(capsys: pytest.CaptureFixture[str]) -> None:
+    report.print_report(Console(width=120, highlight=False), run_of(*RESULTS))
+    out = capsys.readouterr().out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1:4]}
+    assert rows["ops"] == ["1", "1", "0", "1", "0.3"]
+    assert rows["streams"] == ["0", "0", "1", "0", "1.0"]
+    assert "FAIL ops: test_op[exp-f32]" in out
+    assert "SIGSEGV" in out
+
+
+def test_files(tmp_path: Path) -> None:
+    paths = report.write_report(run_of(*RESULTS), tmp_path / "new" / "directory")
+    stored = json.loads(paths[0].read_text())
+    assert stored["summary"] == {"PASS": 2, "FAIL": 1, "NOT_SUPPORTED": 1, "ERROR": 1}
+    assert stored["groups"]["ops"]["FAIL"] == 1
+    assert stored["ops"]["dot"] == {"PASS": 1, "FAIL": 0, "NOT_SUPPORTED": 1, "ERROR": 0, "max_ulp": 3.0}
+    assert [r["state"] for r in stored["results"]] == ["PASS", "PASS", "NOT_SUPPORTED", "FAIL", "ERROR"]
+    suites = {s.get("name"): s for s in ElementTree.parse(paths[1]).getroot()}
+    assert (suites["ops"].get("tests"), suites["ops"].get("failures"), suites["ops"].get("skipped")) == ("3", "1", "1")
+    failure = next(iter(suites["ops"].iter("failure")))
+    assert failure.get("message") == "wrong  at [3]"
+
+
+def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code = main(["conform", "--backend", "template", "-k", "test_probe_answers", "--report", str(tmp_path)])
+    captured = capfd.readouterr()
+    assert code == 0, captured.out + captured.err
+    assert "template conforms (quick): 1 tests pass" in captured.out
+    stored = json.loads((tmp_path / "report.json").read_text())
+    assert stored["conforms"] is True
+    assert stored["environment"]["device"]
+    assert (tmp_path / "junit.xml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--backend", "nothing"], "there is no backend named 'nothing'"),
+        (["--backend", "template", "--profile", "slow"], "there is no profile 'slow'"),
+    ],
+)
+def test_what_the_command_refuses(words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["conform", *words]) == 2
+    assert said in capfd.readouterr().err
+
+
+def test_exit_code_of_a_wrong_backend(
+    put_backend: Callable[[str, str], str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = "@hookimpl\ndef xla_backend():\n    return spec(description='')\n"
+    assert main(["conform", "--backend", put_backend("silent", source), "-k", "test_spec_says"]) == 1
+    assert "one line" in capfd.readouterr().out

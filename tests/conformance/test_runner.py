@@ -1,0 +1,204 @@
+"""The suite tells right backends from wrong ones, and outlives those that crash or hang."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from xla_conformance import runner
+from xla_conformance.results import Result, Run, State
+from xla_conformance.runner import run_suite
+
+Put = Callable[[str, str], str]
+
+RIGHT = """
+@hookimpl
+def xla_backend():
+    return spec()
+"""
+WRONG_NEGATE = """
+class Kernel(HloKernel):
+    def __init__(self, instruction):
+        if instruction.opcode == "negate":
+            instruction = instruction.parent.add("abs", instruction.operand(0))
+        super().__init__(instruction)
+
+import xla_backend_template.compiler as compiler
+compiler.HloKernel = Kernel
+
+@hookimpl
+def xla_backend():
+    return spec(kernel=Kernel)
+"""
+ALIASING = """
+class Stream(TemplateStream):
+    def upload(self, destination, source):
+        self.memcpy_h2d(destination, source)  # "the caller may change source" is forgotten
+
+    def memcpy_h2d(self, destination, source):
+        self.enqueue(lambda: (time.sleep(0.02), self.write(destination, source)))
+
+class Executor(TemplateExecutor):
+    def create_stream(self):
+        return Stream(self)
+
+class Platform(TemplatePlatform):
+    def create_executor(self, ordinal):
+        return Executor(ordinal, 1 << 28)
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, stream_executor=Executor, stream=Stream)
+"""
+NOT_CLAIMING = """
+class Compiler(TemplateCompiler):
+    @property
+    def target_config(self):
+        config = super().target_config
+        return config.model_copy(update={"capabilities": config.capabilities.without_ops("topk")})
+
+    def run_hlo_passes(self, module, options, executor=None):
+        from xla_core.errors import UnimplementedError
+        for computation in module.computations:
+            for instruction in computation.instructions:
+                if instruction.opcode in REFUSED:
+                    raise UnimplementedError("this device has no " + instruction.opcode)
+        return super().run_hlo_passes(module, options, executor)
+
+REFUSED = ("topk", "atan2")
+
+class Platform(TemplatePlatform):
+    def create_compiler(self):
+        return Compiler()
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, compiler=Compiler)
+"""
+DYING = """
+class Compiler(TemplateCompiler):
+    def run_backend(self, module, options, executor=None):
+        opcodes = {i.opcode for i in module.entry.instructions}
+        if "cbrt" in opcodes:
+            print("cbrt: chip on fire", flush=True)
+            os.abort()
+        if "erf" in opcodes:
+            os._exit(3)
+        return super().run_backend(module, options, executor)
+
+class Platform(TemplatePlatform):
+    def create_compiler(self):
+        return Compiler()
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, compiler=Compiler)
+"""
+HANGING = """
+import ctypes
+
+class Kernel(HloKernel):
+    def _run(self, stream, arguments):
+        if "popcnt" in self.name:
+            ctypes.PyDLL(None).sleep(1000)  # holds the GIL, as native code may: no signal reaches Python
+        super()._run(stream, arguments)
+
+import xla_backend_template.compiler as compiler
+compiler.HloKernel = Kernel
+
+@hookimpl
+def xla_backend():
+    return spec()
+"""
+
+
+def states(run: Run) -> dict[str, State]:
+    return {result.name: result.state for result in run.results}
+
+
+def test_a_right_backend_conforms(put_backend: Put) -> None:
+    seen: list[tuple[int, Result]] = []
+    run = run_suite(
+        put_backend("right", RIGHT),
+        expression="loading or streams or (ops and (tanh or dot))",
+        progress=lambda total, result: seen.append((total, result)),
+    )
+    bad = [(r.name, r.message) for r in run.results if r.state is not State.PASS]
+    assert bad == []
+    assert run.conforms
+    assert [r for _, r in seen] == run.results
+    assert {total for total, _ in seen} == {len(run.results)}
+    tanh = next(r for r in run.results if r.name == "test_op[tanh-f32]")
+    assert (tanh.group, tanh.properties["opcode"], tanh.properties["element_type"]) == ("ops", "tanh", "f32")
+    assert tanh.properties["max_ulp"] <= 4
+
+
+def test_a_wrong_op_is_found(put_backend: Put) -> None:
+    run = run_suite(put_backend("wrong", WRONG_NEGATE), expression="negate or test_op[abs")
+    assert not run.conforms
+    failed = {r.name for r in run.results if r.state is State.FAIL}
+    assert {"test_op[negate-f32]", "test_op[negate-s32]"} <= failed
+    assert states(run)["test_op[abs-f32]"] is State.PASS
+    message = next(r.message for r in run.results if r.name == "test_op[negate-f32]")
+    assert "wrong, at [" in message
+
+
+def test_an_aliased_array_is_found(put_backend: Put) -> None:
+    found = states(run_suite(put_backend("aliasing", ALIASING), expression="aliased or upload or transfer_manager"))
+    wrong = {name.partition("[")[0] for name, state in found.items() if state is State.FAIL}
+    assert "test_the_callers_array_is_not_aliased" in wrong
+    assert "test_upload_takes_the_array_at_once" in wrong
+    assert "test_transfer_manager_keeps_layouts" in wrong
+
+
+def test_claims_decide_between_failure_and_not_supported(put_backend: Put) -> None:
+    found = states(run_suite(put_backend("modest", NOT_CLAIMING), expression="topk or atan2 or tanh-f32"))
+    assert found["test_op[topk-rows-f32]"] is State.NOT_SUPPORTED
+    assert found["test_op[atan2-f32]"] is State.FAIL
+    assert found["test_op[tanh-f32]"] is State.PASS
+
+
+def test_a_crash_costs_one_test(put_backend: Put) -> None:
+    run = run_suite(put_backend("dying", DYING), expression="test_op and f32 and (cbrt or erf or [tanh or sine)")
+    found = states(run)
+    assert found == {
+        "test_op[cbrt-f32]": State.ERROR,
+        "test_op[erf-f32]": State.ERROR,
+        "test_op[sine-f32]": State.PASS,
+        "test_op[cosine-f32]": State.PASS,
+        "test_op[tanh-f32]": State.PASS,
+    }
+    messages = {r.name: r.message for r in run.results}
+    assert "SIGABRT" in messages["test_op[cbrt-f32]"]
+    assert "chip on fire" in messages["test_op[cbrt-f32]"]
+    assert "code 3" in messages["test_op[erf-f32]"]
+
+
+@pytest.mark.slow
+def test_a_hang_costs_one_test(put_backend: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(runner.TEST_SECONDS, "quick", 3)
+    monkeypatch.setattr(runner, "_GRACE_SECONDS", 2)
+    run = run_suite(put_backend("hanging", HANGING), expression="test_op and s32 and (popcnt or xor)")
+    found = states(run)
+    assert found["test_op[popcnt-s32]"] is State.ERROR
+    assert found["test_op[xor-s32]"] is State.PASS
+    assert "hung" in next(r.message for r in run.results if r.state is State.ERROR)
+
+
+def test_a_backend_that_breaks_is_a_problem_or_errors(put_backend: Put) -> None:
+    run = run_suite(put_backend("broken", "raise OSError('no such driver')\n"), expression="loading or dot")
+    assert not run.conforms
+    assert any("no such driver" in r.message for r in run.results)
+
+
+@pytest.mark.slow
+def test_workers_share_the_tests(put_backend: Put) -> None:
+    run = run_suite(put_backend("shared", RIGHT), expression="streams or loading", workers=2)
+    assert run.conforms, [(r.name, r.message) for r in run.results if r.state is not State.PASS]
+    assert len({r.id for r in run.results}) == len(run.results) > 20
+
+
+def test_nothing_matches(put_backend: Put) -> None:
+    run = run_suite(put_backend("nothing", RIGHT), expression="no_such_test")
+    assert run.results == []
+    assert not run.conforms

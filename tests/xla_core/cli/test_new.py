@@ -1,0 +1,88 @@
+"""`xla new`: packages that are complete, by any scaffold that is installed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import py_compile
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xla_core
+from xla_core.backend import registry
+
+SCENARIOS = sorted({point.name for point in importlib.metadata.entry_points(group="xla_core.scaffolds")})
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Puts a new package on sys.path with its entry points, as an editable installation does."""
+
+    def put(root: Path) -> None:
+        project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+        info = root / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        )
+        lines = [f"{name} = {value}" for name, value in project["entry-points"]["xla_core.backends"].items()]
+        (info / "entry_points.txt").write_text("[xla_core.backends]\n" + "\n".join(lines) + "\n")
+        monkeypatch.syspath_prepend(str(root))
+        registry.clear_cache()
+
+    return put
+
+
+@pytest.mark.parametrize("copy", [False, True], ids=["subclass", "copy"])
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_new_package_works(
+    xla: Callable[..., Any], installed: Callable[[Path], None], tmp_path: Path, scenario: str, copy: bool
+) -> None:
+    name = f"chip{scenario}{'c' if copy else 's'}"
+    made = xla("new", name, "--scenario", scenario, "--directory", tmp_path, *(["--copy"] if copy else []))
+    assert made.code == 0, made.err
+    assert f"xla conform --backend {name}" in made.out
+    root = tmp_path / f"xla-backend-{name}"
+    for path in root.rglob("*.py"):
+        py_compile.compile(str(path), doraise=True)
+    readme = (root / "README.md").read_text()
+    assert "$" not in readme
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert any(d.startswith("xla-backend-") for d in project["dependencies"]) is not copy
+    installed(root)
+    program = tmp_path / "p.hlo"
+    program.write_text("HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] multiply(x, x)\n}\n")
+    ran = xla("run", program, "--backend", name, "--check")
+    assert ran.code == 0, ran.out + ran.err
+    spec = registry.load_backend(name)
+    assert spec.platform.__name__.startswith(name.capitalize())
+    with xla_core.Client(name) as client:
+        assert client.platform.compiler.target_config.name == name
+    for module in [m for m in sys.modules if m.startswith(f"xla_backend_{name}")]:
+        del sys.modules[module]
+    registry.clear_cache()
+
+
+@pytest.mark.skipif("3" not in SCENARIOS, reason="no scaffold is installed")
+def test_what_cannot_be_made(xla: Callable[..., Any], tmp_path: Path) -> None:
+    for wrong in ("Acme", "9chip", "a-b", "chip!"):
+        result = xla("new", wrong, "--directory", tmp_path)
+        assert result.code == 2
+        assert "cannot be a platform's name" in result.err
+    assert xla("new", "chip", "--directory", tmp_path).code == 0
+    again = xla("new", "chip", "--directory", tmp_path)
+    assert again.code == 2
+    assert "is there already" in again.err
+
+
+def test_no_scaffold_installed(xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_core.cli import scaffold
+
+    monkeypatch.setattr(scaffold.importlib.metadata, "entry_points", lambda group: [])
+    result = xla("new", "chip", "--directory", tmp_path)
+    assert result.code == 2
+    assert "no installed distribution brings a scaffold for scenario 3" in result.err
