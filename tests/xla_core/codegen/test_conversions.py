@@ -36,7 +36,9 @@ def test_to_every_type(source: T) -> None:
     with np.errstate(all="ignore"):
         tiny = (T.S2, T.U2, T.S4, T.U4)  # numpy has no casts between these
         targets = [t for t in ARRAYS if t is not source and not (t in tiny and source in tiny)]
-        instruction = fuse(lambda c, x: [c.add("convert", x, shape=array(t, len(values))) for t in targets], array(source, len(values)))
+        instruction = fuse(
+            lambda c, x: [c.add("convert", x, shape=array(t, len(values))) for t in targets], array(source, len(values))
+        )
         expected = evaluate_computation(instruction.attribute("calls"), [values])
     for target, got, want in zip(targets, Loaded(instruction, opt_level=1)(values), expected, strict=True):
         try:

@@ -7,8 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.kernels import array, assert_same, check, fuse, random_array
-from tests.xla_core.codegen.kernels import Loaded, scalar
+from tests.xla_core.codegen.kernels import Loaded, array, assert_same, check, fuse, random_array, scalar
 from xla_core.codegen.llvm import may_share_buffer
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T
@@ -33,7 +32,9 @@ def samples(t: T) -> tuple[np.ndarray, np.ndarray]:
         special = np.array([0, 1, -1, 1j, 2 - 3j], t.dtype)
     else:
         with np.errstate(all="ignore"):
-            special = np.array([0.0, -0.0, 1, -1, 0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan, 1e-3, 1e5]).astype(t.dtype)
+            special = np.array([0.0, -0.0, 1, -1, 0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan, 1e-3, 1e5]).astype(
+                t.dtype
+            )
     a, b = np.meshgrid(special, special)
     shape = array(t, 300)
     return (
@@ -57,7 +58,9 @@ def compare_all(opcodes: list[str], t: T, arity: int, tolerance: float) -> None:
 
 @pytest.mark.parametrize("t", INTEGERS, ids=str)
 def test_integer_ops(t: T) -> None:
-    compare_all(["add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor"], t, 2, 0)
+    compare_all(
+        ["add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or", "xor"], t, 2, 0
+    )
     compare_all(["shift-left", "shift-right-arithmetic", "shift-right-logical", "power"], t, 2, 0)
     compare_all(["not", "negate", "abs", "sign", "popcnt", "count-leading-zeros"], t, 1, 0)
 
@@ -100,7 +103,10 @@ def test_select_and_clamp(t: T) -> None:
     shape = array(t, len(a))
     low, high = np.asarray(-1 if not t.is_unsigned else 1).astype(t.dtype), np.asarray(2).astype(t.dtype)
     check(
-        lambda c, x, y, lo, hi: [c.add("clamp", lo, x, hi), c.add("select", c.add("compare", x, y, direction="LT"), x, y)],
+        lambda c, x, y, lo, hi: [
+            c.add("clamp", lo, x, hi),
+            c.add("select", c.add("compare", x, y, direction="LT"), x, y),
+        ],
         shape,
         shape,
         array(t),
@@ -123,9 +129,7 @@ def test_complex_arithmetic(t: T) -> None:
         arguments=[a],
         tolerance=tolerance,
     )
-    check(
-        lambda c, x: c.add("complex", c.add("imag", x), c.add("real", x)), shape, arguments=[a], tolerance=0
-    )
+    check(lambda c, x: c.add("complex", c.add("imag", x), c.add("real", x)), shape, arguments=[a], tolerance=0)
 
 
 @pytest.mark.parametrize("bits", [(5, 10), (8, 7), (4, 3), (2, 1), (8, 23), (5, 0), (11, 52)])

@@ -229,13 +229,15 @@ def _pad(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
             digits.extend(group)
             continue
         moved = offset_digit(b, digit, b.int_(-edge.low), extent, inner)
+        here = b.bool_(True)
         with f.context.hoisted(digit.level):
             if edge.interior:
                 step = b.int_(edge.interior + 1)
-                inside = b.and_(inside, b.icmp("eq", b.urem(moved.value, step), b.int_(0)))
-                moved = Digit(b.udiv(moved.value, step), extent, digit.level)
+                here = b.icmp("eq", b.urem(moved.value, step), b.int_(0))
+                moved = Digit(b.udiv(moved.value, step), extent, b.level)
             if edge.low > 0 or edge.high > 0 or edge.interior:
-                inside = b.and_(inside, b.icmp("ult", moved.value, b.int_(extent)))
+                here = b.and_(here, b.icmp("ult", moved.value, b.int_(extent)))
+        inside = b.and_(inside, here)
         digits.append(moved)
     return choose_element(f, inside, lambda: f.value(operand, Index(operand_dims, digits)), lambda: outside)
 

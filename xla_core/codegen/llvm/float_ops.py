@@ -51,7 +51,8 @@ FLOAT_OPS["sign"] = _sign
 
 def reduce_precision(b: IrBuilder, x: Value, exponent_bits: int, mantissa_bits: int) -> Value:
     """X rounded to a format of so many bits: ties to even, too large to infinity, too small to zero; NaN stays
-    where there is a mantissa to hold it."""
+    where there is a mantissa to hold it.
+    """
     width = type_bits(x.type)
     own_mantissa = 52 if width == 64 else 23
     own_exponent = width - 1 - own_mantissa

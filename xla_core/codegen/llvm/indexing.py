@@ -120,7 +120,8 @@ def shifted(
             back = b.sub(b.int_(0), start.value)
         moved = offset_digit(b, digit, back, extent, inner, start.level)
         with f.context.hoisted(moved.level):
-            inside = b.and_(inside, b.icmp("ult", moved.value, b.int_(extent)))
+            here = b.icmp("ult", moved.value, b.int_(extent))
+        inside = b.and_(inside, here)
         digits.append(moved)
     return inside, Index(sizes, digits)
 

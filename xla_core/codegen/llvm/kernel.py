@@ -69,6 +69,12 @@ class KernelBody:
         """The root, or a multi-output root's parts."""
         return list(self.root.operands) if self.root.opcode == "tuple" else [self.root]
 
+    @property
+    def results_are_row_major(self) -> bool:
+        """Whether all results lie in the order of their dimensions."""
+        leaves = [leaf for root in self.roots for leaf in root.shape.leaves()]
+        return all(leaf.layout is None or leaf.layout.is_row_major for leaf in leaves)
+
     def operand_leaf(self, inner: HloInstruction) -> int:
         """The number among the operands' leaves of what the root reads directly; -1 where it is computed inside."""
         inside = self.instruction.opcode == "fusion"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
+from xla_core.codegen.llvm.block_reduction import BLOCK_REDUCTION
 from xla_core.codegen.llvm.builder import IrModule
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
@@ -22,7 +23,7 @@ from xla_core.hlo.op_table import Trait
 
 __all__ = ["HEROES", "KernelEmitter"]
 
-HEROES: list[Hero] = [SORT, SCATTER, SELECT_AND_SCATTER, TILES, LOOP]
+HEROES: list[Hero] = [SORT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
 """The forms that kernels take: the first that matches is chosen. The last one matches always."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import threading
 from typing import Any
 
@@ -124,9 +125,8 @@ def emit_object(ir_text: str, abi: TargetAbi, opt_level: int = 3, *, what: str =
 
 def _with_lines(message: str, ir_text: str) -> str:
     """LLVM's message, with the line of the text that it names."""
+    place = re.search(r"<string>:(\d+):", message)
     lines = ir_text.splitlines()
-    for part in message.replace("<string>:", " ").split():
-        number = part.split(":")[0]
-        if number.isdigit() and 0 < int(number) <= len(lines):
-            return f"{message.strip()}\n  {lines[int(number) - 1].strip()}"
-    return message.strip()
+    if place is None or not 0 < int(place[1]) <= len(lines):
+        return message.strip()
+    return f"{message.strip()}\n  {lines[int(place[1]) - 1].strip()}"

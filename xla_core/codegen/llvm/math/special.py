@@ -23,8 +23,8 @@ def cbrt(m: MathEmitter, x: Value) -> Value:
         return m.in_f64("cbrt", x)
     b = m.b
     size = m.abs(x)
-    tiny = m.less(size, 2.0**-1022)
-    y = m.choose(tiny, m.mul(size, 2.0**54), size)
+    tiny, huge = m.less(size, 2.0**-1022), m.greater(size, 2.0**1000)
+    y = b.fmul(size, m.choose(tiny, 2.0**54, m.choose(huge, 2.0**-54, m.constant(1.0, x))))
     # The high word by 3, plus the constant that centres the error (Kahan), is right to 5 %.
     high = b.cast("trunc", b.lshr(m.bits(y), 32), "i32")
     guess = b.add(b.udiv(high, b.int_(3, "i32")), b.int_(715094163, "i32"))
@@ -37,7 +37,7 @@ def cbrt(m: MathEmitter, x: Value) -> Value:
     cube, cube_low = m.two_product(square, t)
     excess = b.fadd(b.fsub(cube, y), m.fma(square_low, t, cube_low))
     t = b.fsub(t, b.fmul(t, b.fdiv(excess, m.fma(cube, m.constant(2.0, x), y))))
-    t = m.choose(tiny, m.mul(t, 2.0**-18), t)
+    t = b.fmul(t, m.choose(tiny, 2.0**-18, m.choose(huge, 2.0**18, m.constant(1.0, x))))
     plain = b.and_(m.greater(size, 0.0), m.less(size, float("inf")))
     return b.select(plain, m.with_sign(t, x), b.fadd(x, x))
 

@@ -1,0 +1,151 @@
+"""The IR builder, the compiler around LLVM, and what the emitter refuses."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from tests.xla_core.codegen.kernels import array, emit, f32, fuse, host_abi
+from xla_core.codegen.llvm import (
+    IrBuilder,
+    IrFunction,
+    IrModule,
+    KernelEmitter,
+    LoopAbi,
+    compile_ir,
+    emit_assembly,
+    optimize,
+)
+from xla_core.codegen.llvm.index import Digit, Index, compose
+from xla_core.errors import InternalError, UnimplementedError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType as T
+from xla_core.hlo.shape import Layout
+
+
+def new_builder() -> IrBuilder:
+    module = IrModule("test")
+    function = module.add_function(IrFunction("f", "void", [("ptr", "noalias", "p"), ("i64", "", "n")]))
+    return IrBuilder(module, function)
+
+
+def test_integer_constants_fold() -> None:
+    b = new_builder()
+    n = b.function.parameters[1]
+    assert b.mul(n, b.int_(1)) is n
+    assert b.add(n, b.int_(0)) is n
+    assert b.mul(n, b.int_(0)).integer == 0
+    assert b.add(b.int_(127, "i8"), b.int_(1, "i8")).integer == -128
+    assert b.urem(n, b.int_(1)).integer == 0
+    assert b.icmp("slt", b.int_(-1), b.int_(0)).name == "true"
+    assert not b.block.lines
+
+
+def test_loops_carry_values_and_code_moves_out_of_them() -> None:
+    b = new_builder()
+    pointer, n = b.function.parameters
+    outer, _ = b.open_loop(b.int_(0), n)
+    inner, (total,) = b.open_loop(b.int_(0), b.int_(8), carried=[b.float_(0.0)])
+    with b.at_level(1):
+        invariant = b.load("float", b.gep("float", pointer, outer.index), align=4)
+    (total,) = b.close_loop(inner, [b.fadd(total, invariant)])
+    b.store(total, b.gep("float", pointer, outer.index), align=4)
+    b.close_loop(outer)
+    b.ret()
+    text = b.module.to_text()
+    assert text.index("load float") < text.index("fadd float")
+    assert compile_ir(text, LoopAbi(), 1)
+
+
+def test_metadata_and_constants_are_shared() -> None:
+    module = IrModule("m")
+    assert module.metadata("!{}") == module.metadata("!{}")
+    assert module.metadata("!{$self}", distinct=True) != module.metadata("!{$self}", distinct=True)
+    assert module.constant_bytes(b"ab\0", 1) is module.constant_bytes(b"ab\0", 1)
+    assert 'c"ab\\00"' in module.to_text()
+
+
+def test_a_function_is_added_once() -> None:
+    module = IrModule("m")
+    module.add_function(IrFunction("f", "void", []))
+    with pytest.raises(InternalError, match="in the LLVM module already"):
+        module.add_function(IrFunction("f", "void", []))
+
+
+def test_refused_ir_names_the_kernel_and_the_line() -> None:
+    with pytest.raises(InternalError, match=r"(?s)IR of softmax.*%x = fadd i32 1, 2") as caught:
+        compile_ir("define void @f() {\n  %x = fadd i32 1, 2\n  ret void\n}", LoopAbi(), what="softmax")
+    assert "defect of the emitter" in str(caught.value)
+    with pytest.raises(InternalError, match="no target machine"):
+        emit_assembly("", LoopAbi("nonsense-unknown-unknown"))
+
+
+def test_several_threads_may_compile() -> None:
+    _, text = emit(fuse(lambda c, x: c.add("tanh", x), f32(64)))
+    results: list[str] = []
+    threads = [threading.Thread(target=lambda: results.append(optimize(text, host_abi()))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(results)) == 1
+
+
+def test_several_kernels_in_one_module() -> None:
+    emitter = KernelEmitter(host_abi())
+    first = emitter.emit(fuse(lambda c, x: c.add("negate", x), f32(64)), "one")
+    second = emitter.emit(fuse(lambda c, x: c.add("sqrt", x), f32(64)), "two")
+    text = emitter.module.to_text()
+    assert f"@{first.name}(" in text
+    assert f"@{second.name}(" in text
+    assert compile_ir(text, host_abi())
+
+
+def test_an_instruction_alone() -> None:
+    computation = HloComputation("c")
+    add = computation.add("add", computation.parameter(0, f32(8)), computation.parameter(1, f32(8)))
+    emitter = KernelEmitter(host_abi())
+    kernel = emitter.emit(add)
+    assert [p.is_result for p in kernel.parameters] == [False, False, True]
+    assert kernel.bytes == 96
+    assert kernel.flops == 8
+    assert compile_ir(emitter.module.to_text(), host_abi())
+
+
+def test_what_cannot_be_emitted_says_so() -> None:
+    with pytest.raises(UnimplementedError, match="no element generator for fft"):
+        emit(fuse(lambda c, x: c.add("fft", x, fft_type="FFT", fft_length=(8,)), array(T.C64, 8)))
+    with pytest.raises(UnimplementedError, match="tiled layout"):
+        emit(fuse(lambda c, x: c.add("negate", x), f32(8, 8).with_layout(Layout((1, 0), tiles=((8, 8),)))))
+
+
+def test_index_regroups_digits() -> None:
+    b = new_builder()
+    value = b.function.parameters[1]
+    digits = [Digit(value, 2, 0), Digit(b.int_(1), 3, 0), Digit(b.int_(2), 4, 0)]
+    index = Index((2, 3, 4), digits)
+    groups = index.regroup(b, (6, 4))
+    assert [[d.extent for d in g] for g in groups] == [[2, 3], [4]]
+    assert index.reshaped((6, 4)).key == index.key
+    turned = compose(b, (4, 2, 3), [index], [(0, 2), (0, 0), (0, 1)])
+    assert [d.extent for d in turned.digits] == [4, 2, 3]
+    assert Index((3, 4), digits[1:]).linear(b).integer == 6
+    uneven = Index((12,), [Digit(b.int_(5), 12, 0)]).regroup(b, (4, 3))
+    assert [g[0].value.integer for g in uneven] == [1, 2]
+
+
+def test_constants_of_every_type_keep_their_bits() -> None:
+    from tests.xla_core.codegen.kernels import Loaded
+    from xla_core.hlo.literal import Literal
+
+    for t in (T.F16, T.BF16, T.F32, T.F64, T.F8E5M2, T.S4, T.U64, T.PRED, T.C64):
+        for value in (0, 1, np.nan, -2, np.inf) if t.is_floating else (0, 1):
+            literal = Literal(np.asarray([value]).astype(t.dtype)[0], array(t))
+            instruction = fuse(
+                lambda c, x, v=literal, t=t: c.add("broadcast", c.constant(v), shape=array(t, 4), dimensions=()),
+                array(t, 4),
+            )
+            (got,) = Loaded(instruction, opt_level=0)(np.zeros(4, t.dtype))
+            assert got.tobytes() == np.full(4, literal.array).tobytes(), (t, value)

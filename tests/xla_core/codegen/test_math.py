@@ -1,0 +1,232 @@
+"""Errors of the elementary functions in units of the last place, against float64 and mpmath."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.xla_core.codegen.kernels import Loaded, array, fuse, host_abi
+from xla_core.codegen.llvm import LoopAbi
+from xla_core.hlo.element_type import ElementType as T
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+# opcode: (numpy in float64, mpmath's name, where it is defined, ULP of f32, of f64)
+FUNCTIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str, tuple[float, float], float, float]] = {
+    "exponential": (np.exp, "exp", (-np.inf, np.inf), 1.0, 1.0),
+    "exponential-minus-one": (np.expm1, "expm1", (-np.inf, np.inf), 1.5, 2.0),
+    "log": (np.log, "log", (0, np.inf), 1.0, 1.0),
+    "log-plus-one": (np.log1p, "log1p", (-1, np.inf), 1.5, 1.0),
+    "logistic": (lambda x: 1 / (1 + np.exp(-x)), "logistic", (-np.inf, np.inf), 2.5, 2.0),
+    "tanh": (np.tanh, "tanh", (-np.inf, np.inf), 2.5, 2.5),
+    "sine": (np.sin, "sin", (-np.inf, np.inf), 1.5, 1.0),
+    "cosine": (np.cos, "cos", (-np.inf, np.inf), 1.5, 1.0),
+    "tan": (np.tan, "tan", (-np.inf, np.inf), 1.0, 2.5),
+    "atan": (np.arctan, "atan", (-np.inf, np.inf), 1.5, 1.5),
+    "asin": (np.arcsin, "asin", (-1, 1), 1.0, 2.0),
+    "acos": (np.arccos, "acos", (-1, 1), 1.0, 2.0),
+    "sinh": (np.sinh, "sinh", (-np.inf, np.inf), 1.0, 2.5),
+    "cosh": (np.cosh, "cosh", (-np.inf, np.inf), 1.0, 2.0),
+    "asinh": (np.arcsinh, "asinh", (-np.inf, np.inf), 1.0, 2.0),
+    "acosh": (np.arccosh, "acosh", (1, np.inf), 1.0, 2.0),
+    "atanh": (np.arctanh, "atanh", (-1, 1), 1.0, 2.0),
+    "cbrt": (np.cbrt, "cbrt", (-np.inf, np.inf), 1.0, 1.0),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), "rsqrt", (0, np.inf), 1.5, 1.5),
+    "erf": (_erf, "erf", (-np.inf, np.inf), 1.5, 1.5),
+}
+
+
+def points(dtype: type, domain: tuple[float, float], count: int) -> np.ndarray:
+    """Bit patterns of all sizes, and where functions bend: denormals, around 0 and 1, hundreds, huge angles."""
+    rng = np.random.default_rng(1)
+    bits = np.uint32 if dtype == np.float32 else np.uint64
+    limits = np.finfo(dtype)
+    values = np.concatenate(
+        [
+            rng.integers(0, np.iinfo(bits).max, count, bits).view(dtype),
+            rng.uniform(-2, 2, count).astype(dtype),
+            rng.uniform(-110, 110, count).astype(dtype),
+            (1 + rng.uniform(-1e-3, 1e-3, count)).astype(dtype),
+            (10.0 ** rng.uniform(-9, 9, count) * rng.choice([-1, 1], count)).astype(dtype),
+            np.array([limits.tiny, limits.smallest_subnormal, limits.max, -limits.max, 1, -1, 0.5], dtype),
+        ]
+    )
+    values = np.abs(values) if domain[0] == 0 else values
+    return values[np.isfinite(values) & (values > domain[0]) & (values < domain[1])]
+
+
+def native(opcode: str, t: T, *operands: np.ndarray, abi: LoopAbi | None = None) -> np.ndarray:
+    shapes = [array(t, len(o)) for o in operands]
+    return Loaded(fuse(lambda c, *p: c.add(opcode, *p), *shapes), abi)(*operands)[0]
+
+
+def ulps_of_f32(got: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Errors against float64 values; what rounds to infinity must be infinite."""
+    limits = np.finfo(np.float32)
+    with np.errstate(all="ignore"):
+        exponent = np.clip(np.frexp(exact)[1] - 1, limits.minexp, limits.maxexp - 1)
+        unit = np.ldexp(1.0, exponent - limits.nmant)
+        over = np.abs(exact) >= float(limits.max) + np.ldexp(1.0, limits.maxexp - 2 - limits.nmant)
+        error = np.abs(got.astype(np.float64) - exact) / unit
+    return np.where(over, np.where(np.isinf(got), 0, np.inf), np.where(np.isnan(error), np.inf, error))
+
+
+def check_f32(opcode: str, count: int, abi: LoopAbi | None = None, allowed: float | None = None) -> None:
+    reference, _, domain, limit, _ = FUNCTIONS[opcode]
+    x = points(np.float32, domain, count)
+    with np.errstate(all="ignore"):
+        error = ulps_of_f32(native(opcode, T.F32, x, abi=abi), reference(x.astype(np.float64)))
+    worst = int(np.argmax(error))
+    assert error[worst] <= (allowed or limit), f"{opcode}({x[worst]!r}) is off by {error[worst]:.3f} ULP"
+
+
+@pytest.mark.parametrize("opcode", FUNCTIONS)
+def test_f32(opcode: str) -> None:
+    check_f32(opcode, 20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("opcode", FUNCTIONS)
+def test_f32_on_ten_million_points(opcode: str) -> None:
+    check_f32(opcode, 2_000_000)
+
+
+@pytest.mark.parametrize("opcode", FUNCTIONS)
+def test_f32_without_fma(opcode: str) -> None:
+    host = host_abi()
+    abi = LoopAbi(host.triple, host.cpu, host.features, vector_width=256, has_fma=False)
+    check_f32(opcode, 2_000, abi, allowed=3.0)
+
+
+@pytest.mark.parametrize("opcode", FUNCTIONS)
+def test_f64(opcode: str) -> None:
+    mpmath = pytest.importorskip("mpmath")
+    _, name, domain, _, limit = FUNCTIONS[opcode]
+    x = points(np.float64, domain, 60)
+    got = native(opcode, T.F64, x)
+    special = {
+        "logistic": lambda v: 1 / (1 + mpmath.exp(-v)),
+        "rsqrt": lambda v: 1 / mpmath.sqrt(v),
+        "cbrt": lambda v: mpmath.sign(v) * mpmath.cbrt(abs(v)),
+    }
+    function = special.get(name) or getattr(mpmath, name)
+    limits = np.finfo(np.float64)
+    with mpmath.workprec(200):
+        for value, result in zip(x, got, strict=True):
+            exact = function(mpmath.mpf(float(value)))
+            if abs(exact) > mpmath.mpf(float(limits.max)):
+                assert np.isinf(result), f"{opcode}({value!r})"
+                continue
+            exponent = max(mpmath.frexp(exact)[1] - 1, limits.minexp) if exact else limits.minexp
+            error = abs(mpmath.mpf(float(result)) - exact) / mpmath.mpf(2) ** (exponent - limits.nmant)
+            assert error <= limit, f"{opcode}({value!r}) is off by {float(error):.3f} ULP"
+
+
+EDGES = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, -3.0, 0.5, -2.5, 1e300, -1e300, 5e-324])
+
+
+@pytest.mark.parametrize("t", [T.F32, T.F64], ids=str)
+@pytest.mark.parametrize("opcode", FUNCTIONS)
+def test_edges(opcode: str, t: T) -> None:
+    with np.errstate(all="ignore"):
+        x = EDGES.astype(t.dtype)
+        expected = FUNCTIONS[opcode][0](x.astype(np.float64)).astype(t.dtype)
+        got = native(opcode, t, x)
+    np.testing.assert_allclose(got, expected, rtol=1e-6 if t is T.F32 else 1e-13, atol=0)
+    if opcode != "acosh":
+        zeros = (got == 0) & (expected == 0)
+        np.testing.assert_array_equal(np.signbit(got[zeros]), np.signbit(expected[zeros]))
+
+
+@pytest.mark.parametrize("t", [T.F32, T.F64], ids=str)
+@pytest.mark.parametrize(("opcode", "reference"), [("power", np.power), ("atan2", np.arctan2)])
+def test_edges_of_two(opcode: str, reference: Callable[..., np.ndarray], t: T) -> None:
+    with np.errstate(all="ignore"):
+        a, b = (v.ravel().astype(t.dtype) for v in np.meshgrid(EDGES, EDGES))
+        expected = reference(a, b)
+        got = native(opcode, t, a, b)
+    np.testing.assert_allclose(got, expected, rtol=1e-6 if t is T.F32 else 1e-13, atol=0)
+    np.testing.assert_array_equal(np.signbit(got[expected == 0]), np.signbit(expected[expected == 0]))
+
+
+def test_power_and_atan2_in_f32() -> None:
+    rng = np.random.default_rng(2)
+    x = np.exp(rng.uniform(-80, 80, 20_000)).astype(np.float32)
+    y = rng.uniform(-40, 40, 20_000).astype(np.float32) / np.maximum(1, np.abs(np.log(x)) / 2)
+    y = y.astype(np.float32)
+    assert ulps_of_f32(native("power", T.F32, x, y), np.power(x.astype(np.float64), y)).max() <= 1
+    a, b = (rng.standard_normal((2, 20_000)) * 10.0 ** rng.uniform(-20, 20, (2, 20_000))).astype(np.float32)
+    assert ulps_of_f32(native("atan2", T.F32, a, b), np.arctan2(a.astype(np.float64), b)).max() <= 2
+
+
+def test_power_in_f64() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(3)
+    x = np.concatenate([np.exp(rng.uniform(-300, 300, 300)), 1 + rng.uniform(-1e-3, 1e-3, 300)])
+    y = rng.uniform(-1, 1, 600) * 700 / np.maximum(np.abs(np.log(x)), 1e-3)
+    with mpmath.workprec(200):
+        for a, b, result in zip(x, y, native("power", T.F64, x, y), strict=True):
+            exact = mpmath.power(mpmath.mpf(float(a)), mpmath.mpf(float(b)))
+            assert abs(mpmath.mpf(float(result)) - exact) <= abs(exact) * mpmath.mpf(2) ** -51
+
+
+COMPLEX = {
+    "exponential": np.exp,
+    "exponential-minus-one": np.expm1,
+    "log": np.log,
+    "log-plus-one": np.log1p,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda z: 1 / np.sqrt(z),
+    "sine": np.sin,
+    "cosine": np.cos,
+    "tan": np.tan,
+    "tanh": np.tanh,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "logistic": lambda z: 1 / (1 + np.exp(-z)),
+    "cbrt": lambda z: np.exp(np.log(z) / 3),
+}
+
+
+@pytest.mark.parametrize("opcode", COMPLEX)
+def test_complex(opcode: str) -> None:
+    rng = np.random.default_rng(4)
+    z = (rng.standard_normal(2000) + 1j * rng.standard_normal(2000)) * np.exp(rng.uniform(-3, 3, 2000))
+    for t, limit in ((T.C64, 2e-7), (T.C128, 2e-14)):
+        values = z.astype(t.dtype)
+        exact = COMPLEX[opcode](values.astype(np.complex128))
+        got = native(opcode, t, values).astype(np.complex128)
+        assert np.max(np.abs(got - exact) / np.abs(exact)) < limit
+
+
+@pytest.mark.parametrize("opcode", ["log", "sqrt", "asin", "acos", "atan", "acosh", "asinh", "atanh"])
+def test_branch_cuts(opcode: str) -> None:
+    """On both sides of each cut, by the sign of the zero."""
+    parts = [2.0, -2.0, 0.5, -0.5]
+    z = np.array(
+        [complex(a, b) for a in parts for b in (0.0, -0.0)] + [complex(a, b) for a in (0.0, -0.0) for b in parts]
+    )
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(native(opcode, T.C128, z), COMPLEX[opcode](z), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("t", [T.BF16, T.F16], ids=str)
+def test_sixteen_bit_floats_are_computed_in_f32(t: T) -> None:
+    """Every value: at most one rounding from the exact result."""
+    values = np.arange(1 << 16, dtype=np.uint16).view(t.dtype)
+    values = values[np.isfinite(values.astype(np.float32))]
+    with np.errstate(all="ignore"):
+        for opcode in ("tanh", "exponential", "sine"):
+            exact = FUNCTIONS[opcode][0](values.astype(np.float64))
+            got = native(opcode, t, values)
+            want = exact.astype(np.float32).astype(t.dtype)
+            assert np.mean(got.view(np.uint16) == want.view(np.uint16)) > 0.999

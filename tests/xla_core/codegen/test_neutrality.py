@@ -1,0 +1,175 @@
+"""The same kernels for five targets, each by a TargetAbi of a few lines."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.xla_core.codegen.kernels import Loaded, array, emit, f32, fuse, host_abi, random_array, scalar, scalar_body
+from xla_core.codegen.llvm import GridAbi, IrBuilder, LoopAbi, TargetAbi, Value, emit_assembly, emit_object
+from xla_core.hlo.element_type import ElementType as T
+
+
+class Ptx(GridAbi):
+    triple, cpu, data_layout = "nvptx64-nvidia-cuda", "sm_80", ""
+    kernel_prefix = "ptx_kernel"
+    address_space = 1
+    threads_per_block = 256
+    native_floats = frozenset({T.F16})
+
+    def _read(self, b: IrBuilder, register: str) -> Value:
+        return b.cast("zext", b.call(f"llvm.nvvm.read.ptx.sreg.{register}", "i32", []), "i64")
+
+    def block_index(self, builder: IrBuilder) -> Value:
+        return self._read(builder, "ctaid.x")
+
+    def block_count(self, builder: IrBuilder) -> Value:
+        return self._read(builder, "nctaid.x")
+
+    def block_size(self, builder: IrBuilder) -> Value:
+        return self._read(builder, "ntid.x")
+
+    def thread_index(self, builder: IrBuilder) -> Value:
+        return self._read(builder, "tid.x")
+
+    def barrier(self, builder: IrBuilder) -> None:
+        builder.call("llvm.nvvm.barrier.cta.sync.aligned.all", "void", [builder.int_(0, "i32")])
+
+    def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
+        name = builder.module.add_global(
+            f"shared.{builder.function.name}.{type_}",
+            f"internal addrspace(3) global [{count} x {type_}] undef, align 16",
+        )
+        return Value("ptr addrspace(3)", name)
+
+
+class Amdgcn(Ptx):
+    triple, cpu = "amdgcn-amd-amdhsa", "gfx90a"
+    kernel_prefix = "amdgpu_kernel"
+    stack_address_space = 5
+
+    def block_index(self, builder: IrBuilder) -> Value:
+        return builder.cast("zext", builder.call("llvm.amdgcn.workgroup.id.x", "i32", []), "i64")
+
+    def thread_index(self, builder: IrBuilder) -> Value:
+        return builder.cast("zext", builder.call("llvm.amdgcn.workitem.id.x", "i32", []), "i64")
+
+    def block_size(self, builder: IrBuilder) -> Value:
+        return builder.int_(self.threads_per_block)
+
+    def block_count(self, builder: IrBuilder) -> Value:
+        packet = builder.call("llvm.amdgcn.dispatch.ptr", "ptr addrspace(4)", [])
+        threads = builder.load("i32", builder.gep("i8", packet, builder.int_(12)), align=4)
+        return builder.udiv(builder.cast("zext", threads, "i64"), self.block_size(builder))
+
+    def barrier(self, builder: IrBuilder) -> None:
+        builder.call("llvm.amdgcn.s.barrier", "void", [])
+
+
+TARGETS: dict[str, tuple[TargetAbi, str, str]] = {
+    # target: (abi, what its assembly has for the elementwise kernel, and for the reduction)
+    "x86-64": (LoopAbi("x86_64-unknown-linux-gnu", "x86-64-v3", vector_width=256), r"ymm", r"vaddps.*ymm"),
+    "aarch64": (LoopAbi("aarch64-unknown-linux-gnu", "neoverse-v1"), r"fmul\s+[vz]\d+\.\d?s", r"fadd\s+[vz]\d+\.\d?s"),
+    "nvptx64": (Ptx(), r"st\.global", r"bar(rier)?\.(cta\.)?sync"),
+    "amdgcn": (Amdgcn(), r"global_store", r"s_barrier"),
+    "hexagon": (LoopAbi("hexagon-unknown-elf", "hexagonv68", native_floats=frozenset()), r"memw", r"sfadd"),
+}
+
+
+def activation(c, x, y):
+    """tanh(x * y + 1) of one operand converted from f16."""
+    wide = c.add("convert", y, shape=x.shape)
+    one = c.add("broadcast", scalar(c, 1), shape=x.shape, dimensions=())
+    return c.add("tanh", c.add("add", c.add("multiply", x, wide), one))
+
+
+def row_sums(c, x):
+    return c.add("reduce", c.add("multiply", x, x), scalar(c, 0), dimensions=(1,), to_apply=scalar_body("add"))
+
+
+def column_sums(c, x):
+    return c.add("reduce", x, scalar(c, 0), dimensions=(0,), to_apply=scalar_body("add"))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_one_emitter_for_every_target(target: str) -> None:
+    abi, elementwise, reduction = TARGETS[target]
+    kernel, text = emit(fuse(activation, f32(64, 256), array(T.F16, 64, 256)), abi)
+    assert kernel.partition_count > 0
+    assert re.search(elementwise, emit_assembly(text, abi))
+    kernel, text = emit(fuse(row_sums, f32(64, 256)), abi)
+    assert kernel.partition_count == 64
+    assert kernel.per_block == (abi.threads_per_block > 1)
+    assert re.search(reduction, emit_assembly(text, abi))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_other_forms_for_every_target(target: str) -> None:
+    abi = TARGETS[target][0]
+    for build, shapes in (
+        (column_sums, (f32(64, 256),)),
+        (lambda c, x: c.add("transpose", x, dimensions=(1, 0)), (f32(64, 256),)),
+        (
+            lambda c, x, y: c.add("dot", x, y, lhs_contracting_dims=(1,), rhs_contracting_dims=(0,)),
+            (f32(8, 9), f32(9, 16)),
+        ),
+    ):
+        _, text = emit(fuse(build, *shapes), abi)
+        assert emit_assembly(text, abi)
+
+
+@pytest.mark.parametrize("target", ["x86-64", "aarch64", "hexagon"])
+def test_object_files(target: str) -> None:
+    abi = TARGETS[target][0]
+    _, text = emit(fuse(row_sums, f32(64, 256)), abi)
+    assert emit_object(text, abi)[:4] == b"\x7fELF"
+
+
+@pytest.mark.skipif("x86_64" not in host_abi().triple, reason="this machine is not an x86-64")
+def test_the_kernels_are_right_where_they_run() -> None:
+    x, y = random_array(f32(64, 256)), random_array(array(T.F16, 64, 256), 1)
+    (got,) = Loaded(fuse(activation, f32(64, 256), array(T.F16, 64, 256)))(x, y)
+    np.testing.assert_allclose(got, np.tanh(x * y.astype(np.float32) + 1), rtol=1e-5, atol=1e-6)
+    (got,) = Loaded(fuse(row_sums, f32(64, 256)))(x)
+    np.testing.assert_allclose(got, (x.astype(np.float64) ** 2).sum(1), rtol=1e-5)
+
+
+def test_a_target_without_fma_and_vectors_agrees() -> None:
+    host = host_abi()
+    plain = LoopAbi(host.triple, host.cpu, host.features, vector_width=0, has_fma=False, native_floats=frozenset())
+    x = random_array(f32(64, 64)) * 3
+    for opcode in ("tanh", "sine", "log-plus-one", "power"):
+        build = (lambda c, v: c.add("power", v, v)) if opcode == "power" else (lambda c, v, o=opcode: c.add(o, v))
+        values = np.abs(x)
+        (a,) = Loaded(fuse(build, f32(64, 64)), plain)(values)
+        (b,) = Loaded(fuse(build, f32(64, 64)))(values)
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_flattened_loops_agree() -> None:
+    """Every element its own unit, as on a grid, in a loop."""
+    host = host_abi()
+    flat = LoopAbi(host.triple, host.cpu, host.features)
+    flat.flatten = True
+    x, y = random_array(f32(6, 7, 8)), random_array(f32(8, 6), 1)
+
+    def build(c, x, y):
+        turned = c.add("transpose", y, dimensions=(1, 0))
+        joined = c.add("concatenate", x, x, dimensions=(1,))
+        wide = c.add("broadcast", turned, shape=f32(6, 14, 8), dimensions=(0, 2))
+        return c.add("add", joined, wide)
+
+    (a,) = Loaded(fuse(build, f32(6, 7, 8), f32(8, 6)), flat)(x, y)
+    np.testing.assert_array_equal(a, np.concatenate([x, x], 1) + y.T[:, None, :])
+
+
+def test_math_of_the_target_comes_first() -> None:
+    class Own(LoopAbi):
+        def math(self, builder, name, arguments):
+            return builder.call("own_tanh", arguments[0].type, arguments) if name == "tanh" else None
+
+    _, text = emit(fuse(lambda c, x: c.add("tanh", c.add("exponential", x)), f32(8)), Own())
+    assert "call float @own_tanh(float" in text
+    assert "declare float @own_tanh(float)" in text
