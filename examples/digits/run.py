@@ -154,7 +154,8 @@ def print_reports(programs: dict[str, Any]) -> None:
         ("the same without reuse", "temp_bytes_without_reuse"),
     )
     for label, field in rows:
-        table.add_row(label, *(f"{getattr(report, field):,}" for report in reports))
+        counts = [getattr(report, field) for report in reports]
+        table.add_row(label, *(f"{sum(n.values()) if isinstance(n, dict) else n:,}" for n in counts))
     table.add_row("seconds to compile", *(f"{report.compile_seconds:.2f}" for report in reports))
     console.print(table)
 
