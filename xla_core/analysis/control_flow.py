@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
 
-__all__ = ["control_flow_callees", "sequential_computations"]
+__all__ = ["control_flow_callees", "reachable_sequences", "sequential_computations"]
 
 
 def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
@@ -24,6 +24,19 @@ def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
         case "call":
             return [instruction.attributes["to_apply"]]
     return []
+
+
+def reachable_sequences(module: HloModule) -> list[HloComputation]:
+    """The entry and all computations that control flow reaches, each once, callers first."""
+    found: dict[HloComputation, None] = {module.entry: None}
+    todo = [module.entry]
+    while todo:
+        for instruction in todo.pop().instructions:
+            for callee in control_flow_callees(instruction):
+                if callee not in found:
+                    found[callee] = None
+                    todo.append(callee)
+    return list(found)
 
 
 def sequential_computations(module: HloModule) -> list[HloComputation]:

@@ -122,7 +122,7 @@ class HloCostAnalysis:
             case "reduce":
                 return applied * float(max(i.operand(0).shape.num_elements - elements, 0))
             case "reduce-window":
-                return applied * (elements * max(math.prod(w.size for w in i.attributes["window"]) - 1, 0))
+                return applied * float(elements * max(math.prod(w.size for w in i.attributes["window"]) - 1, 0))
             case "select-and-scatter":
                 source = i.operand(1).shape.num_elements
                 return Cost(float(source * math.prod(w.size for w in i.attributes["window"])))
@@ -133,7 +133,7 @@ class HloCostAnalysis:
                 return applied * elements
             case "sort":
                 length = shape.dimensions[i.attributes["dimensions"][0]] if shape.rank else 1
-                return applied * (elements * max(math.ceil(math.log2(max(length, 2))), 1))
+                return applied * float(elements * max(math.ceil(math.log2(max(length, 2))), 1))
             case "fft":
                 length = math.prod(i.attributes["fft_length"])
                 return Cost(5.0 * elements * math.log2(max(length, 2)))

@@ -18,6 +18,7 @@ from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.layout_assignment import LayoutAssignment
+from xla_core.passes.legalization import Legalization
 from xla_core.passes.memory_scheduler import HloMemoryScheduler
 from xla_core.passes.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 from xla_core.passes.pass_manager import HloPass, HloPassFix, HloPassPipeline, PassContext
@@ -54,7 +55,7 @@ def _target(target: TargetConfig, level: int) -> HloPass:
 
 
 def _legalization(target: TargetConfig, level: int) -> HloPass:
-    return HloPassPipeline("legalization")
+    return HloPassPipeline("legalization", [Legalization(target.supports)])
 
 
 def _simplification_after_legalization(target: TargetConfig, level: int) -> HloPass:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xla_core.analysis.control_flow import control_flow_callees
+from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -18,7 +18,7 @@ from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 from xla_core.target import FusionDecision
 
-__all__ = ["InstructionFusion", "reachable_sequences"]
+__all__ = ["InstructionFusion"]
 
 _UNITS = 64
 """Into how many parts a kernel's work is cut, for threads to share."""
@@ -41,19 +41,6 @@ class InstructionFusion(HloPass):
         if changed:
             module.remove_unreachable_computations()
         return changed
-
-
-def reachable_sequences(module: HloModule) -> list[HloComputation]:
-    """The entry and all computations that control flow reaches, each once, callers first."""
-    found: dict[HloComputation, None] = {module.entry: None}
-    todo = [module.entry]
-    while todo:
-        for instruction in todo.pop().instructions:
-            for callee in control_flow_callees(instruction):
-                if callee not in found:
-                    found[callee] = None
-                    todo.append(callee)
-    return list(found)
 
 
 class _Kernel:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
-from xla_core.passes.fusion.instruction_fusion import reachable_sequences
 from xla_core.passes.fusion.policy import FusionPolicy
 from xla_core.passes.pass_manager import HloPass
 

@@ -1,0 +1,20 @@
+"""Rewriting a program into what a target can run."""
+
+from xla_core.passes.legalization import complex_numbers, elementwise, structured
+from xla_core.passes.legalization.legalize import LegalityChecker, Legalization, legalize, unsupported_instructions
+from xla_core.passes.legalization.registry import DECOMPOSITIONS, decomposition, register_decomposition
+from xla_core.passes.legalization.structured import use_expander
+
+__all__ = [
+    "DECOMPOSITIONS",
+    "LegalityChecker",
+    "Legalization",
+    "complex_numbers",
+    "decomposition",
+    "elementwise",
+    "legalize",
+    "register_decomposition",
+    "structured",
+    "unsupported_instructions",
+    "use_expander",
+]

@@ -1,0 +1,278 @@
+"""Decompositions of elementwise ops, down to add, multiply, divide, compare, select, shifts and conversions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.rewriter import Builder
+
+__all__: list[str] = []
+
+_MANTISSA = {ElementType.F16: 10, ElementType.BF16: 7, ElementType.F32: 23, ElementType.F64: 52}
+
+
+def _is_pred(i: HloInstruction) -> bool:
+    return i.shape.element_type is ElementType.PRED
+
+
+def _compare(b: Builder, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
+    return b.add("compare", x, y, direction=direction)
+
+
+def _like(b: Builder, value: float, x: HloInstruction) -> HloInstruction:
+    return b.constant(value, x.shape)
+
+
+@decomposition("subtract")
+def _subtract(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    return b.add("add", i.operand(0), b.add("negate", i.operand(1)))
+
+
+@decomposition("negate")
+def _negate(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operand(0)
+    if x.shape.element_type.is_unsigned:
+        ones = b.constant(np.iinfo(x.shape.dtype).max, x.shape)
+        return b.add("multiply", x, ones)
+    return b.add("multiply", x, _like(b, -1, x))
+
+
+@decomposition("minimum")
+def _minimum(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x, y = i.operands
+    if _is_pred(i):
+        return b.add("and", x, y)
+    if x.shape.element_type.is_complex:
+        return None
+    if x.shape.element_type.is_integral:
+        return b.add("select", _compare(b, x, y, "LT"), x, y)
+    return b.add("negate", b.add("maximum", b.add("negate", x), b.add("negate", y)))
+
+
+@decomposition("maximum")
+def _maximum(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x, y = i.operands
+    if _is_pred(i):
+        return b.add("or", x, y)
+    if x.shape.element_type.is_complex:
+        return None
+    if x.shape.element_type.is_integral:
+        return b.add("select", _compare(b, x, y, "GT"), x, y)
+    # NaN where either is; of zeros, the positive one.
+    larger = b.add("select", _compare(b, x, y, "GT"), x, y)
+    zeros = b.add("and", _compare(b, x, y, "EQ"), _compare(b, x, _like(b, 0, x), "EQ"))
+    number = b.add("select", zeros, b.add("add", x, y), larger)
+    return b.add("select", _compare(b, x, x, "NE"), x, number)
+
+
+@decomposition("abs")
+def _abs(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operand(0)
+    kind = x.shape.element_type
+    if kind.is_unsigned:
+        return x
+    if kind.is_complex:
+        re, im = b.add("abs", b.add("real", x)), b.add("abs", b.add("imag", x))
+        large, small = b.add("maximum", re, im), b.add("minimum", re, im)
+        ratio = b.add("divide", small, large)
+        one = _like(b, 1, ratio)
+        root = b.add("multiply", large, b.add("sqrt", b.add("add", one, b.add("multiply", ratio, ratio))))
+        zero = _like(b, 0, large)
+        finite = b.add("select", _compare(b, large, zero, "EQ"), zero, root)
+        return b.add("select", _compare(b, large, _like(b, np.inf, large), "EQ"), large, finite)
+    zero = _like(b, 0, x)
+    return b.add("select", _compare(b, x, zero, "GT"), x, b.add("subtract", zero, x))
+
+
+@decomposition("sign")
+def _sign(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operand(0)
+    if x.shape.element_type.is_complex:
+        return None
+    one, zero = _like(b, 1, x), _like(b, 0, x)
+    if x.shape.element_type.is_unsigned:
+        return b.add("select", _compare(b, x, zero, "EQ"), zero, one)
+    below = b.add("select", _compare(b, x, zero, "LT"), b.add("negate", one), x)
+    return b.add("select", _compare(b, x, zero, "GT"), one, below)
+
+
+@decomposition("not")
+def _not(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operand(0)
+    if _is_pred(i):
+        return _compare(b, x, b.constant(False, x.shape), "EQ")
+    ones = b.constant(np.iinfo(x.shape.dtype).max if x.shape.element_type.is_unsigned else -1, x.shape)
+    return b.add("add", b.add("negate", x), ones)
+
+
+@decomposition("or")
+def _or(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x, y = i.operands
+    return b.add("not", b.add("and", b.add("not", x), b.add("not", y)))
+
+
+@decomposition("and")
+def _and(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x, y = i.operands
+    return b.add("select", x, y, b.constant(False, y.shape)) if _is_pred(i) else None
+
+
+@decomposition("xor")
+def _xor(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x, y = i.operands
+    if _is_pred(i):
+        return _compare(b, x, y, "NE")
+    return b.add("and", b.add("or", x, y), b.add("not", b.add("and", x, y)))
+
+
+@decomposition("shift-right-arithmetic")
+def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x, n = i.operands
+    if x.shape.element_type.is_unsigned:
+        return None
+    negative = _compare(b, x, _like(b, 0, x), "LT")
+    flipped = b.add("not", b.add("shift-right-logical", b.add("not", x), n))
+    return b.add("select", negative, flipped, b.add("shift-right-logical", x, n))
+
+
+@decomposition("remainder")
+def _remainder(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x, y = i.operands
+    if not x.shape.element_type.is_integral:
+        return None  # x - trunc(x / y) * y is wrong for large quotients
+    return b.add("subtract", x, b.add("multiply", b.add("divide", x, y), y))
+
+
+@decomposition("clamp")
+def _clamp(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    low, x, high = i.operands
+    low, high = (b.broadcast(v, x.shape.dimensions) if v.shape.rank < x.shape.rank else v for v in (low, high))
+    return b.add("minimum", b.add("maximum", x, low), high)
+
+
+@decomposition("is-finite")
+def _is_finite(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operand(0)
+    return _compare(b, b.add("abs", x), _like(b, np.inf, x), "LT")
+
+
+@decomposition("rsqrt")
+def _rsqrt(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operand(0)
+    return b.add("divide", _like(b, 1, x), b.add("sqrt", x))
+
+
+@decomposition("tan")
+def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    x = i.operand(0)
+    return None if x.shape.element_type.is_complex else b.add("divide", b.add("sine", x), b.add("cosine", x))
+
+
+@decomposition("exponential-minus-one")
+def _expm1(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Kahan's: (u - 1) x / log(u) with u = exp(x) cancels the error of u."""
+    x = i.operand(0)
+    if x.shape.element_type.is_complex:
+        return None
+    one, u = _like(b, 1, x), b.add("exponential", x)
+    less = b.add("subtract", u, one)
+    value = b.add("multiply", b.add("divide", less, b.add("log", u)), x)
+    value = b.add("select", _compare(b, less, _like(b, -1, x), "EQ"), less, value)
+    value = b.add("select", _compare(b, u, _like(b, np.inf, x), "EQ"), u, value)
+    return b.add("select", _compare(b, u, one, "EQ"), x, value)
+
+
+@decomposition("log-plus-one")
+def _log1p(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Kahan's: x log(u) / (u - 1) with u = 1 + x."""
+    x = i.operand(0)
+    if x.shape.element_type.is_complex:
+        return None
+    one = _like(b, 1, x)
+    u = b.add("add", one, x)
+    value = b.add("multiply", b.add("log", u), b.add("divide", x, b.add("subtract", u, one)))
+    value = b.add("select", _compare(b, u, _like(b, np.inf, x), "EQ"), u, value)
+    return b.add("select", _compare(b, u, one, "EQ"), x, value)
+
+
+@decomposition("tanh")
+def _tanh(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """expm1(2|x|) / (expm1(2|x|) + 2) with the sign of x; 1 from where it rounds to that."""
+    x = i.operand(0)
+    if x.shape.element_type.is_complex:
+        return None
+    size = b.add("abs", x)
+    e = b.add("exponential-minus-one", b.add("add", size, size))
+    value = b.add("divide", e, b.add("add", e, _like(b, 2, x)))
+    value = b.add("select", _compare(b, size, _like(b, 20, x), "GT"), _like(b, 1, x), value)
+    value = b.add("select", _compare(b, x, _like(b, 0, x), "LT"), b.add("negate", value), value)
+    zero_or_nan = b.add("or", _compare(b, x, _like(b, 0, x), "EQ"), _compare(b, x, x, "NE"))
+    return b.add("select", zero_or_nan, x, value)
+
+
+@decomposition("floor", "ceil", "round-nearest-even", "round-nearest-afz")
+def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """By way of an integer; what is too large for a fraction is whole already."""
+    x = i.operand(0)
+    bits = _MANTISSA.get(x.shape.element_type)
+    if bits is None:
+        return None
+    integer = ElementType.S64 if bits > 30 else ElementType.S32
+    whole = b.convert(b.convert(x, x.shape.with_element_type(integer)), x.shape)
+    one, zero, half = _like(b, 1, x), _like(b, 0, x), _like(b, 0.5, x)
+    up, down = b.add("add", whole, one), b.add("subtract", whole, one)
+    if i.opcode == "floor":
+        value = b.add("select", _compare(b, whole, x, "GT"), down, whole)
+    elif i.opcode == "ceil":
+        value = b.add("select", _compare(b, whole, x, "LT"), up, whole)
+    else:
+        size = b.add("abs", b.add("subtract", x, whole))
+        away = b.add("select", _compare(b, x, zero, "LT"), down, up)
+        beyond = _compare(b, size, half, "GE")
+        if i.opcode == "round-nearest-even":
+            twice = b.convert(b.convert(b.add("multiply", whole, half), x.shape.with_element_type(integer)), x.shape)
+            even = _compare(b, b.add("add", twice, twice), whole, "EQ")
+            beyond = b.add("or", _compare(b, size, half, "GT"), b.add("and", beyond, b.add("not", even)))
+        value = b.add("select", beyond, away, whole)
+    # Zeros keep the sign of x, as do NaN and what is too large to have a fraction.
+    negative = b.add("and", _compare(b, value, zero, "EQ"), _compare(b, x, zero, "LT"))
+    value = b.add("select", negative, _like(b, -0.0, x), value)
+    large = _like(b, 2.0**bits, x)
+    small = b.add("and", _compare(b, b.add("abs", x), large, "LT"), _compare(b, x, zero, "NE"))
+    return b.add("select", small, value, x)
+
+
+@decomposition("popcnt")
+def _popcnt(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Counts in pairs, fours, and so on."""
+    x = i.operand(0)
+    width = x.shape.element_type.bit_width
+    if width < 8:
+        return None
+
+    def constant(pattern: int) -> HloInstruction:
+        value = np.array(pattern & ((1 << width) - 1), f"u{width // 8}").view(x.shape.dtype)
+        return b.constant(value, x.shape)
+
+    shift = 1
+    while shift < width:
+        block = sum(((1 << shift) - 1) << k for k in range(0, width, 2 * shift))
+        mask = constant(block)
+        high = b.add("shift-right-logical", x, _like(b, shift, x))
+        x = b.add("add", b.add("and", x, mask), b.add("and", high, mask))
+        shift *= 2
+    return x
+
+
+@decomposition("count-leading-zeros")
+def _clz(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Smears the highest bit down, then counts what is clear."""
+    x = i.operand(0)
+    shift = 1
+    while shift < x.shape.element_type.bit_width:
+        x = b.add("or", x, b.add("shift-right-logical", x, _like(b, shift, x)))
+        shift *= 2
+    return b.add("popcnt", b.add("not", x))

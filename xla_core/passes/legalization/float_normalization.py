@@ -1,0 +1,124 @@
+"""float_normalization: an op in a wider type, where a target lacks it in a narrow one (XLA: float_normalization.h).
+
+Operands are converted up, results back: bf16, f16 and the f8 types through f32, small integers through s32 or u32. The
+wider type holds every value of the narrow one, so that nothing is lost; no type is ever narrowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expander import module_of
+from xla_core.passes.rewriter import Builder
+from xla_core.target import Support
+
+__all__ = ["widen"]
+
+_NEVER = frozenset(
+    {
+        "bitcast",
+        "bitcast-convert",
+        "call",
+        "conditional",
+        "custom-call",
+        "fusion",
+        "get-tuple-element",
+        "infeed",
+        "opt-barrier",
+        "outfeed",
+        "parameter",
+        "recv",
+        "reduce-precision",
+        "rng-bit-generator",
+        "send",
+        "tuple",
+        "while",
+    }
+)
+
+_EXACT_IN_WIDER_INTEGERS = frozenset(
+    {
+        "abs", "add", "and", "broadcast", "clamp", "compare", "concatenate", "convert", "copy", "divide", "dot",
+        "convolution", "dynamic-slice", "dynamic-update-slice", "gather", "iota", "maximum", "minimum", "multiply",
+        "negate", "not", "or", "pad", "reduce", "reduce-window", "remainder", "reshape", "reverse", "select", "sign",
+        "slice", "sort", "subtract", "transpose", "xor",
+    }
+)  # fmt: skip
+"""Ops whose result modulo 2^n depends on the operands modulo 2^n, or that keep within range."""
+
+
+def _wider(kind: ElementType) -> ElementType | None:
+    if kind.is_floating and kind.bit_width <= 16:
+        return ElementType.F32
+    if kind.is_integral and kind.bit_width < 32:
+        return ElementType.S32 if kind.is_signed else ElementType.U32
+    return None
+
+
+def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Support]) -> HloInstruction | None:
+    """`i` in a wider type, where the target runs that; None, and nothing added, where it doesn't."""
+    if i.opcode in _NEVER or i.shape.is_token:
+        return None
+    kinds = {s.element_type for o in i.operands for s in o.shape.leaves()} | {s.element_type for s in i.shape.leaves()}
+    types = {k: w for k in kinds if (w := _wider(k)) is not None}
+    if not types or (any(k.is_integral for k in types) and i.opcode not in _EXACT_IN_WIDER_INTEGERS):
+        return None
+    if i.opcode == "convert" and (len(types) != 1 or i.operand(0).shape.element_type in types.values()):
+        return None
+    first = len(b.added)
+    new = _rebuild(i, b, types)
+    made = b.added[first:]
+    if all(supports(x) for x in made):
+        return new
+    for x in reversed(made):
+        b.computation.remove(x)
+    del b.added[first:]
+    return None
+
+
+def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType]) -> HloInstruction:
+    operands = [_converted(o, b, types) for o in i.operands]
+    changed = {}
+    for name, value in i.attributes.items():
+        if isinstance(value, HloComputation):
+            changed[name] = _widened_computation(value, i, types)
+    if i.opcode == "constant":
+        literal = Literal(i.literal.array.astype(types[i.shape.element_type].dtype))
+        return b.convert(b.add("constant", shape=literal.shape, literal=literal), i.shape)
+    new = b.clone(i, operands, shape=_widened(i.shape, types), **changed)
+    if not i.shape.is_tuple:
+        return b.convert(new, i.shape)
+    elements = [b.add("get-tuple-element", new, index=k) for k in range(len(i.shape.tuple_shapes))]
+    return b.add("tuple", *(b.convert(e, s) for e, s in zip(elements, i.shape.tuple_shapes, strict=True)))
+
+
+def _converted(o: HloInstruction, b: Builder, types: dict[ElementType, ElementType]) -> HloInstruction:
+    wide = types.get(o.shape.element_type)
+    return o if wide is None else b.convert(o, o.shape.with_element_type(wide))
+
+
+def _widened(shape: Shape, types: dict[ElementType, ElementType]) -> Shape:
+    shape = shape.without_layout()
+    if shape.is_tuple:
+        return Shape.tuple([_widened(s, types) for s in shape.tuple_shapes])
+    return shape.with_element_type(types.get(shape.element_type, shape.element_type))
+
+
+def _widened_computation(
+    computation: HloComputation, i: HloInstruction, types: dict[ElementType, ElementType]
+) -> HloComputation:
+    """The computation that is applied, on the wider types."""
+    copy = HloComputation(computation.name)
+    values: dict[HloInstruction, HloInstruction] = {}
+    for old in computation.post_order():
+        new = old.clone([values[o] for o in old.operands], shape=_widened(old.shape, types))
+        if old.opcode == "constant":
+            new.attributes["literal"] = Literal(old.literal.array.astype(new.shape.dtype))
+        values[old] = copy.add_instruction(new)
+    copy.set_root(values[computation.root])
+    return module_of(i).add_computation(copy)

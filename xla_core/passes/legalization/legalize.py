@@ -1,0 +1,140 @@
+"""legalize: rewrites what a target can't run into what it can.
+
+For each instruction that `supports` refuses: the same op in a wider type, if the target has that; else a decomposition
+from the registry, whose instructions are looked at in turn. What is left is one error that lists all of it with places.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from xla_core.analysis.control_flow import reachable_sequences
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.passes.legalization.float_normalization import widen
+from xla_core.passes.legalization.registry import DECOMPOSITIONS
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import Builder, Rule, remove_dead, replace
+from xla_core.target import Support, Unsupported
+
+__all__ = ["LegalityChecker", "Legalization", "legalize", "unsupported_instructions"]
+
+_MOST_STEPS_DEEP = 24  # decompositions of decompositions
+_MOST_LISTED = 50
+
+Supports = Callable[[HloInstruction], Support]
+
+
+class Legalization(HloPass):
+    """Makes every instruction one that the target runs; raises UnimplementedError where that is not possible.
+
+    `decompositions` are the target's own, tried before the core's.
+    """
+
+    name = "legalization"
+
+    def __init__(self, supports: Supports, decompositions: Mapping[str, Sequence[Rule]] | None = None) -> None:
+        self._supports = supports
+        self._decompositions = decompositions or {}
+
+    def run(self, module: HloModule) -> bool:
+        return legalize(module, self._supports, self._decompositions)
+
+
+class LegalityChecker(HloPass):
+    """Changes nothing; raises UnimplementedError when something isn't supported."""
+
+    name = "legality-checker"
+
+    def __init__(self, supports: Supports) -> None:
+        self._supports = supports
+
+    def run(self, module: HloModule) -> bool:
+        refused = unsupported_instructions(module, self._supports)
+        if refused:
+            raise _error(refused)
+        return False
+
+
+def unsupported_instructions(module: HloModule, supports: Supports) -> list[tuple[HloInstruction, str]]:
+    """What the target doesn't run of a module, and why. Computations that are applied are their users' matter."""
+    found = []
+    for computation in reachable_sequences(module):
+        for instruction in computation.instructions:
+            answer = supports(instruction)
+            if isinstance(answer, Unsupported):
+                found.append((instruction, answer.reason))
+    return found
+
+
+def legalize(module: HloModule, supports: Supports, decompositions: Mapping[str, Sequence[Rule]] | None = None) -> bool:
+    """Rewrites to a fixed point; returns whether anything changed.
+
+    Raises UnimplementedError that names every instruction for which nothing is left to try.
+    """
+    own = decompositions or {}
+    refused: list[tuple[HloInstruction, str]] = []
+    changed = False
+    for computation in module.post_order():
+        builder = Builder(computation)
+        queue = deque((i, 0) for i in computation.post_order())
+        while queue:
+            instruction, depth = queue.popleft()
+            if instruction.parent is not computation:
+                continue
+            answer = supports(instruction)
+            if not isinstance(answer, Unsupported):
+                continue
+            if depth and not instruction.user_count and not instruction.is_root:
+                remove_dead(instruction)  # a decomposition made it in vain
+                continue
+            new = None
+            if depth < _MOST_STEPS_DEEP:
+                builder.source, builder.added = instruction, []
+                rules = (*own.get(instruction.opcode, ()), *DECOMPOSITIONS.get(instruction.opcode, ()))
+                new = _first(instruction, builder, rules, supports)
+            if new is None:
+                refused.append((instruction, answer.reason))
+                continue
+            operands = list(instruction.operands)
+            replace(instruction, new)
+            for operand in operands:
+                remove_dead(operand)
+            queue.extendleft((i, depth + 1) for i in reversed(builder.added))
+            changed = True
+    reached = {i for c in reachable_sequences(module) for i in c.instructions}
+    # What an applied computation (a reducer) has that isn't supported shows in those that apply it, if any are left.
+    refused = [r for r in refused if r[0] in reached]
+    if refused:
+        raise _error(refused)
+    if changed:
+        module.remove_unreachable_computations()
+    return changed
+
+
+def _first(i: HloInstruction, b: Builder, rules: Sequence[Rule], supports: Supports) -> HloInstruction | None:
+    new = widen(i, b, supports)
+    for rule in rules:
+        if new is None:
+            new = rule(i, b)
+    return new
+
+
+def _error(refused: Sequence[tuple[HloInstruction, str]]) -> UnimplementedError:
+    lines = []
+    for instruction, reason in refused[:_MOST_LISTED]:
+        place = f" at {instruction.location}" if instruction.location is not None else ""
+        shape = instruction.shape.without_layout()
+        lines.append(f"  {instruction.name} = {shape} {instruction.opcode}{place}: {reason}")
+    if len(refused) > _MOST_LISTED:
+        lines.append(f"  and {len(refused) - _MOST_LISTED} more")
+    first = refused[0][0]
+    return UnimplementedError(
+        f"the target cannot run {len(refused)} instruction{'s' if len(refused) > 1 else ''}, and no decomposition "
+        "helps:\n" + "\n".join(lines),
+        op=first.opcode,
+        location=first.location,
+        hint='give the target these ops or a decomposition of them, or compile with fallback="host"',
+    )

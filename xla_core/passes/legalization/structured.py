@@ -1,0 +1,171 @@
+"""Decompositions of ops with structure: products, windows, reversal; and those that expander passes know."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.batchnorm_expander import BatchNormExpander
+from xla_core.passes.expander import OpExpander, scalar_computation
+from xla_core.passes.legalization.registry import decomposition, register_decomposition
+from xla_core.passes.logistic_expander import LogisticExpander
+from xla_core.passes.rewriter import Builder, Rule
+
+__all__ = ["apply_to_arrays", "use_expander"]
+
+_MOST_WINDOW = 64  # elements of a window, or of a reversed dimension, that are written out one by one
+
+
+def use_expander(expander: OpExpander) -> None:
+    """Makes the expansions of a pass decompositions."""
+
+    def rule(i: HloInstruction, b: Builder) -> HloInstruction | None:
+        return expander.expand(i, b) if expander.matches(i) else None
+
+    expand: Rule = rule
+    for opcode in expander.opcodes:
+        register_decomposition(opcode, expand)
+
+
+use_expander(LogisticExpander())
+use_expander(BatchNormExpander())
+
+
+def apply_to_arrays(
+    computation: HloComputation, operands: Sequence[HloInstruction], b: Builder
+) -> HloInstruction | None:
+    """A computation of scalars applied to whole arrays, element by element; None where it isn't elementwise."""
+    dimensions = operands[0].shape.dimensions
+    values = dict(zip(computation.parameters, operands, strict=True))
+    for i in computation.post_order():
+        if i in values:
+            continue
+        shape = i.shape.with_dimensions(dimensions)
+        if i.opcode == "constant" and not i.shape.rank:
+            values[i] = b.constant(i.literal.array, shape)
+        elif i.is_elementwise and i.shape.is_array and not i.shape.rank:
+            values[i] = b.clone(i, [values[o] for o in i.operands], shape=shape)
+        else:
+            return None
+    return values[computation.root]
+
+
+def _elementwise_scalars(computation: HloComputation) -> bool:
+    return all(
+        i.shape.is_array and not i.shape.rank and (i.opcode in ("parameter", "constant") or i.is_elementwise)
+        for i in computation.instructions
+    )
+
+
+@decomposition("map")
+def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    computation: HloComputation = i.attributes["to_apply"]
+    return apply_to_arrays(computation, i.operands, b) if _elementwise_scalars(computation) else None
+
+
+@decomposition("dot")
+def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Products of all pairs, then a sum. Large: for targets without any dot."""
+    x, y = i.operands
+    kind = i.shape.element_type
+    x, y = b.convert(x, i.shape), b.convert(y, i.shape)
+    batch = (i.attribute("lhs_batch_dims"), i.attribute("rhs_batch_dims"))
+    contracted = (i.attribute("lhs_contracting_dims"), i.attribute("rhs_contracting_dims"))
+    free = [
+        [d for d in range(o.shape.rank) if d not in batch[k] and d not in contracted[k]] for k, o in enumerate((x, y))
+    ]
+    # Dimensions of the product: batch, free of x, free of y, contracted.
+    nb, nx, ny = len(batch[0]), len(free[0]), len(free[1])
+    result = [*i.shape.dimensions, *(x.shape.dimensions[d] for d in contracted[0])]
+    place: list[dict[int, int]] = [{}, {}]
+    for k in range(2):
+        place[k] |= {d: n for n, d in enumerate(batch[k])}
+        place[k] |= {d: nb + (nx if k else 0) + n for n, d in enumerate(free[k])}
+        place[k] |= {d: nb + nx + ny + n for n, d in enumerate(contracted[k])}
+    wide = [b.broadcast(o, result, [place[k][d] for d in range(o.shape.rank)]) for k, o in enumerate((x, y))]
+    product = b.add("and" if kind is ElementType.PRED else "multiply", *wide)
+    axes = tuple(range(i.shape.rank, len(result)))
+    if not axes:
+        return product
+    adder = scalar_computation(i, "or" if kind is ElementType.PRED else "add", kind)
+    zero = b.constant(0, i.shape.with_dimensions(()))
+    return b.add("reduce", product, zero, dimensions=axes, to_apply=adder)
+
+
+@decomposition("reduce-window")
+def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """The reducer on shifted slices of the padded operand, one for each element of the window."""
+    window, computation = i.attributes["window"], i.attributes["to_apply"]
+    if (
+        len(i.operands) != 2
+        or math.prod(w.size for w in window) > _MOST_WINDOW
+        or not _elementwise_scalars(computation)
+    ):
+        return None
+    x, init = i.operands
+    padding = tuple(PaddingDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window)
+    padded = b.add("pad", x, init, padding=padding)
+    result: HloInstruction = b.broadcast(init, i.shape.dimensions)
+    for offsets in itertools.product(*(range(w.size) for w in window)):
+        ranges = []
+        for offset, w, count in zip(offsets, window, i.shape.dimensions, strict=True):
+            start = offset * w.window_dilation
+            ranges.append(SliceDimension(start, start + (count - 1) * w.stride + 1 if count else start, w.stride))
+        part = b.add("slice", padded, slice=tuple(ranges))
+        combined = apply_to_arrays(computation, [result, part], b)
+        assert combined is not None
+        result = combined
+    return result
+
+
+@decomposition("reverse")
+def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """One dimension at a time, by slices of one element."""
+    x = i.operand(0)
+    for d in i.attributes["dimensions"]:
+        size = x.shape.dimensions[d]
+        if size > _MOST_WINDOW:
+            return None
+        if size < 2:
+            continue
+        parts = []
+        for n in reversed(range(size)):
+            ranges = [SliceDimension(0, m) for m in x.shape.dimensions]
+            ranges[d] = SliceDimension(n, n + 1)
+            parts.append(b.add("slice", x, slice=tuple(ranges)))
+        x = b.add("concatenate", *parts, dimensions=(d,))
+    return x
+
+
+@decomposition("copy")
+def _copy(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    source, result = i.operand(0).shape.layout, i.shape.layout
+    return i.operand(0) if source == result or source is None or result is None else None
+
+
+@decomposition("concatenate")
+def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Padded to full size and selected; for targets with pad and select only."""
+    (d,) = i.attributes["dimensions"]
+    if len(i.operands) == 1:
+        return i.operand(0)
+    zero = b.constant(0, i.shape.with_dimensions(()))
+    where = b.add("iota", shape=i.shape.without_layout().with_element_type(ElementType.S32), iota_dimension=d)
+    start, total, result = 0, i.shape.dimensions[d], None
+    for operand in i.operands:
+        size = operand.shape.dimensions[d]
+        padding = [PaddingDimension(0, 0)] * i.shape.rank
+        padding[d] = PaddingDimension(start, total - start - size)
+        wide = b.add("pad", operand, zero, padding=tuple(padding))
+        if result is None:
+            result = wide
+        else:
+            here = b.add("compare", where, b.constant(start, where.shape), direction="GE")
+            result = b.add("select", here, wide, result)
+        start += size
+    return result
