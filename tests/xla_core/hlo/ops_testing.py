@@ -42,7 +42,9 @@ def run(opcode: str, *arrays: np.ndarray, shape: Shape | None = None, **attribut
     return results[0] if len(results) == 1 else results
 
 
-def body(element_types: list[ElementType], build_root: Callable[..., HloInstruction], name: str = "body") -> HloComputation:
+def body(
+    element_types: list[ElementType], build_root: Callable[..., HloInstruction], name: str = "body"
+) -> HloComputation:
     """A computation of scalars."""
     computation = HloComputation(name)
     parameters = [computation.parameter(i, Shape(t)) for i, t in enumerate(element_types)]
