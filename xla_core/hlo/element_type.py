@@ -149,7 +149,7 @@ def _numpy_dtype(element_type: ElementType) -> np.dtype:
     if name in _PLAIN:
         return np.dtype(_PLAIN[name])
     if name == "bf16":
-        return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(_ml_dtype("bfloat16"))
     if name[0] == "f":
         return np.dtype(_ml_dtype({"4": "float4_", "6": "float6_", "8": "float8_"}[name[1]] + name[2:]))
     integer = ("int" if name[0] == "s" else "uint") + name[1:]

@@ -23,14 +23,35 @@ CASES = {
     "padded": ((2, 9, 8, 3), (3, 3, 3, 40), (2, 9, 8, 40), "size=3x3 pad=1_1x1_1", "b01f_01io->b01f", ""),
     "strided": ((2, 9, 9, 4), (3, 3, 4, 16), (2, 4, 4, 16), "size=3x3 stride=2x2", "b01f_01io->b01f", ""),
     "dilated": ((1, 12, 12, 4), (3, 3, 4, 17), (1, 8, 8, 17), "size=3x3 rhs_dilate=2x2", "b01f_01io->b01f", ""),
-    "transposed": ((2, 5, 5, 4), (3, 3, 4, 6), (2, 9, 9, 6), "size=3x3 pad=1_1x1_1 lhs_dilate=2x2", "b01f_01io->b01f", ""),
+    "transposed": (
+        (2, 5, 5, 4),
+        (3, 3, 4, 6),
+        (2, 9, 9, 6),
+        "size=3x3 pad=1_1x1_1 lhs_dilate=2x2",
+        "b01f_01io->b01f",
+        "",
+    ),
     "cropped": ((2, 9, 9, 4), (3, 3, 4, 6), (2, 5, 5, 6), "size=3x3 pad=-1_-1x-1_-1", "b01f_01io->b01f", ""),
     "reversed": ((2, 9, 8, 3), (3, 3, 3, 5), (2, 7, 6, 5), "size=3x3 rhs_reversal=1x1", "b01f_01io->b01f", ""),
     "channels first": ((2, 3, 9, 8), (5, 3, 3, 3), (2, 5, 7, 6), "size=3x3", "bf01_oi01->bf01", ""),
     "kernel gradient": ((3, 10, 10, 8), (3, 8, 8, 16), (3, 3, 8, 16), "size=8x8", "f01b_i01o->01bf", ""),
     "grouped": ((2, 9, 8, 6), (3, 3, 3, 10), (2, 7, 6, 10), "size=3x3", "b01f_01io->b01f", ", feature_group_count=2"),
-    "depthwise": ((2, 9, 8, 12), (3, 3, 1, 24), (2, 7, 6, 24), "size=3x3", "b01f_01io->b01f", ", feature_group_count=12"),
-    "batch groups": ((4, 9, 8, 3), (3, 3, 3, 10), (2, 7, 6, 10), "size=3x3", "b01f_01io->b01f", ", batch_group_count=2"),
+    "depthwise": (
+        (2, 9, 8, 12),
+        (3, 3, 1, 24),
+        (2, 7, 6, 24),
+        "size=3x3",
+        "b01f_01io->b01f",
+        ", feature_group_count=12",
+    ),
+    "batch groups": (
+        (4, 9, 8, 3),
+        (3, 3, 3, 10),
+        (2, 7, 6, 10),
+        "size=3x3",
+        "b01f_01io->b01f",
+        ", batch_group_count=2",
+    ),
     "one dimension": ((2, 30, 3), (5, 3, 7), (2, 26, 7), "size=5", "b0f_0io->b0f", ""),
     "three dimensions": ((2, 5, 6, 7, 3), (2, 3, 3, 3, 5), (2, 4, 4, 5, 5), "size=2x3x3", "b012f_012io->b012f", ""),
     "no dimension": ((4, 3), (3, 7), (4, 7), "", "bf_io->bf", ""),
@@ -50,6 +71,4 @@ def test_forms(agree, name, element, dtype):
 def test_integers(agree):
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-100, 100, s).astype(np.int32) for s in ((1, 5, 5, 2), (3, 3, 2, 4)))
-    agree(
-        conv_text(a.shape, b.shape, (1, 3, 3, 4), "size=3x3", "b01f_01io->b01f", element="s32"), a, b, rtol=0, atol=0
-    )
+    agree(conv_text(a.shape, b.shape, (1, 3, 3, 4), "size=3x3", "b01f_01io->b01f", element="s32"), a, b, rtol=0, atol=0)
