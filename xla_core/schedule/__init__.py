@@ -20,7 +20,7 @@ from xla_core.schedule.thunk import (
     WhileThunk,
     walk,
 )
-from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, leaf_shapes
+from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, host_thunk, leaf_shapes
 
 __all__ = [
     "CallThunk",
@@ -42,6 +42,7 @@ __all__ = [
     "ThunkSequence",
     "WhileThunk",
     "emit_thunks",
+    "host_thunk",
     "leaf_shapes",
     "walk",
 ]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferAssignment, BufferSlice, known_trip_count
 from xla_core.errors import InternalError
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.evaluator import EvaluationContext, evaluate_computation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.ops.control_flow import branch_computations
@@ -17,6 +20,7 @@ from xla_core.schedule.thunk import (
     CollectiveThunk,
     ConditionalThunk,
     CopyThunk,
+    HostCallbackThunk,
     InfeedThunk,
     OutfeedThunk,
     Thunk,
@@ -25,7 +29,7 @@ from xla_core.schedule.thunk import (
     WhileThunk,
 )
 
-__all__ = ["EmitKernel", "emit_thunks", "leaf_shapes"]
+__all__ = ["EmitKernel", "emit_thunks", "host_thunk", "leaf_shapes"]
 
 Slices = tuple[BufferSlice, ...]
 EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]
@@ -62,16 +66,22 @@ def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
     return tuple(leaf for leaf in shape.leaves() if leaf.is_array)
 
 
-def emit_thunks(assignment: BufferAssignment, emit_kernel: EmitKernel) -> ThunkProgram:
+def emit_thunks(
+    assignment: BufferAssignment,
+    emit_kernel: EmitKernel,
+    supports: Callable[[HloInstruction], object] | None = None,
+) -> ThunkProgram:
     """Thunks for every instruction in the schedule's order.
 
     Args:
         assignment: of a module with a schedule and flat entry parameters and results.
         emit_kernel: makes the thunks of an instruction that computes, from the slices of its operands' and its
             results' array leaves. Copies, control flow, infeed, outfeed and collectives never reach it.
+        supports: what the device runs (`TargetConfig.supports`); instructions for which it is false run on the host,
+            by the reference evaluator (`CompileOptions.fallback="host"`). None takes everything for supported.
     """
     module = assignment.module
-    emitter = _Emitter(assignment, emit_kernel)
+    emitter = _Emitter(assignment, emit_kernel, supports)
     thunks = emitter.sequence(module.entry)
     parameters = tuple(assignment.slice(p).allocation if p.shape.is_array else None for p in module.entry.parameters)
     allocations = list(assignment.allocations)
@@ -98,9 +108,15 @@ def _is_the_callers(place: BufferSlice, module: HloModule) -> bool:
 
 
 class _Emitter:
-    def __init__(self, assignment: BufferAssignment, emit_kernel: EmitKernel) -> None:
+    def __init__(
+        self,
+        assignment: BufferAssignment,
+        emit_kernel: EmitKernel,
+        supports: Callable[[HloInstruction], object] | None,
+    ) -> None:
         self._assignment = assignment
         self._emit_kernel = emit_kernel
+        self._supports = supports
         schedule = assignment.module.schedule
         self._schedule = schedule if schedule is not None else {}
 
@@ -158,8 +174,25 @@ class _Emitter:
                     attribute("to_apply"),
                 ),
             )
+        if self._supports is not None and not self._supports(instruction):
+            return (host_thunk(instruction, operands, results),)
         made = self._emit_kernel(instruction, operands, results)
         return (made,) if isinstance(made, Thunk) else made
+
+
+def host_thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> HostCallbackThunk:
+    """Runs one instruction on the host, by the reference evaluator."""
+    computation = HloComputation(instruction.name)
+    parameters = [computation.parameter(n, operand.shape) for n, operand in enumerate(instruction.operands)]
+    computation.set_root(computation.add_instruction(instruction.clone(parameters)))
+    context = EvaluationContext()  # keeps its plan of the computation
+    shapes = tuple(s.with_default_layout() for o in instruction.operands for s in leaf_shapes(o.shape))
+    result_shapes = tuple(s.with_default_layout() for s in leaf_shapes(instruction.shape))
+
+    def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        return evaluate_computation(computation, arrays, context)
+
+    return HostCallbackThunk(instruction.name, run, operands, shapes, results, result_shapes)
 
 
 def _same_layout(copy: HloInstruction) -> bool:

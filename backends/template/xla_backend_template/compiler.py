@@ -39,7 +39,8 @@ class TemplateCompiler(Compiler):
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> Executable:
         assignment = assign_buffers(module, size=self.shape_size_bytes)
-        program = emit_thunks(assignment, _kernel)
+        on_host = options.fallback == "host"
+        program = emit_thunks(assignment, _kernel, self.target_config.supports if on_host else None)
         report = CompilationReport(
             kernels=sum(isinstance(thunk, KernelThunk) for thunk in walk(program.thunks)),
             temp_bytes=assignment.temp_bytes,

@@ -297,3 +297,14 @@ ENTRY main {
     results = run(client, program, np.zeros((0, 3), np.float32), shapes=list(module.result_shape.leaves()))
     assert [r.shape for r in results] == [(0, 3), (2,), (0, 3)]
     assert results[1].tolist() == [1, 2]
+
+
+def test_what_the_device_cannot_do_runs_on_the_host(client) -> None:
+    module = run_hlo_passes(parse_hlo(LOOPS), TARGET)
+    program = emit_thunks(assign_buffers(module), kernel, lambda instruction: instruction.opcode != "add")
+    kinds = {type(t).__name__ for t in walk(program.thunks)}
+    assert {"HostCallbackThunk", "KernelThunk"} <= kinds
+    arrays = (np.array(3, np.int32), np.array([1, 2, 4], np.float32))
+    actual = run(client, program, *arrays, shapes=list(module.result_shape.leaves()))
+    for value, wanted in zip(actual, evaluate(parse_hlo(LOOPS), *arrays), strict=True):
+        assert np.array_equal(value, wanted)
