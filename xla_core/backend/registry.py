@@ -69,7 +69,7 @@ def load_backend(name: str) -> BackendSpec:
             hint="use one of these names" if installed else "pip install a backend, for example xla-backend-cpu",
         )
     if len(points) > 1:
-        owners = " and ".join(_distribution(point) for point in points)
+        owners = " and ".join(sorted(_distribution(point) for point in points))
         raise AlreadyExistsError(f"{owners} both bring a backend named {name!r}", hint="uninstall one of them")
     return _load(points[0])
 
@@ -116,7 +116,7 @@ def _distribution(point: importlib.metadata.EntryPoint) -> str:
 
 def _inspect(name: str) -> BackendInfo:
     points = [point for point in _entry_points() if point.name == name]
-    info = BackendInfo(name, tuple(_distribution(point) for point in points), points[0].value)
+    info = BackendInfo(name, tuple(sorted(_distribution(point) for point in points)), points[0].value)
     try:
         spec = load_backend(name)
     except XlaError as error:
