@@ -1,4 +1,4 @@
-"""Reductions by a block of cooperating threads: each thread takes every so-many-th element, then a tree in shared memory.
+"""Reductions by a block of cooperating threads: each takes every so-many-th element, then a tree in shared memory.
 
 For targets whose `TargetAbi` says that blocks have several threads, with `thread_index`, `barrier`, `shared_array`.
 """

@@ -9,10 +9,14 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from xla_core.codegen.llvm.builder import IrBuilder, Loop, Value
 from xla_core.codegen.llvm.index import Digit
 from xla_core.codegen.llvm.target_abi import TargetAbi
+
+if TYPE_CHECKING:
+    from xla_core.codegen.llvm.transposition import Tile
 
 __all__ = ["EmissionContext", "LoopBody"]
 
@@ -38,6 +42,7 @@ class EmissionContext:
         self.abi = abi
         self.spaces = {} if spaces is None else spaces
         self.floor = 0  # nothing moves out of the innermost conditional block, which began at this level
+        self.tile: Tile | None = None  # the kernel's own loops, where loads may ask for tiles of them
         self._scopes = [_Scope(0)]
         self._serial = 0
 

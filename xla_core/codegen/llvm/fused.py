@@ -14,6 +14,7 @@ from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.elemental import ELEMENTAL, ElementalIrEmitter
 from xla_core.codegen.llvm.index import Index
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue, IrArray
+from xla_core.codegen.llvm.transposition import load_element
 from xla_core.codegen.llvm.types import constant_text, register_type
 from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo.computation import HloComputation
@@ -139,7 +140,7 @@ class FusedIrEmitter:
 
     def _bound(self, binding: Binding, index: Index) -> ElementValue:
         if isinstance(binding, IrArray):
-            return binding.load(self.b, index)
+            return load_element(self.context, binding, index)
         return binding if isinstance(binding, (Value, Complex)) else binding(index)
 
     # -- computations ------------------------------------------------------------------------------------------------

@@ -52,18 +52,23 @@ class IrArray:
             stride *= self.shape.dimensions[dimension]
         return strides
 
-    def linear(self, builder: IrBuilder, index: Index) -> Value:
-        """The position of an element in units of elements, i64."""
+    def terms(self, builder: IrBuilder, index: Index) -> list[tuple[Digit, int]]:
+        """The position of an element, in units of elements, as a sum of digits times strides."""
         layout = self.shape.layout
-        if layout is None or layout.is_row_major or self.shape.rank < 2:
-            return index.linear(builder)
-        index = index.reshaped(self.shape.dimensions)
         terms: list[tuple[Digit, int]] = []
-        for group, stride in zip(_by_runs(builder, index, self), _run_strides(self), strict=True):
+        groups, strides = [index.digits], [1]
+        if layout is not None and not layout.is_row_major and self.shape.rank > 1:
+            index = index.reshaped(self.shape.dimensions)
+            groups, strides = _by_runs(builder, index, self), _run_strides(self)
+        for group, stride in zip(groups, strides, strict=True):
             for digit in reversed(group):
                 terms.append((digit, stride))
                 stride *= digit.extent
-        return weighted_sum(builder, terms)
+        return terms
+
+    def linear(self, builder: IrBuilder, index: Index) -> Value:
+        """The position of an element in units of elements, i64."""
+        return weighted_sum(builder, self.terms(builder, index))
 
     def load(self, builder: IrBuilder, index: Index) -> ElementValue:
         """Reads an element."""

@@ -17,6 +17,7 @@ from xla_core.codegen.llvm.select_and_scatter import SELECT_AND_SCATTER
 from xla_core.codegen.llvm.sort import SORT
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.codegen.llvm.tiles import TILES
+from xla_core.codegen.llvm.transposition import LoopTile
 from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
@@ -72,6 +73,11 @@ class KernelEmitter:
                 extents = spaces[split.space]
                 extent = extents[split.position]
                 extents[split.position : split.position + 1] = [extent // split.factor, split.factor]
+                spaces.pop(("tile", split.space), None)
+                continue
+            except LoopTile as tile:
+                del self.module.functions[name]
+                spaces["tile", tile.space] = [tile.position]
                 continue
             flops, bytes_ = _cost(instruction)
             return Kernel(name, parameters, plan.count, plan.grain, plan.per_block, flops, bytes_)

@@ -19,6 +19,7 @@ from xla_core.codegen.llvm.index import Digit, Index, split_digit
 from xla_core.codegen.llvm.indexing import clamped_starts, dynamic_sliced
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.codegen.llvm.transposition import SIZE, Tile
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 
@@ -35,8 +36,14 @@ class Partition:
     `chunks` of `chunk` iterations.
     """
 
-    def __init__(self, space: Hashable, extents: Sequence[int], *, flatten: bool = False, tile: int = 0) -> None:
-        """`flatten` makes every element a unit; `tile` bounds the chunk and asks for one even in a single loop."""
+    def __init__(
+        self, space: Hashable, extents: Sequence[int], *, flatten: bool = False, tile: int = 0, across: int = -1
+    ) -> None:
+        """`flatten` makes every element a unit; `tile` bounds the chunk and asks for one even in a single loop.
+
+        `across` is a loop that runs in square tiles with the last one; each tile is a unit then.
+        """
+        self.across = across
         self.space = space
         self.extents = list(extents)
         self.flatten = flatten
@@ -46,6 +53,12 @@ class Partition:
             self.prefix = len(self.extents)
             self.count = math.prod(self.extents)
             self.grain = 64
+            return
+        if across >= 0:
+            self.prefix = len(self.extents)
+            others = math.prod(n for p, n in enumerate(self.extents[:-1]) if p != across)
+            self.count = others * _ceil_div(self.extents[across], SIZE) * _ceil_div(self.extents[-1], SIZE)
+            self.grain = 1
             return
         outer = self.extents[:-1]
         sizes = [math.prod(outer[:taken]) for taken in range(len(outer) + 1)]
@@ -75,6 +88,12 @@ def partitioned_loops(
     """Emits the loops over units [begin, end) of a partition; `body(digits)` is called once, inside the innermost."""
     b, extents = context.builder, partition.extents
     loop, _ = context.open_loop(begin, end, step, name="unit")
+    if partition.across >= 0:
+        _tiled_loops(context, loop.index, partition, body)
+        context.close_loop(loop)
+        return
+    if not partition.flatten and len(extents) > 1:
+        context.tile = Tile(partition.space, len(extents) - 1)
     if partition.chunks == 1 and len(extents) == 1:
         own = None if partition.flatten else (partition.space, 0)
         body([Digit(loop.index, extents[0], b.level, own)])
@@ -93,6 +112,39 @@ def partitioned_loops(
     for opened in reversed(inner):
         context.close_loop(opened)
     context.close_loop(loop)
+    context.tile = None
+
+
+def _tiled_loops(
+    context: EmissionContext, unit_index: Value, partition: Partition, body: Callable[[list[Digit]], None]
+) -> None:
+    """The loops over one square tile of two of the loops."""
+    b, extents, across, last = context.builder, partition.extents, partition.across, len(partition.extents) - 1
+    unit = Digit(unit_index, partition.count, b.level)
+    blocks: dict[int, Digit] = {}
+    for position in (last, across):
+        unit, blocks[position] = split_digit(b, unit, _ceil_div(extents[position], SIZE))
+    digits: dict[int, Digit] = {}
+    remaining = [p for p in range(last) if p != across]
+    for position in reversed(remaining):
+        unit, low = split_digit(b, unit, extents[position]) if position != remaining[0] else (unit, unit)
+        digits[position] = dataclasses.replace(low, extent=extents[position], loop=(partition.space, position))
+    begins, ends = [], []
+    for position in (across, last):
+        first = b.mul(blocks[position].value, b.int_(SIZE), "nuw nsw")
+        begins.append(first)
+        ends.append(b.intrinsic("umin", b.add(first, b.int_(SIZE), "nuw nsw"), b.int_(extents[position])))
+    tile = Tile(partition.space, last, across, b.level, (begins[0], begins[1]), (ends[0], ends[1]))
+    context.tile = tile
+    opened = []
+    for position, first, limit in zip((across, last), begins, ends, strict=True):
+        loop, _ = context.open_loop(first, limit, name="tile")
+        opened.append(loop)
+        digits[position] = Digit(loop.index, extents[position], b.level, (partition.space, position))
+    body([digits[p] for p in range(len(extents))])
+    for loop in reversed(opened):
+        context.close_loop(loop)
+    context.tile = None
 
 
 def unit_digits(
@@ -202,7 +254,8 @@ def _partitions(body: KernelBody) -> list[Partition]:
     for number, section in enumerate(sections(body)):
         space = ("kernel", number)
         extents = body.spaces.setdefault(space, [section.shape.num_elements])
-        partitions.append(Partition(space, extents, flatten=body.abi.flatten))
+        (across,) = body.spaces.get(("tile", space), [-1])
+        partitions.append(Partition(space, extents, flatten=body.abi.flatten, across=across))
     return partitions
 
 
