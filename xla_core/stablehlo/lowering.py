@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
+from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -45,6 +45,7 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
     Raises InvalidArgumentError or UnimplementedError, with the op's location, for what HLO has no form for.
     """
     function = entry_function(module, entry)
+    body_of(function)
     if has_dynamic_types(module):
         module = refine(module, entry=str(function.attributes["sym_name"]))
         function = next(iter(module.functions.values()))
@@ -70,6 +71,15 @@ def entry_function(module: ir.Module, entry: str | None = None) -> ir.Op:
             hint="name the entry function main, or make all others private",
         )
     return public[0]
+
+
+def body_of(function: ir.Op) -> ir.Block:
+    """The block of a function. Raises InvalidArgumentError where it is only declared."""
+    if not function.regions or not function.regions[0].blocks:
+        raise InvalidArgumentError(
+            f"function @{function.attributes.get('sym_name')} is declared, but has no body", location=function.location
+        )
+    return function.regions[0].block
 
 
 class ModuleLowering:
@@ -109,7 +119,7 @@ class ModuleLowering:
         self._functions[name] = None
         computation = self.new_computation(name)
         context = LoweringContext(self, computation)
-        block = self.source.functions[name].regions[0].block
+        block = body_of(self.source.functions[name])
         for number, argument in enumerate(block.arguments):
             context.values[argument] = computation.parameter(number, shape_of(argument.type), argument.name or None)
         context.set_root(context.lower_block(block))
@@ -271,6 +281,8 @@ class LoweringContext:
             error.location = error.location or op.location
             error.op = error.op or op.name
             raise
+        except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
+            raise InternalError(f"lowering {op.name}: {type(error).__name__}: {error}", location=op.location) from error
         if isinstance(made, HloInstruction):
             self.values[op.results[0]] = made
             sharding = op.attributes.get("mhlo.sharding")

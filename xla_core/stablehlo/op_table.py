@@ -63,12 +63,16 @@ REQUIRED: Any = object()
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute of an op. `default` is what its absence means; `minimum` bounds an integer; `cases` an enum."""
+    """One attribute of an op.
+
+    `default` is what its absence means; `minimum` bounds an integer, `cases` an enum; a STRUCT is of one of `classes`.
+    """
 
     kind: Kind
     default: Any = REQUIRED
     minimum: int | None = None
     cases: tuple[str, ...] = ()
+    classes: tuple[type, ...] = ()
 
 
 class Arity(enum.Enum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xla_core.errors import XlaError
+from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.attributes import DenseArray, DenseElements, SymbolRef
 from xla_core.stablehlo.compatibility import compatible, fail, types_text
@@ -80,6 +80,9 @@ def verify_op(op: ir.Op, module: ir.Module) -> None:
     except XlaError as error:
         error.location = error.location or op.location
         raise
+    except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        # A rule reads attributes whose parts may be anything: what it trips over is the program's fault.
+        raise InvalidArgumentError(f"'{op.name}' op is not well formed: {error}", location=op.location) from error
     if inferred is not None:
         _check_inferred(op, inferred)
 
@@ -156,6 +159,8 @@ def _constraint(attribute: Attribute) -> str:
         )
     if attribute.cases:
         text += f": {', '.join(attribute.cases)}"
+    if attribute.classes:
+        text += f": {' or '.join(c.__name__ for c in attribute.classes)}"
     return text
 
 
@@ -173,6 +178,8 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
         return isinstance(value, str) and value in attribute.cases
     if kind is Kind.ENUMS:
         return isinstance(value, (tuple, list)) and all(isinstance(v, str) and v in attribute.cases for v in value)
+    if kind is Kind.STRUCT:
+        return isinstance(value, attribute.classes)
     return _CHECKS[kind](value)
 
 
@@ -185,7 +192,6 @@ _CHECKS: dict[Kind, Callable[[Any], bool]] = {
     Kind.SYMBOL: lambda v: isinstance(v, (SymbolRef, str)),
     Kind.DICTIONARY: lambda v: isinstance(v, dict),
     Kind.ARRAY: lambda v: isinstance(v, (tuple, list)),
-    Kind.STRUCT: lambda v: v is not None,
     Kind.UNIT: lambda v: True,
     Kind.ANY: lambda v: True,
 }

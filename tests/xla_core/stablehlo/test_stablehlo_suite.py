@@ -30,7 +30,6 @@ KNOWN = {
     "testdata/cosh_float32_20_20_chlo.mlir:0": "expects a value 4 ULP from the correctly rounded one",
     "verify/verify_convolution.mlir:35": _PLACE,
     "verify/verify_convolution.mlir:36": _PLACE,
-    "interpret/collective_reduce.mlir:0": "expects zeros on the devices of a group that are not its root",
 }
 
 

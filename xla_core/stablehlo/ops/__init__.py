@@ -23,6 +23,7 @@ from xla_core.stablehlo.ops import (
     reduction,
     rng,
     scatter,
+    sharding,
     slices,
 )
 
@@ -47,5 +48,6 @@ __all__ = [
     "reduction",
     "rng",
     "scatter",
+    "sharding",
     "slices",
 ]

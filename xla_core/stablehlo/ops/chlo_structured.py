@@ -330,7 +330,7 @@ define(
     rule=_ragged_dot_rule,
     lower=_lower_ragged_dot,
     attributes={
-        "ragged_dot_dimension_numbers": Attribute(Kind.STRUCT),
+        "ragged_dot_dimension_numbers": Attribute(Kind.STRUCT, classes=(RaggedDotDimensionNumbers,)),
         "precision_config": PRECISION,
     },
 )

@@ -387,7 +387,7 @@ define(
     rule=lambda op, module: [tensor(op, 0)],
     lower=_lower_cross_replica_sum,
     traits=_COLLECTIVE,
-    attributes={"replica_groups": Attribute(Kind.STRUCT)},
+    attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements,))},
     doc="HLO `all-reduce` with a sum.",
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import DenseElements, ResultAccuracy
+from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, ResultAccuracy
 from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, element_bits, fail, merge
 from xla_core.stablehlo.ir import QuantizedType, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -35,7 +35,7 @@ INDEX = Attribute(Kind.INT, minimum=0)
 ZERO_INDEX = Attribute(Kind.INT, 0, minimum=0)
 SIZE = Attribute(Kind.INT, minimum=1)
 PRECISION = Attribute(Kind.ENUMS, (), cases=("DEFAULT", "HIGH", "HIGHEST"))
-CHANNEL = Attribute(Kind.STRUCT, None)
+CHANNEL = Attribute(Kind.STRUCT, None, classes=(ChannelHandle,))
 
 
 def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:

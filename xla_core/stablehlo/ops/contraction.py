@@ -128,8 +128,8 @@ define(
     rule=_dot_general_rule,
     lower=_lower_dot_general,
     attributes={
-        "dot_dimension_numbers": Attribute(Kind.STRUCT),
+        "dot_dimension_numbers": Attribute(Kind.STRUCT, classes=(DotDimensionNumbers,)),
         "precision_config": PRECISION,
-        "algorithm": Attribute(Kind.STRUCT, None),
+        "algorithm": Attribute(Kind.STRUCT, None, classes=(DotAlgorithm,)),
     },
 )

@@ -209,7 +209,7 @@ _CONV = {
     "lhs_dilation": _OPTIONAL_INTS,
     "rhs_dilation": _OPTIONAL_INTS,
     "window_reversal": Attribute(Kind.BOOLS, None),
-    "dimension_numbers": Attribute(Kind.STRUCT),
+    "dimension_numbers": Attribute(Kind.STRUCT, classes=(ConvDimensionNumbers,)),
     "feature_group_count": SIZE,
     "batch_group_count": SIZE,
     "precision_config": PRECISION,

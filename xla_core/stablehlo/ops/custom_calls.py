@@ -76,6 +76,8 @@ define(
     },
 )
 
+_SHARDING = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape")
+
 _API_VERSIONS = {
     0: "API_VERSION_UNSPECIFIED",
     1: "API_VERSION_ORIGINAL",
@@ -133,7 +135,7 @@ def _check_layouts(op: ir.Op) -> None:
 def _check_aliases(op: ir.Op) -> None:
     for alias in op.attributes.get("output_operand_aliases") or ():
         if not isinstance(alias, OutputOperandAlias):
-            continue
+            fail(op, "output_operand_aliases must be an array of output_operand_alias attributes")
         if not 0 <= alias.operand_index < len(op.operands):
             fail(
                 op,
@@ -163,8 +165,10 @@ def _part(op: ir.Op, type: ir.Type, indices: Sequence[int], what: str) -> ir.Typ
 def _lower_custom_call(
     ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
 ) -> Sequence[HloInstruction] | HloInstruction:
-    """HLO `custom-call`."""
+    """HLO `custom-call`; one that only says a sharding is its operand."""
     shapes = [shape_of(r.type) for r in op.results]
+    if str(op.attributes["call_target_name"]) in _SHARDING and [o.shape for o in operands] == shapes:
+        return operands[0]
     config = op.attributes.get("backend_config")
     extra: dict[str, Any] = {}
     version = int(op.attributes.get("api_version", 1))
@@ -189,7 +193,10 @@ def _lower_custom_call(
             for o, order in zip(operands, orders, strict=True)
         )
         results = [tuple(_order(x)) for x in op.attributes["result_layouts"]]
-        shapes = [s.with_layout(Layout(r)) if s.is_array else s for s, r in zip(shapes, results, strict=True)]
+        in_tuple = len(shapes) == 1 and shapes[0].is_tuple
+        parts = zip(shapes[0].tuple_shapes if in_tuple else shapes, results, strict=True)
+        shapes = [s.with_layout(Layout(r)) if s.is_array else s for s, r in parts]
+        shapes = [Shape.tuple(shapes)] if in_tuple else shapes
     shape = shapes[0] if len(shapes) == 1 else Shape.tuple(shapes)
     target = str(op.attributes["call_target_name"])
     made = ctx.add("custom-call", *operands, shape=shape, custom_call_target=target, **extra)

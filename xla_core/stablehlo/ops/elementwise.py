@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import ResultAccuracy
 from xla_core.stablehlo.compatibility import (
     compatible,
     compatible_elements,
@@ -39,7 +40,7 @@ _REAL = TypeConstraint(E.SIGNED | E.UNSIGNED | E.FLOAT | E.QUANTIZED)
 _FLOAT = TypeConstraint(E.FLOAT | E.QUANTIZED)
 _NUMBER_OR_PRED = TypeConstraint(E.PRED | E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED)
 _SIGN = TypeConstraint(E.SIGNED | E.FLOAT | E.COMPLEX | E.QUANTIZED)
-_ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None)}
+_ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ResultAccuracy,))}
 
 # name: (HLO opcode, element types)
 for _name, _opcode, _types in (

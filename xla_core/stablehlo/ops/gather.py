@@ -28,6 +28,7 @@ __all__: list[str] = []
 
 _INTS = Attribute(Kind.INTS)
 _FALSE = Attribute(Kind.BOOL, False)
+_NUMBERS = Attribute(Kind.STRUCT, classes=(GatherDimensionNumbers,))
 
 
 def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) -> Sequence[ir.Type]:
@@ -140,7 +141,11 @@ define(
     (Values("operand"), Values("start_indices", INTEGER)),
     rule=_gather_rule,
     lower=lambda ctx, op, operand, indices: lower_gather(ctx, op, operand, indices, ints(op, "slice_sizes")),
-    attributes={"dimension_numbers": Attribute(Kind.STRUCT), "slice_sizes": _INTS, "indices_are_sorted": _FALSE},
+    attributes={
+        "dimension_numbers": _NUMBERS,
+        "slice_sizes": _INTS,
+        "indices_are_sorted": _FALSE,
+    },
     doc="HLO `gather`.",
     traits=(Trait.ON_STORAGE,),
 )
@@ -164,6 +169,9 @@ define(
     (Values("operand"), Values("start_indices", INTEGER), Values("slice_sizes", INTEGER, static=True)),
     rule=_dynamic_gather_rule,
     lower=_lower_dynamic_gather,
-    attributes={"dimension_numbers": Attribute(Kind.STRUCT), "indices_are_sorted": _FALSE},
+    attributes={
+        "dimension_numbers": _NUMBERS,
+        "indices_are_sorted": _FALSE,
+    },
     traits=(Trait.ON_STORAGE,),
 )

@@ -149,7 +149,7 @@ def _lower_recv(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Seque
 
 
 _TRANSFER = {
-    "channel_handle": Attribute(Kind.STRUCT),
+    "channel_handle": Attribute(Kind.STRUCT, classes=(ChannelHandle,)),
     "is_host_transfer": Attribute(Kind.BOOL, False),
     "source_target_pairs": Attribute(Kind.ELEMENTS, None),
 }

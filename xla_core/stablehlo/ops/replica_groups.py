@@ -24,7 +24,10 @@ __all__ = [
     "collective_attributes",
 ]
 
-CHANNEL_AND_GROUPS = {"replica_groups": Attribute(Kind.STRUCT), "channel_handle": CHANNEL}
+CHANNEL_AND_GROUPS = {
+    "replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements, ReplicaGroupMeshAxes)),
+    "channel_handle": CHANNEL,
+}
 GLOBAL_IDS = {"use_global_device_ids": Attribute(Kind.ANY, None)}
 
 

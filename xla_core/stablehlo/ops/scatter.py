@@ -174,7 +174,7 @@ define(
     lower=_lower_scatter,
     regions=1,
     attributes={
-        "scatter_dimension_numbers": Attribute(Kind.STRUCT),
+        "scatter_dimension_numbers": Attribute(Kind.STRUCT, classes=(ScatterDimensionNumbers,)),
         "indices_are_sorted": _FALSE,
         "unique_indices": _FALSE,
     },
