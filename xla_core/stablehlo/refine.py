@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, XlaError
-from xla_core.hlo.evaluator import evaluate
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.attributes import DenseElements, SymbolRef
 from xla_core.stablehlo.compatibility import compatible, merge
@@ -272,6 +271,7 @@ def _computed(op: ir.Op) -> np.ndarray | None:
 
 
 def _evaluate(op: ir.Op) -> np.ndarray | None:
+    from xla_core.hlo.evaluator import evaluate  # only programs with computed shapes need it
     from xla_core.stablehlo.lowering import lower  # the lowering refines what it is given
 
     sources = list(dict.fromkeys(v.owner for v in op.operands if isinstance(v.owner, ir.Op)))
