@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (HLO text has the lines that it has)
 """HLO text: what is printed is read back as the same module, and XLA reads it as we do."""
 
 from __future__ import annotations
