@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_core.errors import ResourceExhaustedError
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.inlining import inline_call
@@ -28,21 +29,28 @@ class CallInliner(HloPass):
         self._keep = keep
 
     def run(self, module: HloModule) -> bool:
+        self._check_size(module)
         changed = False
-        size = module.instruction_count
         for computation in module.post_order():
             for instruction in computation.instructions:
-                if instruction.opcode != "call" or (self._keep is not None and self._keep(instruction)):
-                    continue
-                callee = instruction.attributes["to_apply"]
-                size += callee.instruction_count
-                if size > _MAX_INSTRUCTIONS:
-                    raise ResourceExhaustedError(
-                        f"module {module.name} has more than {_MAX_INSTRUCTIONS} instructions once calls are inlined",
-                        hint="calls that nest double the program at each level; use while for repetition",
-                    )
-                inline_call(instruction, callee, instruction.operands)
-                changed = True
+                if self._inlines(instruction):
+                    inline_call(instruction, instruction.attributes["to_apply"], instruction.operands)
+                    changed = True
         if changed:
             module.remove_unreachable_computations()
         return changed
+
+    def _inlines(self, instruction: HloInstruction) -> bool:
+        return instruction.opcode == "call" and (self._keep is None or not self._keep(instruction))
+
+    def _check_size(self, module: HloModule) -> None:
+        """Calls that nest double the program at each level: told before it is done."""
+        sizes: dict[HloComputation, int] = {}
+        for computation in module.post_order():
+            inlined = [sizes[i.attributes["to_apply"]] for i in computation.instructions if self._inlines(i)]
+            sizes[computation] = computation.instruction_count + sum(inlined)
+        if sum(sizes.values()) > max(_MAX_INSTRUCTIONS, 2 * module.instruction_count):
+            raise ResourceExhaustedError(
+                f"module {module.name} has more than {_MAX_INSTRUCTIONS} instructions once calls are inlined",
+                hint="calls that nest double the program at each level; use while for repetition",
+            )
