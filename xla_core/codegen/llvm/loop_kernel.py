@@ -25,6 +25,9 @@ from xla_core.hlo.shape import Shape
 
 __all__ = ["LOOP", "Partition", "partitioned_loops", "physical_index", "unit_digits"]
 
+VECTORIZED = ('!{!"llvm.loop.unroll.disable"}',)
+"""Of a loop over the minor dimension: unrolled first, it would be the loop around it that LLVM makes vectors of."""
+
 _PARTS = 64  # units that a kernel's work should at least be cut into, where it is large enough
 _CHUNK = 1024  # elements of a row below which it is not cut
 
@@ -107,6 +110,8 @@ def partitioned_loops(
             first, limit = chunk
         opened, _ = context.open_loop(first, limit, name=f"dim{position}")
         inner.append(opened)
+        if position == len(extents) - 1 and extents[position] >= 8:
+            opened.metadata.extend(VECTORIZED)
         digits.append(Digit(opened.index, extents[position], b.level, (partition.space, position)))
     body(digits)
     for opened in reversed(inner):
@@ -140,6 +145,8 @@ def _tiled_loops(
     for position, first, limit in zip((across, last), begins, ends, strict=True):
         loop, _ = context.open_loop(first, limit, name="tile")
         opened.append(loop)
+        if position == last:
+            loop.metadata.extend(VECTORIZED)
         digits[position] = Digit(loop.index, extents[position], b.level, (partition.space, position))
     body([digits[p] for p in range(len(extents))])
     for loop in reversed(opened):
