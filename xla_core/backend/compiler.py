@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from xla_core import profiler
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import CompilationReport, Executable
 from xla_core.hlo.module import HloModule
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
     from xla_core.target import TargetConfig
 
 __all__ = ["Compiler"]
+
+# The names of artifacts that are dumped, with XLA's file names.
+_DUMPED = {
+    "llvm-unoptimized": "ir-no-opt.ll",
+    "llvm": "ir-with-opt.ll",
+    "asm": "s",
+    "ptx": "ptx",
+    "buffer-assignment": "{platform}_after_optimizations-buffer-assignment.txt",
+    "thunks": "thunks.txt",
+}
 
 
 class Compiler(abc.ABC):
@@ -59,9 +70,22 @@ class Compiler(abc.ABC):
         self, module: HloModule, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
         """`run_hlo_passes`, then `run_backend`, with the report filled in. Takes `module` over."""
-        from xla_core import profiler
+        from xla_core.passes.dump import ModuleDump
 
         options = options or CompileOptions()
+        with ModuleDump.of_compilation(options.name or module.name, options.dump_to) as dump:
+            if dump is not None:
+                dump.hlo("before_optimizations", module)
+            executable = self._compile(module, options, executor)
+            if dump is not None:
+                platform = self.target_config.name
+                dump.hlo(f"{platform}_after_optimizations", executable.module)
+                for name, content in executable.artifacts().items():
+                    if name in _DUMPED:
+                        dump.write(_DUMPED[name].format(platform=platform), content)
+        return executable
+
+    def _compile(self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None) -> Executable:
         start = time.perf_counter()
         before = module.instruction_count
         with profiler.span("run_hlo_passes", category="compile", module=module.name):

@@ -207,7 +207,9 @@ class Executable(abc.ABC):
         )
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """What the compiler made on the way, by name ("hlo", "llvm", "asm", "ptx", "object", ...)."""
+        """What the compiler made on the way, by name: "hlo", and, where there is such a thing, "buffer-assignment",
+        "llvm-unoptimized", "llvm", "asm", "ptx", "object", "thunks"; these are dumped under XLA's file names.
+        """
         return {"hlo": self.as_text()}
 
     def as_text(self) -> str:

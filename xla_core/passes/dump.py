@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import itertools
 import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from xla_core import config
@@ -18,6 +21,7 @@ __all__ = ["ModuleDump"]
 _SUBDIRECTORY = "xla_core"
 _ELIDE_OVER = 10  # elements; XLA's limit
 _numbers = itertools.count(1)
+_active: contextvars.ContextVar[ModuleDump | None] = contextvars.ContextVar("active_dump", default=None)
 _lock = threading.Lock()
 
 
@@ -49,6 +53,22 @@ class ModuleDump:
             pass_re=flags.xla_dump_hlo_pass_re,
             large_constants=flags.xla_dump_large_constants,
         )
+
+    @staticmethod
+    def active() -> ModuleDump | None:
+        """The dump of the compilation that is under way, where it has one."""
+        return _active.get()
+
+    @staticmethod
+    @contextlib.contextmanager
+    def of_compilation(module_name: str, dump_to: str | None = None) -> Iterator[ModuleDump | None]:
+        """Makes `from_flags`' dump, if there is any, the active one: all that a compilation writes has one number."""
+        dump = ModuleDump.active() or ModuleDump.from_flags(module_name, dump_to)
+        token = _active.set(dump)
+        try:
+            yield dump
+        finally:
+            _active.reset(token)
 
     def write(self, suffix: str, content: str | bytes) -> Path:
         """Writes `module_0001.NAME.SUFFIX` (suffix "ir-no-opt.ll", say) and returns its path."""

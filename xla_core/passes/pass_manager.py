@@ -61,7 +61,9 @@ class PassContext:
     @staticmethod
     def default(module: HloModule | None = None, *, verify: bool | None = None) -> PassContext:
         """Dumps as XLA_FLAGS says; the verifier after each pass when `verify`, or --xla_core_verify_passes, says so."""
-        context = PassContext(dump=None if module is None else ModuleDump.from_flags(module.name))
+        context = PassContext(
+            dump=None if module is None else ModuleDump.active() or ModuleDump.from_flags(module.name)
+        )
         if config.core_flags().xla_core_verify_passes if verify is None else verify:
             from xla_core.hlo.verifier import verify as verify_module  # only where it is asked for
 

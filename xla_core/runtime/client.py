@@ -18,6 +18,7 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFo
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
+from xla_core.passes.dump import ModuleDump
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.device import Device
@@ -26,7 +27,7 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import parse
+from xla_core.runtime.program import is_hlo_text, parse
 
 __all__ = ["Client"]
 
@@ -82,9 +83,16 @@ class Client:
         module = parse(program, file=file)
         if options.name:
             module.name = options.name
+        with ModuleDump.of_compilation(module.name, options.dump_to) as dump:
+            if dump is not None and isinstance(program, str) and not is_hlo_text(program):
+                dump.write("stablehlo.mlir", program)
+            return self._compile_module(module, options)
+
+    def _compile_module(self, module: HloModule, options: CompileOptions) -> LoadedExecutable:
         module.num_replicas = options.num_replicas or module.num_replicas
         module.num_partitions = options.num_partitions or module.num_partitions
         assignment = self._device_assignment(module.num_replicas, module.num_partitions, options.device_assignment)
+        module.entry_layouts_fixed |= options.use_entry_layouts
         flatten_entry(module)
         if options.donate is not None:
             set_donation(module, options.donate)

@@ -9,7 +9,7 @@ from xla_core import profiler
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.module import HloModule
 
-__all__ = ["parse"]
+__all__ = ["is_hlo_text", "parse"]
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _HLO_TEXT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
@@ -43,9 +43,14 @@ def parse(program: str | bytes | HloModule, *, file: str = "") -> HloModule:
             f"{type(program).__name__} is not a program", hint="pass StableHLO or HLO text, bytes, or an HloModule"
         )
     with profiler.span("parse", "compile", characters=len(program)):
-        if _HLO_TEXT.match(program):
+        if is_hlo_text(program):
             return _parse_hlo(program, file)
         return _parse_stablehlo(program, file)
+
+
+def is_hlo_text(text: str) -> bool:
+    """Whether a program's first word is HLO text's, `HloModule`."""
+    return _HLO_TEXT.match(text) is not None
 
 
 def _parse_hlo(text: str, file: str) -> HloModule:

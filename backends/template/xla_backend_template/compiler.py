@@ -46,7 +46,11 @@ class TemplateCompiler(Compiler):
             temp_bytes=assignment.temp_bytes,
             temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
         )
-        return TemplateExecutable(module, program, report)
+        artifacts = {
+            "buffer-assignment": assignment.to_text(),
+            "thunks": "\n".join(f"{type(thunk).__name__} {thunk.name}" for thunk in walk(program.thunks)) + "\n",
+        }
+        return TemplateExecutable(module, program, report, artifacts)
 
 
 def _kernel(instruction: HloInstruction, operands: tuple[BufferSlice, ...], results: tuple[BufferSlice, ...]) -> Thunk:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, RunOptions
 from xla_core.hlo import HloModule
@@ -15,11 +15,17 @@ __all__ = ["TemplateExecutable"]
 class TemplateExecutable(Executable):
     """The core's ThunkExecutor enqueues the thunks, and drives while and conditional from the host."""
 
-    def __init__(self, module: HloModule, program: ThunkProgram, report: CompilationReport) -> None:
+    def __init__(
+        self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Mapping[str, str]
+    ) -> None:
         super().__init__(module, report)
+        self._artifacts = artifacts
         self._executor = ThunkExecutor(program)
 
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
     ) -> Sequence[DeviceMemory]:
         return self._executor.execute(run_options, arguments)
+
+    def artifacts(self) -> Mapping[str, str | bytes]:
+        return {**super().artifacts(), **self._artifacts}

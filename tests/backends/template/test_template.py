@@ -158,3 +158,26 @@ def test_collectives_are_refused_with_their_names(client) -> None:
     )
     with pytest.raises(xla.UnimplementedError, match="all-reduce"):
         client.compile(text)
+
+
+def test_dumps_have_xlas_names_and_one_number(client, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={tmp_path} --xla_dump_hlo_pass_re=hlo-dce")
+    client.compile(PROGRAMS[0].text)
+    names = sorted(path.name for path in (tmp_path / "xla_core").iterdir())
+    prefixes = {name.split(".")[0] for name in names}
+    assert len(prefixes) == 1
+    (prefix,) = prefixes
+    stem = f"{prefix}.jit_{PROGRAMS[0].name}"
+    for suffix in (
+        "stablehlo.mlir",
+        "before_optimizations.txt",
+        "template_after_optimizations.txt",
+        "template_after_optimizations-buffer-assignment.txt",
+        "thunks.txt",
+    ):
+        assert f"{stem}.{suffix}" in names
+    assert any(".after_hlo-dce.before_" in name for name in names)
+    monkeypatch.delenv("XLA_FLAGS")
+    client.compile(STEP, xla.CompileOptions(dump_to=str(tmp_path / "other"), name="renamed"))
+    assert any(".renamed.before_optimizations" in path.name for path in (tmp_path / "other" / "xla_core").iterdir())
+    assert "kernel" in client.compile(STEP).artifacts()["thunks"].lower()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xla_core.cli import Scaffold
 
-__all__ = ["SCAFFOLD"]
+__all__ = ["NO_LLVM"]
 
-SCAFFOLD = Scaffold(
+NO_LLVM = Scaffold(
     description="a device without LLVM: the four classes, simulated until you replace them",
     package="xla_backend_template",
-    templates="scaffold",
+    templates="scaffold/no_llvm",
     distribution="xla-backend-template",
     renames=(("template", "$name"), ("Template", "$class_name")),
 )
