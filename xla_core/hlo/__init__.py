@@ -30,6 +30,7 @@ from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, l
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.ops.custom_calls import register_custom_call
 from xla_core.hlo.shape import Layout, Shape
+from xla_core.hlo.structural_key import StructuralKeys
 from xla_core.hlo.verifier import verify
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "PaddingDimension",
     "Shape",
     "SliceDimension",
+    "StructuralKeys",
     "Token",
     "Trait",
     "Value",

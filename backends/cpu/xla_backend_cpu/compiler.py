@@ -141,7 +141,7 @@ class CpuCompiler(Compiler):
             code = compiled.object()
         program = _program(assignment, emitter, code)
         report = CompilationReport(
-            kernels=emitter.kernels,
+            kernels=emitter.kernel_count,
             library_calls=dict(emitter.library_calls),
             temp_bytes=assignment.temp_bytes,
             temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,

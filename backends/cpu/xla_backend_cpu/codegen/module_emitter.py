@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
@@ -28,7 +28,7 @@ from xla_core.codegen.llvm import (
     LoopAbi,
     Value,
 )
-from xla_core.hlo import HloComputation, HloInstruction, HloModule
+from xla_core.hlo import HloComputation, HloInstruction, HloModule, StructuralKeys
 
 __all__ = ["ENTRY", "ModuleEmitter", "Status"]
 
@@ -63,12 +63,15 @@ _BYTES_PER_NANOSECOND = 15.0
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _NativeKernel:
-    """A kernel's name, its units of work, how few of them are worth a split, and its time on one core."""
+    """A kernel's name, its units of work, how few of them are worth a split, its time on one core, and the BLAS routine
+    that it calls.
+    """
 
     name: str
     size: int
     grain: int
     nanoseconds: float
+    routine: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class _Sequence:
 class ModuleEmitter:
     """Emits one scheduled, buffer-assigned module.
 
-    After `emit`: `module` is the LLVM module, `kernels` counts them, `library_calls` counts calls by routine, and
+    After `emit`: `module` is the LLVM module, `kernel_count` its kernels, `library_calls` counts calls by routine, and
     `nanoseconds` estimates a run where the trip counts of loops are 1.
     """
 
@@ -98,17 +101,22 @@ class ModuleEmitter:
         self.isa = isa
         self.threads = threads
         self.module = IrModule(hlo.name, triple=abi.triple, data_layout=abi.data_layout)
-        self.kernels = 0
         self.library_calls: Counter[str] = Counter()
         self.nanoseconds = 0.0
         self.has_loops = False
         self._emitter = KernelEmitter(abi, self.module)
         self._functions: dict[HloComputation, str] = {}
+        self._keys = StructuralKeys()
+        self._kernels: dict[Hashable, _NativeKernel] = {}
 
     def emit(self) -> IrModule:
         """Emits everything that the entry reaches."""
         self._computation(self.hlo.entry, ENTRY)
         return self.module
+
+    @property
+    def kernel_count(self) -> int:
+        return len(self._kernels)
 
     # -- computations ------------------------------------------------------------------------------------------------
 
@@ -230,9 +238,9 @@ class ModuleEmitter:
     # -- kernels -----------------------------------------------------------------------------------------------------
 
     def _kernel_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
-        kernel = self._kernel(instruction)
-        if kernel is None:
+        if not any(s.num_elements for s in instruction.shape.leaves()):
             return
+        kernel = self._kernel(instruction)
         b = sequence.builder
         slices = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
         slices += self.assignment.leaf_slices(instruction)
@@ -248,18 +256,26 @@ class ModuleEmitter:
         else:
             b.line(f"call void {function.name}({sequence.table}, i64 0, i64 {kernel.size})")
 
-    def _kernel(self, instruction: HloInstruction) -> _NativeKernel | None:
-        """Emits the kernel of one instruction; None where its result is empty."""
-        if not any(s.num_elements for s in instruction.shape.leaves()):
-            return None
-        name = f"kernel.{self.kernels}.{instruction.opcode}"
-        self.kernels += 1
+    def _kernel(self, instruction: HloInstruction) -> _NativeKernel:
+        """The kernel of an instruction; one for all that are the same but for where their operands lie."""
+        aliasing = self._aliasing(instruction)
+        operands = tuple(o.shape for o in instruction.operands)
+        key = (self._keys.instruction(instruction), operands, frozenset(aliasing))
+        if key not in self._kernels:
+            self._kernels[key] = self._new_kernel(instruction, aliasing)
+        kernel = self._kernels[key]
+        if kernel.routine:
+            self.library_calls[kernel.routine] += 1
+        return kernel
+
+    def _new_kernel(self, instruction: HloInstruction, aliasing: set[tuple[int, int]]) -> _NativeKernel:
+        name = f"kernel.{len(self._kernels)}.{instruction.opcode}"
         product = self._product(instruction)
         if product is not None:
             return self._blocked(name, instruction, product)
         if instruction.opcode == "dot" and is_library_dot(instruction):
             return self._library_dot(name, instruction)
-        emitted = self._emitter.emit(instruction, name, aliasing=self._aliasing(instruction))
+        emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
         nanoseconds = max(emitted.flops / _FLOPS_PER_NANOSECOND, emitted.bytes / _BYTES_PER_NANOSECOND)
         return _NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
 
@@ -286,11 +302,10 @@ class ModuleEmitter:
 
     def _library_dot(self, name: str, instruction: HloInstruction) -> _NativeKernel:
         dot = LibraryDot(instruction, self.threads)
-        self.library_calls[dot.symbol] += 1
         frame = self._frame(name, instruction, dot.pieces)
         dot.emit(frame)
         self.abi.end_kernel(frame)
-        return _NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100)
+        return _NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100, dot.symbol)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """(leaf of the result, leaf of the operands) pairs that lie in one place."""

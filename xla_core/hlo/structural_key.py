@@ -1,0 +1,62 @@
+"""Keys by which instructions and computations that are the same, but for names and metadata, find each other."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import AttributeKind
+
+__all__ = ["StructuralKeys"]
+
+
+class StructuralKeys:
+    """Numbers computations that are alike with one number, and remembers it: they must not change afterwards."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[HloComputation, int] = {}
+        self._known: dict[Hashable, int] = {}
+
+    def instruction(self, instruction: HloInstruction) -> Hashable:
+        """Everything of an instruction but its operands."""
+        attributes = instruction.attributes
+        if not attributes:
+            return instruction.opcode, instruction.shape
+        kinds = instruction.op.attributes
+        values: list[Hashable] = []
+        for name in sorted(attributes):
+            kind = kinds[name].kind if name in kinds else None
+            values.append((name, self._attribute(kind, attributes[name])))
+        return instruction.opcode, instruction.shape, tuple(values)
+
+    def computation(self, computation: HloComputation) -> int:
+        """The number of a computation."""
+        number = self._numbers.get(computation)
+        if number is None:
+            number = self._known.setdefault(self._contents(computation), len(self._known))
+            self._numbers[computation] = number
+        return number
+
+    def _attribute(self, kind: AttributeKind | None, value: Any) -> Hashable:
+        if value is None:
+            return None
+        if kind is AttributeKind.COMPUTATION:
+            return self.computation(value)
+        if kind is AttributeKind.COMPUTATIONS:
+            return tuple(self.computation(c) for c in value)
+        hashable: Hashable = value
+        return hashable
+
+    def _contents(self, computation: HloComputation) -> Hashable:
+        numbers: dict[HloInstruction, int] = {}
+        parts: list[Hashable] = []
+        for instruction in [*computation.parameters, *computation.post_order()]:
+            if instruction in numbers:
+                continue
+            numbers[instruction] = len(numbers)
+            operands = tuple(numbers[o] for o in instruction.operands)
+            predecessors = tuple(numbers[p] for p in instruction.control_predecessors)
+            parts.append((operands, predecessors, self.instruction(instruction)))
+        return numbers[computation.root], tuple(parts)
