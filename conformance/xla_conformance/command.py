@@ -22,6 +22,9 @@ def conform(
     profile: Annotated[str, typer.Option("--profile", "-p", metavar="quick|full|stress", help="How much.")] = "quick",
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write report.json and junit.xml there.")] = None,
     expression: Annotated[str, typer.Option("-k", metavar="EXPR", help="Only tests that match, as of pytest -k.")] = "",
+    stablehlo_tests: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run StableHLO's own test files of this folder instead.")
+    ] = None,
     workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
 ) -> None:
     """Decide whether a backend is right; exit code 1 if it isn't."""
@@ -29,14 +32,16 @@ def conform(
 
     from xla_conformance import report as reports
     from xla_conformance.plugin import PROFILES
-    from xla_core.errors import InvalidArgumentError
+    from xla_core.errors import InvalidArgumentError, NotFoundError
 
     if profile not in PROFILES:
         raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
+    if stablehlo_tests is not None and not stablehlo_tests.is_dir():
+        raise NotFoundError(f"{stablehlo_tests} is no folder of StableHLO's test files")
     name, environment = _examine(backend)
     out = Console(highlight=False)
     out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
-    run = _run(name, profile, expression, workers)
+    run = _run(name, profile, expression, workers, stablehlo_tests)
     run.environment = environment
     reports.print_report(out, run)
     if report is not None:
@@ -68,7 +73,7 @@ def _examine(backend: str | None) -> tuple[str, dict[str, Any]]:
         }
 
 
-def _run(backend: str, profile: str, expression: str, workers: int) -> Run:
+def _run(backend: str, profile: str, expression: str, workers: int, stablehlo_tests: Path | None) -> Run:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -86,4 +91,11 @@ def _run(backend: str, profile: str, expression: str, workers: int) -> Run:
             wrong += result.state in (State.FAIL, State.ERROR)
             bars.update(task, total=total, advance=1, group=result.group, wrong=f"{wrong} wrong" if wrong else "")
 
-        return run_suite(backend, profile, expression=expression, workers=workers, progress=show)
+        return run_suite(
+            backend,
+            profile,
+            expression=expression,
+            workers=workers,
+            stablehlo_tests=stablehlo_tests,
+            progress=show,
+        )

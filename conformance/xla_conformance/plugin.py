@@ -117,6 +117,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--xla-backend", required=False, default="", help="the backend to test")
     group.addoption("--xla-profile", choices=PROFILES, default="quick")
     group.addoption("--xla-events", type=int, default=None, help="a file descriptor for a JSON object a line")
+    group.addoption("--xla-stablehlo-tests", default="", help="a folder of StableHLO's own test files")
     group.addoption("--xla-done", default="", help="a file that lists tests to leave out, one a line")
 
 

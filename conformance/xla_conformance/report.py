@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from xla_conformance.results import GROUPS, Result, Run, State
+from xla_conformance.results import Result, Run, State
 
 __all__ = ["print_report", "to_json", "write_report"]
 
@@ -22,11 +22,10 @@ _SHOWN_FAILURES = 20
 def print_report(console: Console, run: Run) -> None:
     """A row a group, the first failures with their cause, and the verdict."""
     table = Table("group", *(s.value.replace("_", " ").lower() for s in _COLUMNS), "seconds", box=None, pad_edge=False)
-    for group in GROUPS:
+    for group in run.groups:
         counts = [run.count(state, group) for state in _COLUMNS]
-        if any(counts):
-            seconds = sum(r.seconds for r in run.results if r.group == group)
-            table.add_row(group, *map(_cell, _COLUMNS, counts), f"{seconds:.1f}")
+        seconds = sum(r.seconds for r in run.results if r.group == group)
+        table.add_row(group, *map(_cell, _COLUMNS, counts), f"{seconds:.1f}")
     console.print(table)
     bad = [r for r in run.results if r.state in (State.FAIL, State.ERROR)]
     for result in bad[:_SHOWN_FAILURES]:
@@ -61,7 +60,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "environment": run.environment,
         "summary": {state.value: run.count(state) for state in State},
-        "groups": {g: {state.value: run.count(state, g) for state in State} for g in GROUPS},
+        "groups": {g: {state.value: run.count(state, g) for state in State} for g in run.groups},
         "ops": _by_op(run),
         "results": [
             {
@@ -101,10 +100,8 @@ def write_report(run: Run, directory: Path) -> list[Path]:
 
 def _junit(run: Run) -> ElementTree.Element:
     root = ElementTree.Element("testsuites", name=f"xla conform --backend {run.backend} --profile {run.profile}")
-    for group in GROUPS:
+    for group in run.groups:
         results = [r for r in run.results if r.group == group]
-        if not results:
-            continue
         counts = {
             "tests": len(results),
             "failures": run.count(State.FAIL, group),

@@ -6,10 +6,13 @@ import dataclasses
 import enum
 from typing import Any
 
-__all__ = ["GROUPS", "Result", "Run", "State"]
+__all__ = ["GROUPS", "STABLEHLO_GROUP", "Result", "Run", "State"]
 
 GROUPS = ("loading", "transfers", "streams", "memory", "executables", "ops", "programs")
 """The parts of the suite, each a file `suite/test_GROUP.py`, in the order they run."""
+
+STABLEHLO_GROUP = "stablehlo"
+"""A part of its own, which runs instead of the others: StableHLO's test files."""
 
 
 class State(enum.Enum):
@@ -55,6 +58,11 @@ class Run:
 
     def count(self, state: State, group: str | None = None) -> int:
         return sum(r.state is state and group in (None, r.group) for r in self.results)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Those that something ran of, in order."""
+        return tuple(g for g in (*GROUPS, STABLEHLO_GROUP) if any(r.group == g for r in self.results))
 
     @property
     def conforms(self) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from xla_conformance.results import GROUPS, Result, Run, State
+from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State
 
 __all__ = ["TEST_SECONDS", "run_suite"]
 
@@ -36,6 +36,7 @@ def run_suite(
     *,
     expression: str = "",
     workers: int = 0,
+    stablehlo_tests: Path | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Runs the suite on a backend.
@@ -44,6 +45,7 @@ def run_suite(
         profile: "quick" (under a minute where a compilation takes milliseconds), "full", "stress".
         expression: which tests, as pytest's -k.
         workers: processes that share the tests; 0 runs them in one.
+        stablehlo_tests: run StableHLO's own test files of this folder instead of the suite's.
 
     Returns:
         All results. `problem` says why the suite couldn't run at all, where it couldn't.
@@ -53,7 +55,7 @@ def run_suite(
     done: list[str] = []
     total = 0
     while True:
-        child = _Child(backend, profile, expression, workers, done)
+        child = _Child(backend, profile, expression, workers, stablehlo_tests, done)
         before = len(done)
         for event in child.events(TEST_SECONDS[profile] + _GRACE_SECONDS):
             if event["event"] == "collected":
@@ -80,7 +82,15 @@ def run_suite(
 class _Child:
     """One process of pytest. `lost` is the test that it ended in, where it didn't end by itself."""
 
-    def __init__(self, backend: str, profile: str, expression: str, workers: int, done: list[str]) -> None:
+    def __init__(
+        self,
+        backend: str,
+        profile: str,
+        expression: str,
+        workers: int,
+        stablehlo_tests: Path | None,
+        done: list[str],
+    ) -> None:
         self.lost: str | None = None
         self.lost_seconds = 0.0
         self.hung = False
@@ -89,6 +99,7 @@ class _Child:
         self._log = scratch / "log"
         (scratch / "done").write_text("\n".join(done))
         suite = importlib.resources.files("xla_conformance").joinpath("suite")
+        groups = (STABLEHLO_GROUP,) if stablehlo_tests is not None else GROUPS
         reader, writer = os.pipe()
         command = [
             *(
@@ -108,7 +119,8 @@ class _Child:
             *(f"--timeout={TEST_SECONDS[profile]}", f"--basetemp={scratch / 'tmp'}"),
             *(("-p", "xdist.plugin", "-n", str(workers)) if workers else ()),
             *(("-k", expression) if expression else ()),
-            *(str(suite.joinpath(f"test_{group}.py")) for group in GROUPS),
+            *((f"--xla-stablehlo-tests={stablehlo_tests.resolve()}",) if stablehlo_tests else ()),
+            *(str(suite.joinpath(f"test_{group}.py")) for group in groups),
         ]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(

@@ -20,6 +20,7 @@ SCAFFOLDS_GROUP = "xla_core.scaffolds"
 
 SUFFIX = ".tmpl"
 PACKAGE_DIRECTORY = "package"
+SHARED = "scaffold_files"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,11 +30,13 @@ class Scaffold:
     Attributes:
         description: one line: what the vendor has.
         package: import name of the package that holds the templates; also what `--copy` copies.
-        templates: directory in it. Its `common` goes into every new package, its `subclass` into one that subclasses
-            `package`. Files are string.Template texts; ".tmpl" is cut off their names, and a directory named
-            "package" becomes the new package. Variables: name, class_name, module (import name), distribution, base
-            (the distribution that `package` comes from, "" for a copy).
-        distribution: that `package` comes from.
+        templates: directory in it. Its `common` goes into every new package, beside what all scaffolds share; its
+            `subclass` into one that subclasses `package`. Files are string.Template texts; ".tmpl" is cut off their
+            names, and a directory named "package" becomes the new package. Variables: name, class_name, module (import
+            name), distribution, dependencies, base (import name of what it subclasses).
+        distribution: that `package` comes from; a package that subclasses it depends on it.
+        copy_dependencies: what a copy depends on instead, as requirements.
+        copy_into: where the copy goes in the new package, which then subclasses it; "" makes the copy the package.
         renames: (regular expression, template of its replacement) for the sources of a copy, in order.
     """
 
@@ -41,6 +44,8 @@ class Scaffold:
     package: str
     templates: str
     distribution: str
+    copy_dependencies: tuple[str, ...] = ()
+    copy_into: str = ""
     renames: tuple[tuple[str, str], ...] = ()
 
 
@@ -78,16 +83,18 @@ def create(scaffold: Scaffold, name: str, directory: Path, *, copy: bool = False
         "class_name": class_name,
         "module": f"xla_backend_{name}",
         "distribution": root.name,
-        "base": "" if copy else scaffold.distribution,
-        "base_dependency": "" if copy else f', "{scaffold.distribution}"',
+        "base": f"xla_backend_{name}.{scaffold.copy_into}" if copy else scaffold.package,
+        "dependencies": "".join(f', "{d}"' for d in (scaffold.copy_dependencies if copy else (scaffold.distribution,))),
     }
     package = importlib.resources.files(importlib.import_module(scaffold.package))
     templates = package.joinpath(scaffold.templates)
+    _render(importlib.resources.files("xla_core.cli").joinpath(SHARED), root, variables)
     _render(templates.joinpath("common"), root, variables)
     if copy:
         renames = [(re.compile(old), Template(new).substitute(variables)) for old, new in scaffold.renames]
-        _copy(package, root / variables["module"], renames, skip=scaffold.templates.split("/")[0])
-    else:
+        target = root / variables["module"] / scaffold.copy_into
+        _copy(package, target, renames, skip=scaffold.templates.split("/")[0])
+    if not copy or scaffold.copy_into:
         _render(templates.joinpath("subclass"), root, variables)
     return root
 

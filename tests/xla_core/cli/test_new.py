@@ -60,6 +60,12 @@ def test_a_new_package_works(
     assert ran.code == 0, ran.out + ran.err
     spec = registry.load_backend(name)
     assert spec.platform.__name__.startswith(name.capitalize())
+    emitted = xla("compile", program, "--backend", name, "--emit", "hlo")
+    assert emitted.code == 0, emitted.err
+    if scenario != "3":
+        asm = xla("compile", program, "--backend", name, "--emit", "asm")
+        assert asm.code == 0, asm.err
+        assert "mul" in asm.out
     with xla_core.Client(name) as client:
         assert client.platform.compiler.target_config.name == name
     for module in [m for m in sys.modules if m.startswith(f"xla_backend_{name}")]:

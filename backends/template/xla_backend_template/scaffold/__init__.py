@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xla_core.cli import Scaffold
 
-__all__ = ["NO_LLVM"]
+__all__ = ["NO_LLVM", "WITH_LLVM"]
 
 NO_LLVM = Scaffold(
     description="a device without LLVM: the four classes, simulated until you replace them",
@@ -12,4 +12,13 @@ NO_LLVM = Scaffold(
     templates="scaffold/no_llvm",
     distribution="xla-backend-template",
     renames=(("template", "$name"), ("Template", "$class_name")),
+)
+
+WITH_LLVM = Scaffold(
+    description="a device with an LLVM target: code by the shared emitter, simulated until you launch it",
+    package="xla_backend_template",
+    templates="scaffold/with_llvm",
+    distribution="xla-backend-template",
+    copy_into="simulation",
+    renames=(("xla_backend_template", "$base"), ("xla_template_", "xla_${name}_"), ('"template"', '"$name"')),
 )

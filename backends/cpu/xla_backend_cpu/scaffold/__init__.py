@@ -1,0 +1,20 @@
+"""What `xla new NAME --scenario 1` makes packages from: see `xla_core.cli.Scaffold`."""
+
+from __future__ import annotations
+
+from xla_core.cli import Scaffold
+
+__all__ = ["SCAFFOLD"]
+
+SCAFFOLD = Scaffold(
+    description="a processor with an LLVM target: native code for it, until you say otherwise for this machine's own",
+    package="xla_backend_cpu",
+    templates="scaffold",
+    distribution="xla-backend-cpu",
+    copy_dependencies=("llvmlite>=0.50,<0.51", "scipy-openblas32>=0.3.29"),
+    renames=(
+        (r"xla_backend_cpu", "$module"),
+        (r"\bCpu(?=[A-Z])", "$class_name"),
+        (r'name="cpu"', 'name="$name"'),
+    ),
+)
