@@ -12,6 +12,7 @@ from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer, in_plac
 from xla_core.analysis.control_flow import control_flow_callees, reachable_sequences, sequential_computations
 from xla_core.analysis.cost_analysis import Cost, HloCostAnalysis, known_trip_count
 from xla_core.analysis.dataflow import HloDataflowAnalysis, HloValue, ValueKind
+from xla_core.analysis.memory_map import plot_memory_map
 from xla_core.analysis.reachability import HloReachability
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "control_flow_callees",
     "in_place_operands",
     "known_trip_count",
+    "plot_memory_map",
     "reachable_sequences",
     "sequential_computations",
 ]

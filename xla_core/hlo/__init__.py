@@ -23,12 +23,14 @@ from xla_core.hlo.evaluator import (
     evaluate_parallel,
     evaluate_replicas,
 )
+from xla_core.hlo.graph import to_dot
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.ops.custom_calls import register_custom_call
+from xla_core.hlo.printer import PrintOptions
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.hlo.structural_key import StructuralKeys
 from xla_core.hlo.verifier import verify
@@ -51,6 +53,7 @@ __all__ = [
     "OpDef",
     "OpMetadata",
     "PaddingDimension",
+    "PrintOptions",
     "Shape",
     "SliceDimension",
     "StructuralKeys",
@@ -69,6 +72,7 @@ __all__ = [
     "lookup",
     "register_custom_call",
     "scalar_computation",
+    "to_dot",
     "verify",
 ]
 

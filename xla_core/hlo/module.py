@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.names import NameUniquer
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.printer import PrintOptions
 
 __all__ = ["HloModule", "InputOutputAlias"]
 
@@ -147,13 +151,14 @@ class HloModule:
             copy.schedule = {copies[c]: [instructions[i] for i in order] for c, order in self.schedule.items()}
         return copy
 
-    def to_text(self) -> str:
-        """XLA's HLO text."""
+    def to_text(self, options: PrintOptions | None = None) -> str:
+        """XLA's HLO text; `options` leave parts of it out."""
         from xla_core.hlo.printer import module_to_text  # the printer reads modules
 
-        return module_to_text(self)
+        return module_to_text(self) if options is None else module_to_text(self, options)
 
-    __str__ = to_text
+    def __str__(self) -> str:
+        return self.to_text()
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"

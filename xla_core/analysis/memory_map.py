@@ -1,0 +1,71 @@
+"""A picture of a buffer assignment: which bytes hold which value, and when."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xla_core.analysis.buffer_assignment import AllocationKind, BufferAssignment
+from xla_core.errors import UnavailableError
+
+__all__ = ["plot_memory_map"]
+
+_KINDS = (AllocationKind.TEMP,)
+_LINE = 0.03  # of the picture's height: what a name takes
+_LETTER = 0.011  # of the picture's width
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def plot_memory_map(
+    assignment: BufferAssignment, path: str | Path, *, kinds: tuple[AllocationKind, ...] = _KINDS
+) -> None:
+    """Draws the allocations of `kinds`, one above the other, into a file (.png, .svg, .pdf).
+
+    Across: the steps of the schedule. Up: bytes. Each box is a value, as long as it is alive. Needs matplotlib;
+    raises UnavailableError without it.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UnavailableError(
+            "pictures need matplotlib, which is not installed", hint="pip install 'xla-core[pictures]'"
+        ) from error
+
+    bases: dict[int, int] = {}
+    height = 0
+    for allocation in assignment.allocations:
+        if allocation.kind in kinds:
+            bases[allocation.index] = height
+            height += allocation.size
+    shown = [(value, place) for value, place in assignment.slices.items() if place.allocation.index in bases]
+    last = 1 + max((end for value, _ in shown for _, end in value.segments()), default=0)
+    unit, scale = _unit(height)
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    colours = mpl.colormaps["tab20"]
+    for number, (value, place) in enumerate(sorted(shown, key=lambda item: item[0].start)):
+        bottom, size = (bases[place.allocation.index] + place.offset) / scale, place.size / scale
+        spans = [(start, end + 1 - start) for start, end in value.segments()]
+        colour = colours(number % colours.N)
+        axes.broken_barh(spans, (bottom, size), facecolors=colour, edgecolors="#37474f", linewidth=0.5)
+        if place.size > _LINE * height and spans[0][1] > _LETTER * last * len(value.name):
+            axes.text(value.start + 0.1, bottom + size / 2, value.name, va="center", fontsize=7)
+    for base in list(bases.values())[1:]:
+        axes.axhline(base / scale, color="#37474f", linewidth=1)
+    axes.set_xlim(0, last)
+    axes.set_ylim(0, max(height, 1) / scale)
+    axes.set_xlabel("step of the schedule")
+    axes.set_ylabel(unit)
+    axes.set_title(
+        f"{assignment.module.name}: {assignment.temp_bytes} bytes of temporaries, "
+        f"{assignment.temp_bytes_without_reuse} without reuse",
+        fontsize=10,
+    )
+    figure.savefig(path)
+
+
+def _unit(size: int) -> tuple[str, int]:
+    """The unit in which `size` bytes is a number of a few digits, and its bytes."""
+    power = min(max(size.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    return _UNITS[power], 1 << (10 * power)
