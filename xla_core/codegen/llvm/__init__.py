@@ -15,8 +15,9 @@ whole. `aliasing` names the (result leaf, operand leaf) pairs that may be one bu
 pairs that is right. All else is `noalias`.
 
 With `LoopAbi` the function is ``void @name(ptr %buffers, i64 %begin, i64 %end)``, where %buffers points to an array of
-buffer pointers, each aligned to `abi.alignment`; it is `noinline`, calls nothing outside the module but what
-`abi.math` brings in, and writes nothing but its results.
+buffer pointers, each aligned to `abi.alignment`; it is `noinline`, and writes nothing but its results. Outside the
+module it calls what `abi.math` brings in, `malloc` and `free` (sorts of long rows, by `abi.allocate`), and `fmod` and
+`fmodf` (floating remainder). Copies of one row may also become `memcpy` or `memset`, as LLVM sees fit.
 
 What is inside, from the ground up: `types`, `builder` (text of LLVM IR), `target_abi`, `index` and `ir_array` (where an
 element lies), `context` (open loops, hoisting, known values), `math` and the tables of integer, float and complex ops,

@@ -18,10 +18,18 @@ from xla_core.codegen.llvm.target_abi import TargetAbi
 if TYPE_CHECKING:
     from xla_core.codegen.llvm.transposition import Tile
 
-__all__ = ["EmissionContext", "LoopBody"]
+__all__ = ["EmissionContext", "LoopBody", "minor_loop_metadata"]
 
 LoopBody = Callable[[list[Digit], list[Value]], Sequence[Value]]
 """(the loops' digits, carried values at the start of an iteration) -> carried values at its end."""
+
+
+def minor_loop_metadata(extent: int) -> tuple[str, ...]:
+    """Hints for a loop over contiguous elements.
+
+    Were it unrolled before the vectorizer sees it, LLVM would make vectors of the loop around it, with gathers.
+    """
+    return ('!{!"llvm.loop.unroll.disable"}',) if extent >= 8 else ()
 
 
 class _Scope:
@@ -183,7 +191,7 @@ class EmissionContext:
                 return inner([*digits, Digit(zero, 1, 0)], values)
             loop, phis = self.open_loop(zero, self.builder.int_(extents[position]), None, values, name)
             if position == len(extents) - 1:
-                loop.metadata.extend(metadata)
+                loop.metadata.extend(metadata or minor_loop_metadata(extents[position]))
             digit = Digit(loop.index, extents[position], self.builder.level, loop=(space, position))
             return self.close_loop(loop, inner([*digits, digit], phis))
 

@@ -121,8 +121,17 @@ class ElementalIrEmitter:
     def _float_to_integer(self, value: Value, target: ElementType) -> Value:
         b, bits = self.b, target.bit_width
         through = max(bits, 32)  # narrower results saturate in integers, whose vector forms are better
-        name = "fptosi.sat" if target.is_signed or bits < 32 else "fptoui.sat"
-        wide = b.intrinsic(name, value, suffixes=(f"i{through}", value.type), result=f"i{through}")
+        signed = target.is_signed or bits < 32
+        low, high = (-(1 << through - 1), (1 << through - 1) - 1) if signed else (0, (1 << through) - 1)
+        wide_type = f"i{through}"
+        # The plain conversion is undefined outside its range: it is given 0 there. (llvm.fptosi.sat is slower.)
+        above = b.fcmp("oge", value, b.like(float(high + 1), value))
+        inside = b.and_(b.fcmp("olt", value, b.like(float(high + 1), value)), b.fcmp("oge", value, b.like(low, value)))
+        safe = b.select(inside, value, b.like(0.0, value))
+        wide = b.cast("fptosi" if signed else "fptoui", safe, wide_type)
+        wide = b.select(above, b.int_(high if high < 1 << through - 1 else -1, wide_type), wide)
+        if low:
+            wide = b.select(b.fcmp("olt", value, b.like(low, value)), b.int_(low, wide_type), wide)
         if through == bits:
             return wide
         low = -(1 << bits - 1) if target.is_signed else 0

@@ -14,6 +14,7 @@ from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.elemental import ELEMENTAL, ElementalIrEmitter
 from xla_core.codegen.llvm.index import Index
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue, IrArray
+from xla_core.codegen.llvm.rows import Rows
 from xla_core.codegen.llvm.transposition import load_element
 from xla_core.codegen.llvm.types import constant_text, register_type
 from xla_core.errors import InternalError, UnimplementedError
@@ -65,6 +66,8 @@ class FusedIrEmitter:
         self._bindings = bindings
         self.level = level
         self._serial = context.serial()
+        self.rows = Rows(context, self._serial)
+        self._reductions: dict[HloComputation | None, set[HloInstruction]] = {}
 
     def value(self, instruction: HloInstruction, index: Index) -> ElementValue:
         """The element of an array-shaped instruction."""
@@ -96,6 +99,9 @@ class FusedIrEmitter:
         while stack:
             top = stack[-1]
             if self._is_elemental(top):
+                for o in top.operands:  # rows first: reductions may keep what this loop needs too
+                    if o in self._with_reductions(o) and not self._is_elemental(o):
+                        self._value(o, _operand_index(o, index))
                 missing = [
                     o
                     for o in top.operands
@@ -115,6 +121,19 @@ class FusedIrEmitter:
             raise InternalError(f"the value of {instruction.name} was lost while it was emitted")
         return cast("ElementValue | list[ElementValue]", result)
 
+    def _with_reductions(self, instruction: HloInstruction) -> set[HloInstruction]:
+        """The instructions of a computation that reductions go into, unless they are bound."""
+        computation = instruction.parent
+        if computation not in self._reductions:
+            found: set[HloInstruction] = set()
+            if any(i.opcode == "reduce" for i in (computation.instructions if computation else ())):
+                for each in computation.post_order() if computation else ():
+                    bound = each in self._bindings
+                    if not bound and (each.opcode == "reduce" or any(o in found for o in each.operands)):
+                        found.add(each)
+            self._reductions[computation] = found
+        return self._reductions[computation]
+
     def _is_elemental(self, instruction: HloInstruction) -> bool:
         return instruction.opcode in ELEMENTAL and instruction not in self._bindings
 
@@ -126,8 +145,13 @@ class FusedIrEmitter:
             return self._bound(binding, index)
         emit = ELEMENTAL.get(instruction.opcode)
         if emit is not None:
+            kept = self.rows.read(instruction, index)
+            if kept is not None:
+                return kept
             operands = [self.value(o, _operand_index(o, index)) for o in instruction.operands]
-            return emit(self.elemental, instruction, operands)
+            value = emit(self.elemental, instruction, operands)
+            self.rows.keep(instruction, index, value)
+            return value
         generate = GENERATORS.get(instruction.opcode)
         if generate is None:
             raise UnimplementedError(

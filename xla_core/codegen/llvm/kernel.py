@@ -75,6 +75,13 @@ class KernelBody:
         leaves = [leaf for root in self.roots for leaf in root.shape.leaves()]
         return all(leaf.layout is None or leaf.layout.is_row_major for leaf in leaves)
 
+    @property
+    def has_inner_reductions(self) -> bool:
+        """Whether anything is computed from a reduction inside the fusion."""
+        if self.instruction.opcode != "fusion":
+            return False
+        return any(i.opcode == "reduce" and i.user_count for i in self.instruction.attribute("calls").instructions)
+
     def operand_leaf(self, inner: HloInstruction) -> int:
         """The number among the operands' leaves of what the root reads directly; -1 where it is computed inside."""
         inside = self.instruction.opcode == "fusion"

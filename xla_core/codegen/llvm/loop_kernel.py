@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 
 from xla_core.codegen.llvm.builder import Value
-from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.data_movement import sliced, transposed
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index, split_digit
@@ -24,9 +24,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 
 __all__ = ["LOOP", "Partition", "partitioned_loops", "physical_index", "unit_digits"]
-
-VECTORIZED = ('!{!"llvm.loop.unroll.disable"}',)
-"""Of a loop over the minor dimension: unrolled first, it would be the loop around it that LLVM makes vectors of."""
 
 _PARTS = 64  # units that a kernel's work should at least be cut into, where it is large enough
 _CHUNK = 1024  # elements of a row below which it is not cut
@@ -40,11 +37,19 @@ class Partition:
     """
 
     def __init__(
-        self, space: Hashable, extents: Sequence[int], *, flatten: bool = False, tile: int = 0, across: int = -1
+        self,
+        space: Hashable,
+        extents: Sequence[int],
+        *,
+        flatten: bool = False,
+        tile: int = 0,
+        across: int = -1,
+        whole_rows: bool = False,
     ) -> None:
         """`flatten` makes every element a unit; `tile` bounds the chunk and asks for one even in a single loop.
 
-        `across` is a loop that runs in square tiles with the last one; each tile is a unit then.
+        `across` is a loop that runs in square tiles with the last one; each tile is a unit then. With `whole_rows` the
+        last loop is not cut: what is computed once a row is costly.
         """
         self.across = across
         self.space = space
@@ -67,7 +72,7 @@ class Partition:
         sizes = [math.prod(outer[:taken]) for taken in range(len(outer) + 1)]
         self.prefix = len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= _PARTS), len(outer))
         rows, inner, least = sizes[self.prefix], self.extents[-1], 64 if tile else _CHUNK
-        wanted = min(_ceil_div(_PARTS, rows), inner // least) if rows < _PARTS else 1
+        wanted = min(_ceil_div(_PARTS, rows), inner // least) if rows < _PARTS and not whole_rows else 1
         wanted = max(wanted, _ceil_div(inner, tile)) if tile else wanted
         if wanted > 1:
             self.chunk = _ceil_div(_ceil_div(inner, wanted), 64) * 64
@@ -110,8 +115,8 @@ def partitioned_loops(
             first, limit = chunk
         opened, _ = context.open_loop(first, limit, name=f"dim{position}")
         inner.append(opened)
-        if position == len(extents) - 1 and extents[position] >= 8:
-            opened.metadata.extend(VECTORIZED)
+        if position == len(extents) - 1:
+            opened.metadata.extend(minor_loop_metadata(extents[position]))
         digits.append(Digit(opened.index, extents[position], b.level, (partition.space, position)))
     body(digits)
     for opened in reversed(inner):
@@ -146,7 +151,7 @@ def _tiled_loops(
         loop, _ = context.open_loop(first, limit, name="tile")
         opened.append(loop)
         if position == last:
-            loop.metadata.extend(VECTORIZED)
+            loop.metadata.extend(minor_loop_metadata(SIZE))
         digits[position] = Digit(loop.index, extents[position], b.level, (partition.space, position))
     body([digits[p] for p in range(len(extents))])
     for loop in reversed(opened):
@@ -262,7 +267,9 @@ def _partitions(body: KernelBody) -> list[Partition]:
         space = ("kernel", number)
         extents = body.spaces.setdefault(space, [section.shape.num_elements])
         (across,) = body.spaces.get(("tile", space), [-1])
-        partitions.append(Partition(space, extents, flatten=body.abi.flatten, across=across))
+        partitions.append(
+            Partition(space, extents, flatten=body.abi.flatten, across=across, whole_rows=body.has_inner_reductions)
+        )
     return partitions
 
 

@@ -29,7 +29,8 @@ class Reducer:
     """The body of a reduce or reduce-window on register values.
 
     A body that is one addition, multiplication, maximum or minimum of small floats accumulates in f32 and is rounded
-    at the end; float additions and multiplications may be reordered. Operands of narrower types than the body's are
+    at the end; float additions and multiplications may be reordered, and
+    the sign of a zero extremum is either's. Operands of narrower types than the body's are
     converted to them.
     """
 
@@ -48,7 +49,7 @@ class Reducer:
         self.opcode = simple_opcode(self.computation)
         small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
         self.wide = small and self.opcode in ("add", "multiply", "maximum", "minimum")
-        self.flags = "reassoc" if self.opcode in ("add", "multiply") else ""
+        self.flags = {"add": "reassoc", "multiply": "reassoc", "maximum": "nsz", "minimum": "nsz"}.get(self.opcode, "")
 
     def start(self) -> list[Value]:
         """The registers of the initial values."""
@@ -127,7 +128,15 @@ def _reduce(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> lis
 
     if reducer.extent == 0:
         return reducer.leave(start)
-    return reducer.leave(f.context.nest(("reduce", instruction), reducer.extent, step, start, name="reduce"))
+    space = ("reduce", instruction)
+    if len(f.context.extents(space, reducer.extent)) == 1:
+        with f.rows.kept(reducer.extent) as visit:
+
+            def visited(digits: list[Digit], carried: list[Value]) -> Sequence[Value]:
+                return visit(digits[0], lambda: step(digits, carried))
+
+            return reducer.leave(f.context.nest(space, reducer.extent, visited, start, name="reduce"))
+    return reducer.leave(f.context.nest(space, reducer.extent, step, start, name="reduce"))
 
 
 @elemental("map")

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 
 from xla_core.codegen.llvm.builder import Value
-from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.contraction import ConvolutionForm, DotForm, ProductSum
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index, merge_digits
@@ -376,7 +376,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             visit(Index(dims, [*prefix, digit]), b.sub(index, first, "nuw nsw"))
             return ()
 
-        context.loop(first, limit, one, name="tile")
+        context.loop(first, limit, one, name="tile", metadata=minor_loop_metadata(partition.chunk))
 
     def initialize(_: Index, slot: Value) -> None:
         for start, tile in zip(starts, tiles, strict=True):

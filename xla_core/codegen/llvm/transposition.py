@@ -100,9 +100,7 @@ def _stage(
             lines = []
             for k in range(_SIDE):
                 place = b.add(b.mul(b.add(column, b.int_(k)), b.int_(stride)), row)
-                lines.append(
-                    b.load(vector, b.gep(bits, start, place), align=width, metadata=array.load_metadata)
-                )
+                lines.append(b.load(vector, b.gep(bits, start, place), align=width, metadata=array.load_metadata))
             for k, line in enumerate(_transpose(b, lines)):
                 place = b.add(b.mul(b.add(row, b.int_(k)), b.int_(SIZE)), column)
                 b.store(line, b.gep(bits, memory, place), align=width)
@@ -145,4 +143,3 @@ def _transpose(b: IrBuilder, lines: list[Value]) -> list[Value]:
     for _ in range(side.bit_length() - 1):
         lines = [shuffle(lines[k], lines[k + half], order) for k in range(half) for order in (low, high)]
     return lines
-
