@@ -55,8 +55,11 @@ def is_hlo_text(text: str) -> bool:
 
 def _parse_hlo(text: str, file: str) -> HloModule:
     from xla_core.hlo.parser import parse_hlo  # each reader only for its own texts
+    from xla_core.hlo.verifier import verify
 
-    return parse_hlo(text, file=file)
+    module = parse_hlo(text, file=file)
+    verify(module)  # the reader takes shapes as they are written
+    return module
 
 
 def _parse_stablehlo(text: str, file: str) -> HloModule:
