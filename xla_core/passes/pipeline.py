@@ -2,76 +2,103 @@
 
     simplification -> target -> legalization -> simplification-after-legalization -> layout -> fusion -> scheduling
 
-Each stage is a pipeline of passes; a backend replaces any of them by name. After `legalization` every instruction must
-satisfy `target.supports`, and `LegalityChecker` sees to it where later stages end.
+Each stage is a pass, mostly a pipeline of passes; a backend replaces any of them by name. From `legalization` on every
+instruction satisfies `target.supports`; a checker at the end of each later stage that makes instructions sees to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.passes.call_inliner import CallInliner
 from xla_core.passes.copy_insertion import CopyInsertion
 from xla_core.passes.flatten_call_graph import FlattenCallGraph
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
+from xla_core.passes.hlo_dce import HloDce
 from xla_core.passes.layout_assignment import LayoutAssignment
-from xla_core.passes.legalization import Legalization
+from xla_core.passes.legalization import LegalityChecker, Legalization
+from xla_core.passes.map_inliner import MapInliner
 from xla_core.passes.memory_scheduler import HloMemoryScheduler
 from xla_core.passes.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
-from xla_core.passes.pass_manager import HloPass, HloPassFix, HloPassPipeline, PassContext
-from xla_core.passes.registry import PASSES, create_pass
+from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
+from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
+from xla_core.passes.tuple_simplifier import TupleSimplifier
 from xla_core.target import TargetConfig
 
-__all__ = ["STAGES", "default_pipeline", "run_hlo_passes"]
+__all__ = ["STAGES", "PipelineOptions", "default_pipeline", "run_hlo_passes"]
 
 
-class _Options(Protocol):
-    @property
-    def optimization_level(self) -> int: ...
+@dataclasses.dataclass(frozen=True, slots=True)
+class PipelineOptions:
+    """What of the compile options the pipeline reads.
+
+    Attributes:
+        optimization_level: 0 only what is needed to run, 1 simplification, 2 fusion too.
+        precision: "fast" lets simplification change rounding.
+        fallback: "host" leaves what the target can't run in the module; "none" makes that an error.
+    """
+
+    optimization_level: int = 2
+    precision: str = "default"
+    fallback: str = "none"
+
+    @staticmethod
+    def of(options: Any) -> PipelineOptions:
+        """From anything that has these attributes (a CompileOptions); None gives the defaults."""
+        names = [f.name for f in dataclasses.fields(PipelineOptions)]
+        return PipelineOptions(**{name: getattr(options, name) for name in names if hasattr(options, name)})
 
 
-_SIMPLIFY = ("algebraic-simplifier", "hlo-constant-folding", "tuple-simplifier", "hlo-cse", "hlo-dce")
+def _simplification(target: TargetConfig, options: PipelineOptions) -> HloPass:
+    if not options.optimization_level:
+        return HloPassPipeline("simplification", [CallInliner(), MapInliner(), TupleSimplifier(), HloDce()])
+    return simplification_pipeline(SimplificationOptions(fast_math=options.precision == "fast"))
 
 
-def _named(names: Sequence[str]) -> list[HloPass]:
-    return [create_pass(name) for name in names if name in PASSES]
-
-
-def _simplification(target: TargetConfig, level: int) -> HloPass:
-    if not level:
-        return HloPassPipeline("simplification", [*_named(["call-inliner", "tuple-simplifier", "hlo-dce"])])
-    return HloPassPipeline(
-        "simplification",
-        [*_named(["call-inliner"]), HloPassFix(HloPassPipeline("simplify", _named(_SIMPLIFY)), limit=4)],
-    )
-
-
-def _target(target: TargetConfig, level: int) -> HloPass:
+def _target(target: TargetConfig, options: PipelineOptions) -> HloPass:
     """The backend's own patterns: the core has none."""
     return HloPassPipeline("target")
 
 
-def _legalization(target: TargetConfig, level: int) -> HloPass:
-    return HloPassPipeline("legalization", [Legalization(target.supports)])
+def _legalization(target: TargetConfig, options: PipelineOptions) -> HloPass:
+    return HloPassPipeline("legalization", [Legalization(target.supports, refuse=options.fallback != "host")])
 
 
-def _simplification_after_legalization(target: TargetConfig, level: int) -> HloPass:
-    return HloPassPipeline("simplification-after-legalization", _named(_SIMPLIFY) if level else [])
+def _simplification_after_legalization(target: TargetConfig, options: PipelineOptions) -> HloPass:
+    name = "simplification-after-legalization"
+    if not options.optimization_level:
+        return HloPassPipeline(name)
+
+    def accept(instruction: HloInstruction) -> bool:
+        return bool(target.supports(instruction))
+
+    own = SimplificationOptions(
+        fast_math=options.precision == "fast", accept=accept, canonical_dots=False, keep_call=lambda _: True, limit=2
+    )
+    pipeline = simplification_pipeline(own, name=name)
+    return _checked(pipeline, target, options)
 
 
-def _layout(target: TargetConfig, level: int) -> HloPass:
-    return HloPassPipeline("layout", [LayoutAssignment(target.layouts)])
+def _layout(target: TargetConfig, options: PipelineOptions) -> HloPass:
+    return _checked(HloPassPipeline("layout", [LayoutAssignment(target.layouts), HloDce()]), target, options)
 
 
-def _fusion(target: TargetConfig, level: int) -> HloPass:
-    policy = FusionPolicy(target.fusion)
-    return HloPassPipeline("fusion", [InstructionFusion(policy), MultiOutputFusion(policy)] if level else [])
+def _fusion(target: TargetConfig, options: PipelineOptions) -> HloPass:
+    pipeline = HloPassPipeline("fusion")
+    if options.optimization_level >= 2 and "fusion" in target.capabilities.ops:
+        policy = FusionPolicy(target.fusion)
+        pipeline.add(InstructionFusion(policy))
+        pipeline.add(MultiOutputFusion(policy))
+    return pipeline
 
 
-def _scheduling(target: TargetConfig, level: int) -> HloPass:
+def _scheduling(target: TargetConfig, options: PipelineOptions) -> HloPass:
     size = target.shape_size_bytes
     return HloPassPipeline(
         "scheduling",
@@ -79,7 +106,13 @@ def _scheduling(target: TargetConfig, level: int) -> HloPass:
     )
 
 
-STAGES: Mapping[str, Callable[[TargetConfig, int], HloPass]] = {
+def _checked(pipeline: HloPassPipeline, target: TargetConfig, options: PipelineOptions) -> HloPassPipeline:
+    if options.fallback != "host":
+        pipeline.add(LegalityChecker(target.supports))
+    return pipeline
+
+
+STAGES: Mapping[str, Callable[[TargetConfig, PipelineOptions], HloPass]] = {
     "simplification": _simplification,
     "target": _target,
     "legalization": _legalization,
@@ -88,25 +121,24 @@ STAGES: Mapping[str, Callable[[TargetConfig, int], HloPass]] = {
     "fusion": _fusion,
     "scheduling": _scheduling,
 }
-"""Stage -> a maker of its default: (target, optimization level) -> pass."""
+"""Stage -> a maker of its default."""
 
 
 def default_pipeline(
-    target: TargetConfig, optimization_level: int = 2, stages: Mapping[str, HloPass] | None = None
+    target: TargetConfig, options: Any = None, stages: Mapping[str, HloPass] | None = None
 ) -> HloPassPipeline:
     """The whole pipeline. `stages` replaces stages by name. Printing it shows every pass."""
-    replaced = stages or {}
-    made = [replaced[name] if name in replaced else make(target, optimization_level) for name, make in STAGES.items()]
+    own, replaced = PipelineOptions.of(options), stages or {}
+    made = [replaced[name] if name in replaced else make(target, own) for name, make in STAGES.items()]
     return HloPassPipeline("optimization", made)
 
 
 def run_hlo_passes(
-    module: HloModule,
-    target: TargetConfig,
-    options: _Options | None = None,
-    stages: Mapping[str, HloPass] | None = None,
+    module: HloModule, target: TargetConfig, options: Any = None, stages: Mapping[str, HloPass] | None = None
 ) -> HloModule:
-    """Runs the default pipeline, with the stages of `stages` in place of the core's, on `module`; returns it."""
-    level = 2 if options is None else options.optimization_level
-    PassContext.default(module).run(default_pipeline(target, level, stages), module, ())
+    """Runs the default pipeline, with the stages of `stages` in place of the core's, on `module`; returns it.
+
+    Raises UnimplementedError when the target cannot run the program.
+    """
+    PassContext.default(module).run(default_pipeline(target, options, stages), module, ())
     return module

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -116,9 +118,15 @@ class Capabilities(BaseModel):
         both = {**self.constraints, opcode: (*self.constraints.get(opcode, ()), constraint)}
         return self.model_copy(update={"constraints": both})
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Capabilities:
+        """As pydantic's; what was derived from the old fields is not kept."""
+        made = super().model_copy(update=update, deep=deep)
+        made.__dict__.pop("held_types", None)
+        return made
+
     # -- asking ------------------------------------------------------------------------------------------------------
 
-    @property
+    @functools.cached_property
     def held_types(self) -> frozenset[ElementType]:
         """Types of arrays that may lie in the device's memory."""
         if self.storage_types is not None:

@@ -30,17 +30,24 @@ Supports = Callable[[HloInstruction], Support]
 class Legalization(HloPass):
     """Makes every instruction one that the target runs; raises UnimplementedError where that is not possible.
 
-    `decompositions` are the target's own, tried before the core's.
+    `decompositions` are the target's own, tried before the core's. Without `refuse`, what can't be rewritten stays.
     """
 
-    name = "legalization"
+    name = "legalize"
 
-    def __init__(self, supports: Supports, decompositions: Mapping[str, Sequence[Rule]] | None = None) -> None:
+    def __init__(
+        self,
+        supports: Supports,
+        decompositions: Mapping[str, Sequence[Rule]] | None = None,
+        *,
+        refuse: bool = True,
+    ) -> None:
         self._supports = supports
         self._decompositions = decompositions or {}
+        self._refuse = refuse
 
     def run(self, module: HloModule) -> bool:
-        return legalize(module, self._supports, self._decompositions)
+        return legalize(module, self._supports, self._decompositions, refuse=self._refuse)
 
 
 class LegalityChecker(HloPass):
@@ -69,10 +76,16 @@ def unsupported_instructions(module: HloModule, supports: Supports) -> list[tupl
     return found
 
 
-def legalize(module: HloModule, supports: Supports, decompositions: Mapping[str, Sequence[Rule]] | None = None) -> bool:
+def legalize(
+    module: HloModule,
+    supports: Supports,
+    decompositions: Mapping[str, Sequence[Rule]] | None = None,
+    *,
+    refuse: bool = True,
+) -> bool:
     """Rewrites to a fixed point; returns whether anything changed.
 
-    Raises UnimplementedError that names every instruction for which nothing is left to try.
+    Raises UnimplementedError that names every instruction for which nothing is left to try, if `refuse`.
     """
     own = decompositions or {}
     refused: list[tuple[HloInstruction, str]] = []
@@ -107,7 +120,7 @@ def legalize(module: HloModule, supports: Supports, decompositions: Mapping[str,
     reached = {i for c in reachable_sequences(module) for i in c.instructions}
     # What an applied computation (a reducer) has that isn't supported shows in those that apply it, if any are left.
     refused = [r for r in refused if r[0] in reached]
-    if refused:
+    if refused and refuse:
         raise _error(refused)
     if changed:
         module.remove_unreachable_computations()
