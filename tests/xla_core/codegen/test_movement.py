@@ -250,3 +250,41 @@ def test_the_evaluator_is_an_independent_oracle() -> None:
     instruction = fuse(lambda c, x: c.add("transpose", x, dimensions=(1, 0)), f32(3, 4))
     x = random_array(f32(3, 4))
     np.testing.assert_array_equal(evaluate_computation(instruction.attribute("calls"), [x])[0], x.T)
+
+
+def test_an_update_may_read_what_it_replaces() -> None:
+    """A row of a buffer is read, changed and written back: the carry of a scan."""
+
+    def build(c, x, i, shift):
+        zero = scalar(c, 0, S32)
+        row = c.add("dynamic-slice", x, i, zero, dynamic_slice_sizes=(1, 30))
+        flat = c.add("reshape", row, shape=f32(30))
+        changed = c.add("reshape", c.add("multiply", flat, flat), shape=f32(1, 30))
+        place = c.add("add", i, shift) if shift is not None else i
+        return c.add("dynamic-update-slice", x, changed, place, zero)
+
+    same = fuse(lambda c, x, i: build(c, x, i, None), f32(50, 30), array(S32))
+    assert may_share_buffer(same, 0, 0)
+    x = random_array(f32(50, 30))
+    (got,) = Loaded(same, aliasing={(0, 0)})(x, np.int32(7))
+    expected = x.copy()
+    expected[7] *= x[7]
+    np.testing.assert_array_equal(got, expected)
+    moved = fuse(build, f32(50, 30), array(S32), array(S32))
+    assert not may_share_buffer(moved, 0, 0)
+
+
+@pytest.mark.parametrize("t", [T.PRED, T.BF16, T.F32, T.C64, T.F64, T.C128], ids=str)
+def test_large_transposes_go_by_tiles(t: T) -> None:
+    def build(c, x, y):
+        return [c.add("transpose", x, dimensions=(1, 0)), c.add("transpose", y, dimensions=(2, 0, 1))]
+
+    loaded = check(build, array(t, 100, 77), array(t, 9, 40, 37), tolerance=0)
+    assert ("shufflevector" in loaded.text) == (t is not T.C128)
+
+
+def test_small_minor_dimensions_are_vectors_too() -> None:
+    loaded = check(
+        lambda c, x, y: c.add("add", x, c.add("broadcast", y, shape=x.shape, dimensions=(1,))), f32(200, 16), f32(16)
+    )
+    assert "scatter" not in loaded.compiled.ir()

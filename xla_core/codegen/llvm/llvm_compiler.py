@@ -25,7 +25,7 @@ def _initialize() -> None:
     llvm.initialize_native_asmparser()
 
 
-def target_machine(abi: TargetAbi, *, opt_level: int = 3, jit: bool = False, reloc: str = "pic") -> Any:
+def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, reloc: str = "pic") -> Any:
     """The TargetMachine of llvmlite for a target. Raises InternalError where this LLVM has no such target."""
     import llvmlite.binding as llvm
 
@@ -71,14 +71,14 @@ class CompiledModule:
 
 
 def compile_ir(
-    ir_text: str, abi: TargetAbi, opt_level: int = 3, *, jit: bool = False, what: str = ""
+    ir_text: str, abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = ""
 ) -> CompiledModule:
     """Parses, verifies and optimizes LLVM IR text.
 
     Args:
         ir_text: the module (`IrModule.to_text()`).
         abi: the target.
-        opt_level: 0 to 3.
+        opt_level: 0 to 3; 3 costs more time and has gained nothing on kernels.
         jit: code for this process's memory, not for a linker.
         what: names the kernels, and may show their HLO text, in the error.
 
@@ -108,17 +108,17 @@ def compile_ir(
         return CompiledModule(module, machine)
 
 
-def optimize(ir_text: str, abi: TargetAbi, opt_level: int = 3, *, what: str = "") -> str:
+def optimize(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> str:
     """The optimized LLVM IR text."""
     return compile_ir(ir_text, abi, opt_level, what=what).ir()
 
 
-def emit_assembly(ir_text: str, abi: TargetAbi, opt_level: int = 3, *, what: str = "") -> str:
+def emit_assembly(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> str:
     """Optimized assembly of LLVM IR text."""
     return compile_ir(ir_text, abi, opt_level, what=what).assembly()
 
 
-def emit_object(ir_text: str, abi: TargetAbi, opt_level: int = 3, *, what: str = "") -> bytes:
+def emit_object(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> bytes:
     """An optimized object file of LLVM IR text."""
     return compile_ir(ir_text, abi, opt_level, what=what).object()
 

@@ -44,7 +44,12 @@ def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf
         updates = _IN_PLACE[root.opcode]
         count = len(results) if updates < 0 else updates
         own = root.operands[result_leaf] if result_leaf < count else None
-        return own in targets and not any(_reads(o, targets) for o in root.operands if o is not own)
+        if own not in targets:
+            return False
+        others = [o for o in root.operands if o is not own]
+        if root.opcode == "dynamic-update-slice" and not any(_reads(o, targets) for o in others[1:]):
+            return _reads_in_step(others[0], targets, root)
+        return not any(_reads(o, targets) for o in others)
     if any(not _same_places(r.shape, result) for r in roots):
         return False
     return all(_reads_in_step(r, targets) for r in roots)
@@ -79,8 +84,11 @@ def _reads(instruction: HloInstruction, targets: set[HloInstruction]) -> bool:
     return False
 
 
-def _reads_in_step(root: HloInstruction, targets: set[HloInstruction]) -> bool:
-    """Whether element i of the root needs no other element of the targets than i."""
+def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: HloInstruction | None = None) -> bool:
+    """Whether element i of the root needs no other element of the targets than i.
+
+    With a dynamic-update-slice whose update is `root`: than the one that element i of the update replaces.
+    """
     seen: set[tuple[HloInstruction, bool]] = set()
     stack = [(root, True)]
     while stack:
@@ -90,11 +98,27 @@ def _reads_in_step(root: HloInstruction, targets: set[HloInstruction]) -> bool:
         seen.add(state)
         instruction, in_step = state
         if instruction in targets:
-            if not in_step:
+            if not in_step or update is not None:
                 return False
             continue
-        keeps = in_step and Trait.ELEMENTWISE in instruction.op.traits and instruction.opcode != "bitcast-convert"
+        if update is not None and in_step and _is_slice_of(instruction, targets, update):
+            continue
+        row_major = all(s.layout is None or s.layout.is_row_major for s in (instruction.shape, root.shape))
         for operand in instruction.operands:
-            same = operand.shape.dimensions == instruction.shape.dimensions
-            stack.append((operand, keeps and same))
+            if instruction.opcode in ("reshape", "bitcast"):
+                same = row_major and operand.shape.element_type is instruction.shape.element_type
+            else:
+                same = Trait.ELEMENTWISE in instruction.op.traits and instruction.opcode != "bitcast-convert"
+                same = same and operand.shape.dimensions == instruction.shape.dimensions
+            stack.append((operand, in_step and same))
     return True
+
+
+def _is_slice_of(instruction: HloInstruction, targets: set[HloInstruction], update: HloInstruction) -> bool:
+    """Whether this is what a dynamic-update-slice will replace."""
+    return (
+        instruction.opcode == "dynamic-slice"
+        and instruction.operand(0) in targets
+        and list(instruction.operands[1:]) == list(update.operands[2:])
+        and instruction.shape.dimensions == update.operand(1).shape.dimensions
+    )
