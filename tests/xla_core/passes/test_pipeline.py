@@ -1,0 +1,79 @@
+"""The whole pipeline on programs that JAX wrote: verified after each pass, right at the end, buffers proven."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from tests.programs import PROGRAMS, Program
+from xla_core.analysis import assign_buffers, check_buffer_assignment
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.verifier import verify
+from xla_core.passes import HloPassPipeline, PassContext, default_pipeline, run_hlo_passes
+from xla_core.target import Capabilities, TargetConfig
+
+EVERYTHING = TargetConfig(name="everything", capabilities=Capabilities.all_of())
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_programs_keep_their_results(program: Program) -> None:
+    module = xla.parse(program.text)
+    PassContext(invariants=[verify]).run(default_pipeline(EVERYTHING), module, ())
+    assignment = assign_buffers(module)
+    check_buffer_assignment(assignment)
+    assert assignment.temp_bytes <= max(assignment.temp_bytes_without_reuse, assignment.peak_live_bytes)
+    program.check(xla.evaluate(module, *program.inputs()))
+
+
+def test_the_pipeline_prints_its_stages():
+    text = str(default_pipeline(EVERYTHING))
+    places = [text.index(f"  {stage}:") for stage in ("simplification", "target", "legalization", "layout", "fusion")]
+    assert places == sorted(places)
+    assert "copy-insertion" in text
+
+
+def test_stages_are_replaced_by_name():
+    text = str(default_pipeline(EVERYTHING, stages={"fusion": HloPassPipeline("mine")}))
+    assert "mine:" in text
+    assert "instruction-fusion" not in text
+
+
+PROGRAM = """
+HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] tanh(x)
+  ROOT z = f32[8] atan2(y, x)
+}
+"""
+
+
+def test_a_target_without_an_op_is_told_so():
+    target = TargetConfig(name="t", capabilities=Capabilities.all_of([ElementType.F32], without=["atan2"]))
+    with pytest.raises(UnimplementedError, match="there is no atan2"):
+        run_hlo_passes(parse_hlo(PROGRAM), target)
+
+
+def test_what_the_host_can_do_instead_stays():
+    class Options:
+        fallback = "host"
+        optimization_level = 1
+
+    target = TargetConfig(name="t", capabilities=Capabilities.all_of([ElementType.F32], without=["atan2", "fusion"]))
+    module = run_hlo_passes(parse_hlo(PROGRAM), target, Options())
+    assert {i.opcode for i in module.entry.instructions} >= {"tanh", "atan2"}
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_every_level_gives_a_schedule(level: int) -> None:
+    class Options:
+        optimization_level = level
+
+    module = run_hlo_passes(parse_hlo(PROGRAM), EVERYTHING, Options())
+    assert module.schedule is not None
+    assert any(i.opcode == "fusion" for i in module.entry.instructions) == (level == 2)
+    x = np.linspace(-2, 2, 8, dtype=np.float32)
+    np.testing.assert_allclose(xla.evaluate(module, x)[0], np.arctan2(np.tanh(x), x), rtol=1e-6)
