@@ -74,6 +74,7 @@ def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixtur
     [
         (["--backend", "nothing"], "there is no backend named 'nothing'"),
         (["--backend", "template", "--profile", "slow"], "there is no profile 'slow'"),
+        (["--backend", "template", "--stablehlo-tests", "nowhere"], "nowhere is no folder of StableHLO's test files"),
     ],
 )
 def test_what_the_command_refuses(words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -87,3 +88,41 @@ def test_exit_code_of_a_wrong_backend(
     source = "@hookimpl\ndef xla_backend():\n    return spec(description='')\n"
     assert main(["conform", "--backend", put_backend("silent", source), "-k", "test_spec_says"]) == 1
     assert "one line" in capfd.readouterr().out
+
+
+STABLEHLO = """\
+func.func @right() {
+  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = stablehlo.add %x, %x : tensor<2xf32>
+  check.expect_eq_const %y, dense<[2.0, 4.0]> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @wrong() {
+  %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = stablehlo.multiply %x, %x : tensor<2xf32>
+  check.expect_eq_const %y, dense<[1.0, 5.0]> : tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @refused(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
+  // expected-error@+1 {{op requires the same shape for all operands and results}}
+  %z = "stablehlo.add"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+  func.return %z : tensor<2xf32>
+}
+"""
+
+
+def test_stablehlos_own_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "tests" / "interpret"
+    folder.mkdir(parents=True)
+    (folder / "add.mlir").write_text(STABLEHLO)
+    words = ["conform", "--backend", "template", "--stablehlo-tests", str(tmp_path / "tests")]
+    assert main([*words, "--report", str(tmp_path)]) == 1
+    assert "FAIL stablehlo: test_stablehlo[interpret/add.mlir:1]" in capfd.readouterr().out
+    stored = json.loads((tmp_path / "report.json").read_text())
+    assert stored["groups"] == {"stablehlo": {"PASS": 2, "FAIL": 1, "NOT_SUPPORTED": 0, "ERROR": 0}}

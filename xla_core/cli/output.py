@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_core.errors import XlaError
+from xla_core.errors import SourceLocation, XlaError
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
 __all__ = ["console", "describe_array", "print_error", "progress_console"]
+
+_LINE_CHARACTERS = 160
 
 
 def console() -> Console:
@@ -38,12 +42,28 @@ def print_error(error: XlaError) -> None:
     text.append(error.message)
     if error.op is not None and error.op not in error.message:
         text.append(f" [op: {error.op}]")
-    if error.snippet:
-        text.append(f"\n{error.snippet}", style="dim")
+    snippet = error.snippet or _source_line(error.location)
+    if snippet:
+        text.append(f"\n{snippet}", style="dim")
     if error.hint:
         text.append("\n  hint: ", style="bold cyan")
         text.append(error.hint)
     progress_console().print(text, soft_wrap=True)
+
+
+def _source_line(location: SourceLocation | None) -> str:
+    """The line that a location names, with a caret below its column; "" where it cannot be read."""
+    if location is None or not location.line:
+        return ""
+    try:
+        with Path(location.file).open(encoding="utf-8") as file:
+            line = next(itertools.islice(file, location.line - 1, None), "").rstrip()
+    except (OSError, ValueError):
+        return ""
+    shown = line[:_LINE_CHARACTERS]
+    if not shown or not 0 < location.column <= len(shown):
+        return shown
+    return f"{shown}\n{' ' * (location.column - 1)}^"
 
 
 def describe_array(array: np.ndarray) -> tuple[str, str]:

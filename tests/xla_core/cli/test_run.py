@@ -93,6 +93,21 @@ def test_errors_have_no_traceback(
     assert "Traceback" not in result.err
 
 
+def test_errors_show_the_line_that_they_name(xla: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "bad.mlir"
+    path.write_text(
+        "func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {\n"
+        '  %z = "stablehlo.add"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>\n'
+        "  return %z : tensor<2xf32>\n}\n"
+    )
+    result = xla("run", path, "--backend", "toy")
+    assert result.code == 2
+    lines = result.err.splitlines()
+    assert lines[0].startswith(f"{path}:2:")
+    assert lines[1].startswith('  %z = "stablehlo.add"(%x, %y)')
+    assert lines[2].strip() == "^"
+
+
 def test_syntax_errors_name_file_line_and_column(xla: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "bad.hlo"
     path.write_text("HloModule m\nENTRY main {\n  ROOT x = f32[2] frobnicate()\n}\n")
