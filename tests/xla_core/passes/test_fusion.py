@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.xla_core.passes.random_graphs import random_arguments, random_graph
 from xla_core.analysis import assign_buffers, check_buffer_assignment
 from xla_core.hlo.evaluator import evaluate
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
@@ -48,3 +49,235 @@ def test_fusion_keeps_the_meaning(rng: random.Random) -> None:
 @pytest.mark.parametrize("seed", range(200))
 def test_fusion_keeps_the_meaning_of_large_graphs(seed: int) -> None:
     _keeps_its_meaning(random_graph(random.Random(seed), 60), seed)
+
+
+REDUCERS = """
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b) }
+sum { c = f32[] parameter(0)
+  d = f32[] parameter(1)
+  ROOT s = f32[] add(c, d) }
+"""
+
+
+def _entry(body: str, policy: FusionPolicy | None = None) -> list[HloInstruction]:
+    """The entry's instructions after fusion, parameters left out."""
+    module = parse_hlo("HloModule m\n" + REDUCERS + "ENTRY e {\n" + body + "\n}\n")
+    _fuse(module, policy)
+    return [i for i in module.entry.post_order() if i.opcode != "parameter"]
+
+
+def _opcodes(instructions: list[HloInstruction]) -> list[str]:
+    return [i.opcode for i in instructions]
+
+
+def _inside(fusion: HloInstruction) -> list[str]:
+    return sorted(i.opcode for i in fusion.attributes["calls"].instructions if i.opcode != "parameter")
+
+
+def test_a_chain_becomes_one_loop():
+    (fusion,) = _entry("""
+  x = f32[100] parameter(0)
+  two = f32[] constant(2)
+  b = f32[100] broadcast(two), dimensions={}
+  y = f32[100] multiply(x, b)
+  z = f32[100] exponential(y)
+  ROOT r = f32[100] negate(z)""")
+    assert fusion.attributes["kind"] == "kLoop"
+    assert _inside(fusion) == ["broadcast", "constant", "exponential", "multiply", "negate"]
+    assert len(fusion.operands) == 1
+
+
+def test_a_reduction_takes_its_operand_in():
+    fusion = _entry("""
+  x = f32[100,200] parameter(0)
+  zero = f32[] constant(0)
+  y = f32[100,200] multiply(x, x)
+  ROOT r = f32[200] reduce(y, zero), dimensions={0}, to_apply=sum""")[-1]
+    assert fusion.attributes["kind"] == "kInput"
+    assert _inside(fusion) == ["constant", "multiply", "reduce"]
+
+
+SOFTMAX = """
+  x = f32[{n},300] parameter(0)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  most = f32[{n}] reduce(x, low), dimensions={{1}}, to_apply=max
+  mb = f32[{n},300] broadcast(most), dimensions={{0}}
+  d = f32[{n},300] subtract(x, mb)
+  e = f32[{n},300] exponential(d)
+  total = f32[{n}] reduce(e, zero), dimensions={{1}}, to_apply=sum
+  tb = f32[{n},300] broadcast(total), dimensions={{0}}
+  ROOT o = f32[{n},300] divide(e, tb)"""
+
+
+def test_a_softmax_is_one_kernel():
+    assert _opcodes(_entry(SOFTMAX.format(n=128))) == ["fusion"]
+
+
+def test_a_reduction_to_one_value_has_a_kernel_of_its_own():
+    """Every part of the work would compute it again."""
+    found = _entry("""
+  x = f32[100000] parameter(0)
+  zero = f32[] constant(0)
+  total = f32[] reduce(x, zero), dimensions={0}, to_apply=sum
+  tb = f32[100000] broadcast(total), dimensions={}
+  ROOT o = f32[100000] divide(x, tb)""")
+    assert _opcodes(found)[-2:] == ["reduce", "fusion"]
+
+
+def test_expensive_values_are_not_computed_for_every_row():
+    found = _entry("""
+  x = f32[1000] parameter(0)
+  y = f32[500,1000] parameter(1)
+  p = f32[1000] power(x, x)
+  b = f32[500,1000] broadcast(p), dimensions={1}
+  ROOT r = f32[500,1000] add(y, b)""")
+    assert _opcodes(found) == ["power", "fusion"]
+
+
+def test_values_of_a_row_are_computed_once_a_row():
+    found = _entry("""
+  x = f32[500] parameter(0)
+  y = f32[500,1000] parameter(1)
+  p = f32[500] power(x, x)
+  b = f32[500,1000] broadcast(p), dimensions={0}
+  ROOT r = f32[500,1000] add(y, b)""")
+    assert _opcodes(found) == ["fusion"]
+
+
+def test_expensive_values_with_several_users_are_kept():
+    found = _entry("""
+  x = f32[100000] parameter(0)
+  y = f32[1000,100] parameter(1)
+  p = f32[100000] power(x, x)
+  r = f32[100000] reverse(p), dimensions={0}
+  a = f32[100000] negate(r)
+  q = f32[1000,100] reshape(p)
+  t = f32[1000,100] add(q, y)
+  ROOT o = (f32[100000], f32[1000,100]) tuple(a, t)""")
+    assert "power" in _opcodes(found)
+
+
+def test_ops_that_no_loop_computes_stay():
+    found = _entry("""
+  x = f32[64,64] parameter(0)
+  a = f32[64,64] negate(x)
+  d = f32[64,64] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  e = f32[64,64] exponential(d)
+  ROOT r = f32[64,64] negate(e)""")
+    assert _opcodes(found) == ["negate", "dot", "fusion"]
+
+
+def test_an_update_in_place_stays_one():
+    found = _entry("""
+  x = f32[1000,64] parameter(0)
+  i = s32[] parameter(1)
+  y = f32[1000,64] negate(x)
+  zero = s32[] constant(0)
+  row = f32[1,64] dynamic-slice(y, i, zero), dynamic_slice_sizes={1,64}
+  more = f32[1,64] exponential(row)
+  ROOT u = f32[1000,64] dynamic-update-slice(y, more, i, zero)""")
+    fusion = found[-1]
+    root = fusion.attributes["calls"].root
+    assert root.opcode == "dynamic-update-slice"
+    assert root.operand(0).opcode == "parameter"  # what computes y is not inside
+    module = fusion.parent.module
+    schedule_module(module)
+    insert_copies(module)
+    assignment = assign_buffers(module)
+    target = root.operand(0).parameter_number
+    assert assignment.in_place(fusion, target)
+
+
+def test_siblings_and_producers_share_a_kernel():
+    found = _entry("""
+  p = f32[1000] parameter(0)
+  g = f32[1000] parameter(1)
+  m = f32[1000] parameter(2)
+  v = f32[1000] parameter(3)
+  m1 = f32[1000] add(m, g)
+  g2 = f32[1000] multiply(g, g)
+  v1 = f32[1000] add(v, g2)
+  s = f32[1000] sqrt(v1)
+  d = f32[1000] divide(m1, s)
+  p1 = f32[1000] subtract(p, d)
+  ROOT o = (f32[1000], f32[1000], f32[1000]) tuple(p1, m1, v1)""")
+    assert _opcodes(found).count("fusion") == 1
+    fusion = next(i for i in found if i.opcode == "fusion")
+    assert len(fusion.shape.tuple_shapes) == 3
+
+
+def test_sibling_reductions_read_their_operand_once():
+    found = _entry("""
+  x = f32[100,200] parameter(0)
+  zero = f32[] constant(0)
+  y = f32[100,200] multiply(x, x)
+  a = f32[200] reduce(x, zero), dimensions={0}, to_apply=sum
+  b = f32[200] reduce(y, zero), dimensions={0}, to_apply=sum
+  ROOT o = (f32[200], f32[200]) tuple(a, b)""")
+    assert _opcodes(found).count("fusion") == 1
+
+
+def test_kernels_are_not_joined_across_what_lies_between():
+    found = _entry("""
+  x = f32[64,64] parameter(0)
+  a = f32[64,64] negate(x)
+  d = f32[64,64] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[64,64] add(a, d)
+  ROOT o = (f32[64,64], f32[64,64]) tuple(a, b)""")
+    assert "fusion" not in _opcodes(found)
+
+
+def test_the_target_has_the_last_word():
+    def never(producer: HloInstruction, consumer: HloInstruction) -> FusionDecision:
+        return FusionDecision.no("no exponentials here") if producer.opcode == "exponential" else FusionDecision.yes()
+
+    body = """
+  x = f32[100] parameter(0)
+  y = f32[100] exponential(x)
+  z = f32[100] negate(y)
+  ROOT w = f32[100] tanh(z)"""
+    assert _opcodes(_entry(body, FusionPolicy(FusionPreferences(should_fuse=never)))) == ["exponential", "fusion"]
+    assert "fusion" not in _opcodes(_entry(body, FusionPolicy(FusionPreferences(enabled=False))))
+    unfusible = FusionPolicy(FusionPreferences(unfusible=frozenset({"tanh"})))
+    assert _opcodes(_entry(body, unfusible)) == ["fusion", "tanh"]
+
+
+def test_code_that_would_grow_exponentially_is_cut():
+    """Each step reads the one before at several places: inlined, the first would be computed 3^20 times."""
+    lines, n = ["x = f32[100] parameter(0)", "zero = f32[] constant(0)"], 20
+    for k in range(n):
+        before = f"y{k - 1}" if k else "x"
+        for side, (low, high) in {"l": (1, -1), "r": (-1, 1)}.items():
+            lines.append(f"{side}{k} = f32[100] pad({before}, zero), padding={low}_{high}")
+        lines.append(f"s{k} = f32[100] add(l{k}, r{k})")
+        lines.append(f"{'ROOT ' if k == n - 1 else ''}y{k} = f32[100] add(s{k}, {before})")
+    found = _entry("\n".join(lines))
+    sizes = [i.attributes["calls"].instruction_count for i in found if i.opcode == "fusion"]
+    assert sizes
+    assert max(sizes) < 60
+
+
+def test_fusions_are_made_and_grown_by_hand():
+    module = parse_hlo("""
+HloModule m
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] negate(x)
+  z = f32[4] add(y, x)
+  ROOT w = f32[4] multiply(z, z)
+}
+""")
+    named = {i.name: i for i in module.entry.instructions}
+    fusion = fuse_into(named["w"], named["z"])
+    assert _inside(fusion) == ["add", "multiply"]
+    fusion = fuse_into(fusion, named["y"])
+    assert _inside(fusion) == ["add", "multiply", "negate"]
+    verify(module)
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(evaluate(module, x)[0], np.zeros(4))
+    copy = create_fusion([fusion], [fusion], name="again")
+    assert copy.name == "again"
+    assert _inside(copy) == _inside(fusion)

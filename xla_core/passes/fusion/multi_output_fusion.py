@@ -7,6 +7,7 @@ they are near each other in the order of the computation: joining distant ones w
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from xla_core.analysis.control_flow import reachable_sequences
@@ -88,7 +89,7 @@ class _Joiner:
         """Kernels that read `node`, and pairs of kernels that read it, as seen from the first of them."""
         if self._is_kernel(node):
             for user in list(node.users):
-                if self._is_kernel(user) and _reads_in_step(node, user):
+                if self._is_kernel(user) and _reads_in_step(node, user) and self._wanted(node, user):
                     yield user
             for source in list(node.reads):
                 if not _is_large(source) or len(source.users) > _MOST_READERS:
@@ -98,6 +99,12 @@ class _Joiner:
                         if sibling.position - node.position > _WINDOW:
                             continue
                         yield sibling
+
+    def _wanted(self, producer: _Node, consumer: _Node) -> bool:
+        """Whether the policy lets each result of the one into the kernels of the other."""
+        pairs = itertools.product(producer.members, consumer.members)
+        roots = (pair for p, c in pairs for pair in itertools.product(fused_roots(p), fused_roots(c)))
+        return all(self._policy.should_fuse(p, c) for p, c in roots)
 
     def _is_kernel(self, node: _Node) -> bool:
         return all(
