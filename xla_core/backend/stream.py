@@ -51,7 +51,12 @@ class Stream(abc.ABC):
     first cause, until `recover` is reached. Nothing here raises for a failure of earlier work.
 
     A backend whose device does its work on host threads takes `xla_core.runtime.HostStream` instead of writing one.
+
+    Attributes:
+        name: its row in a profile; set by its owner.
     """
+
+    name: str = ""
 
     @abc.abstractmethod
     def memcpy_h2d(self, destination: DeviceMemory, source: HostBytes) -> None:

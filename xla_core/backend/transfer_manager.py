@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from xla_core.target import TargetConfig
 
 __all__ = ["LiteralQueue", "TransferManager"]
+
+
+_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it; so wait in pieces
 
 
 class LiteralQueue:
@@ -42,9 +46,13 @@ class LiteralQueue:
         """The oldest, waited for if need be (`timeout` in seconds). Raises CancelledError once closed and empty, and
         DeadlineExceededError.
         """
+        deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
-            if not self._changed.wait_for(lambda: self._items or self._closed, timeout):
-                raise DeadlineExceededError(f"nothing came through {self.name} in {timeout} s")
+            while not (self._items or self._closed):
+                left = _SIGNAL_SECONDS if deadline is None else deadline - time.monotonic()
+                if left <= 0:
+                    raise DeadlineExceededError(f"nothing came through {self.name} in {timeout} s")
+                self._changed.wait(min(left, _SIGNAL_SECONDS))
             if not self._items:
                 raise CancelledError(f"{self.name} was closed while a value was waited for")
             return self._items.popleft()
@@ -117,6 +125,11 @@ class TransferManager:
     def outfeed(self, ordinal: int) -> LiteralQueue:
         """Where the host gets what a program on device `ordinal` wrote by outfeed."""
         return self._queue("outfeed", ordinal)
+
+    def close_queues(self, ordinal: int) -> None:
+        """Ends every wait for the infeed and outfeed of a device that goes away."""
+        self.infeed(ordinal).close()
+        self.outfeed(ordinal).close()
 
     def _queue(self, kind: str, ordinal: int) -> LiteralQueue:
         return self._queues.setdefault((kind, ordinal), LiteralQueue(f"the {kind} of device {ordinal}"))

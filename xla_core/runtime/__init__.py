@@ -3,6 +3,7 @@
 from xla_core.runtime.allocator import MemoryStats, PoolAllocator
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.client import Client
+from xla_core.runtime.communicator import InProcessCommunicator, communicator_of
 from xla_core.runtime.device import Device
 from xla_core.runtime.host_event import HostEvent
 from xla_core.runtime.host_stream import INLINE_MICROSECONDS, HostStream
@@ -17,11 +18,13 @@ __all__ = [
     "Device",
     "HostEvent",
     "HostStream",
+    "InProcessCommunicator",
     "LoadedExecutable",
     "MemoryStats",
     "PoolAllocator",
     "ThunkExecutor",
     "ThunkHandler",
     "ThunkRun",
+    "communicator_of",
     "parse",
 ]

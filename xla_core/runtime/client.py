@@ -18,7 +18,6 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFo
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
-from xla_core.passes.dump import ModuleDump
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.device import Device
@@ -83,6 +82,8 @@ class Client:
         module = parse(program, file=file)
         if options.name:
             module.name = options.name
+        from xla_core.passes.dump import ModuleDump  # deferred: those who only run programs need no passes
+
         with ModuleDump.of_compilation(module.name, options.dump_to) as dump:
             if dump is not None and isinstance(program, str) and not is_hlo_text(program):
                 dump.write("stablehlo.mlir", program)

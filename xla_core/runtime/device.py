@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import weakref
@@ -53,6 +54,13 @@ class Device:
         self.compute_stream = self.executor.create_stream()
         self.h2d_stream = self.executor.create_stream()
         self.d2h_stream = self.executor.create_stream()
+        streams = {
+            "programs": self.compute_stream,
+            "host to device": self.h2d_stream,
+            "device to host": self.d2h_stream,
+        }
+        for what, stream in streams.items():
+            stream.name = f"{platform.name}:{index} {what}"
         self.allocator = PoolAllocator(self.executor, self.compute_stream, self.description.memory_bytes or None)
         # Held while an execution takes its arguments and enqueues: units of work stay whole, nobody deletes between.
         self.lock = threading.RLock()
@@ -90,6 +98,7 @@ class Device:
         """No use from now on raises anything but `error`."""
         if self.dead is None:
             self.dead = error
+            self.platform.transfer_manager.close_queues(self.local_ordinal)
             for stream in (self.h2d_stream, self.compute_stream, self.d2h_stream):
                 stream.close()
 
@@ -106,4 +115,11 @@ def _after_fork() -> None:
         device.lock = threading.RLock()
 
 
+def _at_exit() -> None:
+    """Before the streams are finished: a program that waits for an infeed would wait for ever."""
+    for device in list(_devices):
+        device.platform.transfer_manager.close_queues(device.local_ordinal)
+
+
+atexit.register(_at_exit)
 os.register_at_fork(after_in_child=_after_fork)

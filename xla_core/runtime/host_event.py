@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from xla_core.backend.stream import Event
@@ -10,6 +11,7 @@ from xla_core.errors import XlaError
 
 __all__ = ["HostEvent", "ready_event"]
 
+_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it; so wait in pieces
 _lock = threading.Lock()  # guards every event's state; held for a few instructions
 
 
@@ -55,6 +57,14 @@ class HostEvent(Event):
         """Completes whatever arming there is."""
         self.complete(self._generation, error)
 
+    def when_ready(self, callback: Callable[[], None]) -> None:
+        """Calls `callback` when it is ready, in the thread that completes it; now where it is ready. It must be short."""
+        with _lock:
+            if not self._ready:
+                self._waiters.append(callback)
+                return
+        callback()
+
     def synchronize(self, timeout: float | None = None) -> bool:
         if self._ready:
             return True
@@ -64,7 +74,12 @@ class HostEvent(Event):
             if self._ready:
                 return True
             self._waiters.append(done.release)
-        done.acquire(timeout=-1 if timeout is None else max(timeout, 0))
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._ready:
+            left = _SIGNAL_SECONDS if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                break
+            done.acquire(timeout=min(left, _SIGNAL_SECONDS))
         return self._ready
 
 

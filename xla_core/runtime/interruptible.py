@@ -14,6 +14,8 @@ __all__ = ["run_interruptible"]
 
 T = TypeVar("T")
 
+_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it; so wait in pieces
+
 
 class _Interrupted(CancelledError):
     """Raised within the worker; nobody waits for its result any more."""
@@ -48,7 +50,8 @@ def run_interruptible(work: Callable[[], T], name: str) -> T:
     worker = threading.Thread(target=run, name=name)
     try:
         worker.start()  # a signal may come within this, too
-        done.acquire()
+        while not done.acquire(timeout=_SIGNAL_SECONDS):
+            pass
     except BaseException:
         cancelled = True
         if worker.ident is not None:

@@ -14,6 +14,7 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaEr
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
+from xla_core.runtime.communicator import report_failure
 from xla_core.runtime.entry import donated_parameters
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
@@ -295,10 +296,16 @@ class LoadedExecutable:
             [a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(row)]
             for program, row in zip(self._programs, arguments, strict=True)
         ]
-        return [
-            self._profiled(program, row, program.run_options.with_run_id(run_id))
-            for program, row in zip(self._programs, rows, strict=True)
-        ]
+        results: list[tuple[Buffer, ...]] = []
+        try:
+            for program, row in zip(self._programs, rows, strict=True):
+                results.append(self._profiled(program, row, program.run_options.with_run_id(run_id)))
+        except XlaError as error:  # those that were started must not wait for the rest
+            for program in self._programs[len(results) :]:
+                options = program.run_options
+                report_failure(run_id, (options.replica_id, options.partition_id), error)
+            raise
+        return results
 
     def _profiled(
         self, program: _DeviceProgram, arguments: Sequence[Buffer], run_options: RunOptions | None

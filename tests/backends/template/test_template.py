@@ -181,3 +181,12 @@ def test_dumps_have_xlas_names_and_one_number(client, tmp_path, monkeypatch) -> 
     client.compile(STEP, xla.CompileOptions(dump_to=str(tmp_path / "other"), name="renamed"))
     assert any(".renamed.before_optimizations" in path.name for path in (tmp_path / "other" / "xla_core").iterdir())
     assert "kernel" in client.compile(STEP).artifacts()["thunks"].lower()
+
+
+def test_closing_a_client_ends_a_wait_for_the_infeed() -> None:
+    text = "HloModule feed\n\nENTRY e {\n  t = token[] after-all()\n  ROOT i = (f32[2], token[]) infeed(t)\n}\n"
+    with xla.Client("template") as client:
+        (result,) = client.compile(text)()
+        event = result._event
+    assert event.ready
+    assert "closed" in str(event.error)
