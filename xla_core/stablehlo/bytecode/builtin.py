@@ -1,0 +1,321 @@
+"""How the builtin dialect, and quant, encode their attributes and types.
+
+Source: llvm-project, mlir/include/mlir/IR/BuiltinDialectBytecode.td, Dialect/Quant/IR/QuantDialectBytecode.td.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_core.stablehlo.attributes import UNIT, OpaqueAttribute, SymbolRef, TypeExtensions
+from xla_core.stablehlo.bytecode.constants import dense_array, dense_elements, float_number, integer_number
+from xla_core.stablehlo.bytecode.locations import LOCATIONS, location_reader
+from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader
+from xla_core.stablehlo.ir import (
+    DYNAMIC,
+    FunctionType,
+    OpaqueType,
+    QuantizedType,
+    ScalarType,
+    TensorType,
+    TokenType,
+    TupleType,
+    type_text,
+)
+from xla_core.stablehlo.types import integer_format
+
+__all__ = [
+    "ATTRIBUTES",
+    "QUANT_TYPES",
+    "TYPES",
+    "complex_type",
+    "function_type",
+    "named",
+    "quantized_per_axis",
+    "quantized_per_tensor",
+    "shape",
+    "tensor_type",
+    "tensor_with_encoding",
+]
+
+_SMALLEST = -(1 << 63)
+_SIGNED = 1
+
+
+# Attributes
+
+
+def dictionary(reader: DialectReader) -> dict[str, Any]:
+    """A list of names and values."""
+    values: dict[str, Any] = {}
+    for _ in range(reader.count()):
+        start = reader.position
+        name = reader.text()
+        if name in values:
+            raise reader.error(f"the attribute '{name}' is given twice", start)
+        values[name] = reader.attribute()
+    return values
+
+
+def _string_with_type(reader: DialectReader) -> str:
+    text = reader.string()
+    reader.type()
+    return text
+
+
+def _nested_symbol(reader: DialectReader) -> SymbolRef:
+    return SymbolRef("::@".join([reader.text(), *map(str, reader.attributes())]))
+
+
+def _dense(reader: DialectReader) -> Any:
+    type = reader.raw_type()
+    start, size = reader.blob()
+    if not isinstance(type, TensorType):
+        return OpaqueAttribute(f'dense<"0x{reader.data[start : start + size].hex().upper()}"> : {type}')
+    return dense_elements(reader, type, start, size)
+
+
+def _resource(reader: DialectReader) -> Any:
+    type = reader.tensor_type()
+    place = reader.position
+    index = reader.varint()
+    resources = reader.pool.sections.resources
+    if index >= len(resources):
+        raise reader.error(f"there is no resource {index}", place)
+    resource = resources[index]
+    if resource is None:
+        raise reader.error(f"the data of the resource {index} are not in the file", place)
+    return dense_elements(reader, type, resource[0], resource[1] - resource[0])
+
+
+def _strings(reader: DialectReader) -> OpaqueAttribute:
+    type = reader.raw_type()
+    reader.varint()  # whether it is one value for all
+    strings = []
+    while reader.position < reader.end:
+        strings.append(f'"{reader.string()}"')
+    return OpaqueAttribute(f"dense<[{', '.join(strings)}]> : {type}")
+
+
+def _sparse(reader: DialectReader) -> OpaqueAttribute:
+    type = reader.raw_type()
+    return OpaqueAttribute(f"sparse<{reader.attribute()}, {reader.attribute()}> : {type}")
+
+
+def _distinct(reader: DialectReader) -> OpaqueAttribute:
+    return OpaqueAttribute(f"distinct[{reader.index}]<{reader.attribute()}>")
+
+
+ATTRIBUTES: dict[int, Decoder] = {
+    0: DialectReader.attributes,
+    1: dictionary,
+    2: DialectReader.string,
+    3: _string_with_type,
+    4: lambda reader: SymbolRef(reader.text()),
+    5: _nested_symbol,
+    6: DialectReader.type,
+    7: lambda reader: UNIT,
+    8: integer_number,
+    9: float_number,
+    **{code: location_reader for code in LOCATIONS},
+    16: _resource,
+    17: dense_array,
+    18: _dense,
+    19: _strings,
+    20: _sparse,
+    21: _distinct,
+}
+
+
+# Types
+
+
+def _integer(reader: DialectReader) -> ScalarType:
+    start = reader.position
+    value = reader.varint()
+    prefix = ("i", "si", "ui", None)[value & 3]
+    width = value >> 2
+    if prefix is None or not 0 < width < 1 << 24:
+        raise reader.error(f"there is no integer type of {width} bits", start)
+    return ScalarType(f"{prefix}{width}")
+
+
+def named(name: str) -> Decoder:
+    """A scalar type of which the code says all."""
+    type = ScalarType(name)
+    return lambda reader: type
+
+
+def function_type(reader: DialectReader) -> FunctionType:
+    return FunctionType(reader.types(), reader.types())
+
+
+def complex_type(reader: DialectReader) -> ScalarType:
+    return ScalarType(f"complex<{reader.scalar()}>")
+
+
+def shape(reader: DialectReader) -> tuple[int, ...]:
+    """A list of dimensions."""
+    start = reader.position
+    sizes = reader.integers()
+    if min(sizes, default=0) >= 0:
+        return sizes
+    if any(size < 0 and size not in (DYNAMIC, _SMALLEST) for size in sizes):
+        raise reader.error("a dimension is negative", start)
+    return tuple([DYNAMIC if size < 0 else size for size in sizes])
+
+
+def _element(reader: DialectReader) -> str | QuantizedType:
+    start = reader.position
+    type = reader.raw_type()
+    if isinstance(type, QuantizedType):
+        return type
+    if isinstance(type, ScalarType):
+        return str(type)
+    if isinstance(type, (OpaqueType, TokenType)):
+        return str(type)
+    raise reader.error(f"a tensor can't hold the type {type}", start)
+
+
+def tensor_type(reader: DialectReader, encoding: Any = None) -> TensorType:
+    """Shape and element; an encoding that says bounds becomes them."""
+    start = reader.position
+    dims = shape(reader)
+    element = _element(reader)
+    if not isinstance(encoding, TypeExtensions):
+        return TensorType(dims, element, (), encoding)
+    bounds = encoding.bounds
+    if len(bounds) != len(dims):
+        message = f"Bounds length is {len(bounds)}, expected to be equal to rank({len(dims)}) of the tensor"
+        raise reader.error(message, start)
+    if any(size != DYNAMIC and bound is not None for size, bound in zip(dims, bounds, strict=True)):
+        raise reader.error("a static dimension cannot have a bound", start)
+    return TensorType(dims, element, bounds)
+
+
+def tensor_with_encoding(reader: DialectReader) -> TensorType:
+    return tensor_type(reader, reader.attribute())
+
+
+def _kept(word: str, has_space: bool, has_layout: bool = True) -> Decoder:
+    """A type that no op here takes, as its text."""
+
+    def read(reader: DialectReader) -> OpaqueType:
+        parts = [str(reader.attribute())] if has_space else []
+        text = "".join("?x" if d == DYNAMIC else f"{d}x" for d in shape(reader))
+        text += type_text(reader.type())
+        if has_layout:
+            layout = str(reader.attribute())
+            if not layout.startswith("affine_map") or not _is_identity(layout):
+                parts.insert(0, layout)
+        return OpaqueType(f"{word}<{', '.join([text, *parts])}>")
+
+    return read
+
+
+def _is_identity(layout: str) -> bool:
+    inputs, _, outputs = layout.removeprefix("affine_map<").removesuffix(">").partition(" -> ")
+    return inputs == outputs
+
+
+def _unranked(reader: DialectReader) -> OpaqueType:
+    return OpaqueType(f"tensor<*x{type_text(reader.type())}>")
+
+
+TYPES: dict[int, Decoder] = {
+    0: _integer,
+    1: named("index"),
+    2: function_type,
+    **{3 + i: named(name) for i, name in enumerate(("bf16", "f16", "f32", "f64", "f80", "f128"))},
+    9: complex_type,
+    10: _kept("memref", has_space=False),
+    11: _kept("memref", has_space=True),
+    12: named("none"),
+    13: tensor_type,
+    14: tensor_with_encoding,
+    15: lambda reader: TupleType(reader.types()),
+    16: lambda reader: OpaqueType(f"memref<*x{reader.type()}>"),
+    18: _unranked,
+    19: _kept("vector", has_space=False, has_layout=False),
+    20: _kept("vector", has_space=False, has_layout=False),
+}
+
+
+# Quantized types
+
+
+def quantized_per_tensor(reader: DialectReader) -> QuantizedType:
+    """flags, storage, expressed, scale, zero point, smallest and largest storage value."""
+    flags = reader.varint()
+    storage, expressed = reader.scalar(), reader.scalar()
+    scale, zero = reader.double(), reader.signed()
+    low, high = reader.signed(), reader.signed()
+    return _quantized(reader, flags, storage, expressed, (scale,), (zero,), low, high)
+
+
+def quantized_per_axis(reader: DialectReader) -> QuantizedType:
+    """flags, storage, expressed, axis, smallest and largest storage value, scales, zero points."""
+    flags = reader.varint()
+    storage, expressed = reader.scalar(), reader.scalar()
+    axis = reader.varint()
+    low, high = reader.signed(), reader.signed()
+    scales = tuple(reader.list_of(reader.double))
+    zeros = reader.integers()
+    return _quantized(reader, flags, storage, expressed, scales, zeros, low, high, axis)
+
+
+def _quantized_per_block(reader: DialectReader) -> QuantizedType:
+    """flags, storage, expressed, dimensions, block sizes, smallest and largest storage value, scales, zero points."""
+    start = reader.position
+    flags = reader.varint()
+    storage, expressed = reader.scalar(), reader.scalar()
+    dimensions, sizes = reader.integers(), reader.integers()
+    low, high = reader.signed(), reader.signed()
+    scales, zeros = reader.attribute(), reader.attribute()
+    try:
+        flat = [tuple(v.array.reshape(-1).tolist()) if v.size <= 1 << 16 else () for v in (scales, zeros)]
+        blocks = tuple(zip(dimensions, sizes, strict=True))
+    except (AttributeError, ValueError):
+        raise reader.error("malformed scales of a type that is quantized per block", start) from None
+    return _quantized(reader, flags, storage, expressed, flat[0], flat[1], low, high, None, blocks)
+
+
+def _quantized(
+    reader: DialectReader,
+    flags: int,
+    storage: str,
+    expressed: str,
+    scales: tuple[float, ...],
+    zeros: tuple[int, ...],
+    low: int | None,
+    high: int | None,
+    axis: int | None = None,
+    blocks: tuple[tuple[int, int], ...] = (),
+) -> QuantizedType:
+    kind, width = integer_format(storage) or ("", 0)
+    if len(scales) != len(zeros) or not all(abs(scale) < float("inf") for scale in scales):
+        raise reader.error("the scales and zero points of a quantized type don't go together")
+    if kind and width <= 64:
+        is_signed = bool(flags & _SIGNED)
+        storage = f"{'' if is_signed else 'u'}i{width}" if kind != "i" or not is_signed else storage
+        default = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
+        if (low, high) == default:  # the range of the storage type says nothing more
+            low = high = None
+    return QuantizedType(storage, expressed, scales, zeros, axis, low, high, blocks)
+
+
+QUANT_TYPES: dict[int, Decoder] = {
+    1: lambda reader: OpaqueType(_any_quantized(reader, has_expressed=False)),
+    2: lambda reader: OpaqueType(_any_quantized(reader, has_expressed=True)),
+    4: quantized_per_tensor,
+    5: quantized_per_axis,
+    6: _quantized_per_block,
+}
+
+
+def _any_quantized(reader: DialectReader, has_expressed: bool) -> str:
+    reader.varint()
+    storage = reader.scalar()
+    expressed = f":{reader.scalar()}" if has_expressed else ""
+    return f"!quant.any<{storage}<{reader.signed()}:{reader.signed()}>{expressed}>"
+

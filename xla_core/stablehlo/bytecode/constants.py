@@ -1,0 +1,111 @@
+"""Numbers, arrays and tensors of constants: from the bytes of a file to the values of attributes, without a copy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import UnimplementedError
+from xla_core.stablehlo.attributes import DenseArray, DenseElements, OpaqueAttribute, TypedFloat, TypedInt
+from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
+from xla_core.stablehlo.bytecode.pool import DialectReader
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.types import DTYPES, integer_format
+
+__all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
+
+
+def integer_number(reader: DialectReader) -> Any:
+    """An integer attribute: type and bits."""
+    start = reader.position
+    element = reader.scalar()
+    kind, width = integer_format(element) or ("", 0)
+    if not kind:
+        raise reader.error(f"an integer can't have the type {element}", start)
+    bits = reader.bits(width)
+    if element == "i1":
+        return bool(bits)
+    value = bits if kind == "ui" else wrap_bits(bits, width)
+    return value if element == "i64" else TypedInt(value, element)
+
+
+def float_number(reader: DialectReader) -> Any:
+    """A float attribute: type and bits."""
+    start = reader.position
+    element = reader.scalar()
+    dtype = DTYPES.get(element)
+    if dtype is None or integer_format(element) is not None or dtype.kind == "c":
+        raise reader.error(f"a float of the type {element} can't be read", start)
+    width = {"f4E2M1FN": 4, "f6E2M3FN": 6, "f6E3M2FN": 6}.get(element, 8 * dtype.itemsize)
+    data = reader.bits(width).to_bytes(dtype.itemsize, "little")
+    value = float(np.frombuffer(data, dtype)[0])
+    return value if element == "f64" else TypedFloat(value, element)
+
+
+def dense_array(reader: DialectReader) -> DenseArray:
+    """`array<i64: 1, 2>`: element type, size, blob."""
+    place = reader.position
+    element = reader.scalar()
+    count = reader.varint()
+    start, size = reader.blob()
+    dtype = DTYPES.get(element)
+    if dtype is None or size != count * dtype.itemsize:
+        raise reader.error(f"an array of {count} {element} can't have {size} bytes", place)
+    return DenseArray(np.frombuffer(reader.data, dtype, count, start).tolist(), element)
+
+
+def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) -> DenseElements | OpaqueAttribute:
+    """A tensor of constants over the `size` bytes at `start`, which it shares.
+
+    One element's bytes are one value for all. i1 is a byte an element or packed eight to a byte, all bits set being
+    true for all. Types that are smaller than a byte have one each.
+    """
+    dtype = DTYPES.get(type.element) if isinstance(type.element, str) else None
+    if dtype is None:
+        if isinstance(type.element, str) and type.element.startswith("!"):
+            return OpaqueAttribute(f'dense<"0x{reader.data[start : start + size].hex().upper()}"> : {type}')
+        raise UnimplementedError(f"MLIR bytecode, byte {start}: constants of type {type} can't be read")
+    if not type.is_static:
+        raise reader.error(f"a constant must have a static shape, found {type}", start)
+    if len(type.shape) > 64:
+        raise reader.error(f"a constant of {len(type.shape)} dimensions can't be read", start)
+    count = math.prod(type.shape)
+    if type.element == "i1":
+        return DenseElements(type, _booleans(reader, type, count, start, size))
+    if size == dtype.itemsize and count != 1:
+        shape: tuple[int, ...] = ()
+    elif size == count * dtype.itemsize:
+        shape = type.shape
+    else:
+        raise reader.error(f"{type} needs {count} elements of {dtype.itemsize} bytes, found {size} bytes", start)
+    count = math.prod(shape)
+    data = np.frombuffer(reader.data, dtype, count, start) if size else np.empty(0, dtype)
+    if "2" <= type.element.lstrip("ui") <= "4" and type.element.lstrip("ui") in ("2", "4"):
+        data = _sign_extended(data, type.element)
+    return DenseElements(type, data.reshape(shape))
+
+
+def _booleans(reader: ByteReader, type: TensorType, count: int, start: int, size: int) -> np.ndarray:
+    raw = np.frombuffer(reader.data, np.uint8, size, start) if size else np.empty(0, np.uint8)
+    if size == 1 and raw[0] == 0xFF:
+        data = np.array(True)
+    elif size == count:
+        return (raw.view(np.bool_) if raw.max(initial=0) <= 1 else raw != 0).reshape(type.shape)
+    elif size == (count + 7) // 8:
+        data = np.unpackbits(raw, count=count, bitorder="little").view(np.bool_).reshape(type.shape)
+    elif size == 1 and raw[0] <= 1:
+        data = np.array(bool(raw[0]))
+    else:
+        raise reader.error(f"{type} needs {count} bytes or bits, found {size} bytes", start)
+    return data
+
+
+def _sign_extended(data: np.ndarray, element: str) -> np.ndarray:
+    """Integers of less than a byte as ml_dtypes holds them: the upper bits are the sign's, or zero."""
+    width = int(element.lstrip("ui"))
+    if element.startswith("u"):
+        return (data.view(np.uint8) & np.uint8((1 << width) - 1)).view(data.dtype)
+    shift = np.int8(8 - width)
+    return ((data.view(np.int8) << shift) >> shift).view(data.dtype)

@@ -1,0 +1,157 @@
+"""The primitives of MLIR bytecode: bytes, varints, lists and blobs. Every error says at which byte.
+
+Source: MLIR docs/BytecodeFormat.md, "Primitives" and "Sections".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TypeVar
+
+from xla_core.errors import InvalidArgumentError, SourceLocation
+
+__all__ = ["MAGIC", "ByteReader", "wrap_bits"]
+
+MAGIC = b"ML\xefR"
+
+_T = TypeVar("_T")
+
+_ALIGNMENT_BYTE = 0xCB
+_HAS_ALIGNMENT = 0x80
+_UINT64 = struct.Struct("<Q").unpack_from
+_DOUBLE = struct.Struct("<d").unpack
+_PACK = struct.Struct("<Q").pack
+
+
+class ByteReader:
+    """Reads `data` from `position` up to `end`; positions are offsets from the start of the file."""
+
+    __slots__ = ("data", "end", "file", "position")
+
+    def __init__(self, data: bytes, file: str, position: int = 0, end: int | None = None) -> None:
+        self.data = data
+        self.file = file
+        self.position = position
+        self.end = len(data) if end is None else end
+
+    def error(self, message: str, offset: int | None = None) -> InvalidArgumentError:
+        """The error to raise for what stands at `offset`, or here."""
+        place = self.position if offset is None else offset
+        return InvalidArgumentError(
+            f"MLIR bytecode, byte {place}: {message}",
+            location=SourceLocation(self.file),
+            hint="the file is damaged, or another program's",
+        )
+
+    def byte(self) -> int:
+        position = self.position
+        if position >= self.end:
+            raise self.error("the data end here")
+        self.position = position + 1
+        return self.data[position]
+
+    def varint(self) -> int:
+        """An unsigned integer: as many zero bits as there are bytes to follow, a one, and the value's bits."""
+        position = self.position
+        if position >= self.end:
+            raise self.error("the data end here")
+        first = self.data[position]
+        if first & 1:
+            self.position = position + 1
+            return first >> 1
+        size = (first & -first).bit_length() if first else 9
+        if position + size > self.end:
+            raise self.error("the data end within an integer")
+        self.position = position + size
+        if size == 9:
+            value: int = _UINT64(self.data, position + 1)[0]
+            return value
+        return int.from_bytes(self.data[position : position + size], "little") >> size
+
+    def signed(self) -> int:
+        """A signed integer: its lowest bit is the sign."""
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def flagged(self) -> tuple[int, bool]:
+        """A varint that has a flag in its lowest bit."""
+        value = self.varint()
+        return value >> 1, bool(value & 1)
+
+    def count(self) -> int:
+        """A number of things to follow, of at least a byte each: more of them than bytes is an error at once."""
+        start = self.position
+        count = self.varint()
+        if count > self.end - self.position:
+            raise self.error(f"{count} entries can't be in {self.end - self.position} bytes", start)
+        return count
+
+    def list_of(self, read: Callable[[], _T]) -> list[_T]:
+        """A count, and that many of what `read` reads."""
+        return [read() for _ in range(self.count())]
+
+    def integers(self) -> tuple[int, ...]:
+        """A list of signed integers."""
+        return tuple([self.signed() for _ in range(self.count())])
+
+    def span(self, size: int, what: str = "data") -> int:
+        """Moves over `size` bytes; returns where they start."""
+        start = self.position
+        if size > self.end - start:
+            raise self.error(f"{what} of {size} bytes, but only {self.end - start} are left")
+        self.position = start + size
+        return start
+
+    def blob(self) -> tuple[int, int]:
+        """(offset, size) of a run of bytes that its size precedes."""
+        size = self.varint()
+        return self.span(size), size
+
+    def align(self, alignment: int) -> None:
+        """Moves over padding up to a multiple of `alignment`, counted from the start of the file."""
+        if alignment <= 0 or alignment & (alignment - 1):
+            raise self.error(f"the alignment {alignment} is not a power of two")
+        padding = -self.position % alignment
+        start = self.span(padding, "padding")
+        if self.data[start : start + padding].count(_ALIGNMENT_BYTE) != padding:
+            raise self.error("padding bytes must be 0xCB", start)
+
+    def text_until_null(self) -> str:
+        """A string that a zero byte ends."""
+        end = self.data.find(b"\0", self.position, self.end)
+        if end < 0:
+            raise self.error("a string that never ends")
+        raw = self.data[self.position : end]
+        self.position = end + 1
+        return raw.decode("utf-8", "surrogateescape")
+
+    def section(self) -> tuple[int, ByteReader]:
+        """A section: its number, and a reader of what is in it."""
+        number = self.byte()
+        size = self.varint()
+        if number & _HAS_ALIGNMENT:
+            self.align(self.varint())
+        start = self.span(size, "a section")
+        return number & ~_HAS_ALIGNMENT, ByteReader(self.data, self.file, start, start + size)
+
+    def bits(self, width: int) -> int:
+        """The bits of an integer or float of a known width, unsigned."""
+        if width <= 8:
+            return self.byte() & ((1 << width) - 1)
+        if width <= 64:
+            return self.signed() & ((1 << width) - 1)
+        value = 0
+        for i in range(self.count()):
+            value |= (self.signed() & ((1 << 64) - 1)) << (64 * i)
+        return value & ((1 << width) - 1)
+
+    def double(self) -> float:
+        """A float of 64 bits."""
+        value: float = _DOUBLE(_PACK(self.bits(64)))[0]
+        return value
+
+
+def wrap_bits(value: int, width: int) -> int:
+    """Unsigned bits as the signed integer that they are."""
+    return value - (1 << width) if value >> (width - 1) else value

@@ -1,0 +1,82 @@
+"""Where ops come from: read when somebody asks, as most are never asked for.
+
+What is kept of a location is what the text reader keeps of it: the place in the user's program (the first file
+location, the innermost frame of a call stack) and the name stack (the outermost name).
+"""
+
+from __future__ import annotations
+
+from xla_core.errors import SourceLocation, XlaError
+from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
+
+__all__ = ["LOCATIONS", "BytecodeLocation", "location_reader"]
+
+_CALL_SITE, _FILE, _FUSED, _FUSED_WITH_METADATA, _NAME, _UNKNOWN, _FILE_RANGE = 10, 11, 12, 13, 14, 15, 22
+LOCATIONS = (_CALL_SITE, _FILE, _FUSED, _FUSED_WITH_METADATA, _NAME, _UNKNOWN, _FILE_RANGE)
+"""The builtin dialect's codes of locations."""
+
+_NOWHERE = SourceLocation()
+
+
+class BytecodeLocation:
+    """A location by its number among the attributes.
+
+    One that can't be read is unknown: it is for messages alone, and no reason to refuse a program.
+    """
+
+    __slots__ = ("index", "pool")
+
+    def __init__(self, pool: Pool, index: int) -> None:
+        self.pool = pool
+        self.index = index
+
+    def resolve(self) -> SourceLocation:
+        name = ""
+        place: tuple[str, int, int] | None = None
+        seen: set[int] = set()
+        stack = [self.index]
+        while stack and not (name and place):
+            index = stack.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            try:
+                found_name, found_place, children = _read(self.pool, index)
+            except XlaError:
+                continue
+            name = name or found_name
+            place = place or found_place
+            stack.extend(reversed(children))
+        if place is None:
+            return SourceLocation(name=name) if name else _NOWHERE
+        return SourceLocation(*place, name)
+
+
+def _read(pool: Pool, index: int) -> tuple[str, tuple[str, int, int] | None, list[int]]:
+    """(name, place, the locations within) of one location."""
+    if index >= len(pool.sections.attributes):
+        return "", None, []
+    entry = pool.sections.attributes[index]
+    if entry.dialect != "builtin" or not entry.is_custom:
+        return "", None, []
+    reader = DialectReader(pool, entry.start, entry.end)
+    code = reader.varint()
+    if code == _FILE:
+        return "", (reader.text(), reader.varint(), reader.varint()), []
+    if code == _FILE_RANGE:
+        file = reader.text()
+        line, column, *_ = *reader.list_of(reader.varint), 0, 0
+        return "", (file, line, column), []
+    if code == _NAME:
+        return reader.text(), None, [reader.varint()]
+    if code == _CALL_SITE:
+        return "", None, [reader.varint(), reader.varint()]
+    if code in (_FUSED, _FUSED_WITH_METADATA):
+        return "", None, reader.list_of(reader.varint)
+    return "", None, []
+
+
+def location_reader(reader: DialectReader) -> BytecodeLocation:
+    """A location that is an attribute's value."""
+    reader.position = reader.end
+    return BytecodeLocation(reader.pool, reader.index)

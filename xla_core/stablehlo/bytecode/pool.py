@@ -1,0 +1,209 @@
+"""The attributes and types of a file, each read once, when first asked for, by its dialect's table of encodings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError, XlaError
+from xla_core.stablehlo.attributes import EnumAttribute
+from xla_core.stablehlo.bytecode.encoding import ByteReader
+from xla_core.stablehlo.bytecode.sections import Entry, Sections
+from xla_core.stablehlo.cursor import MAX_DEPTH, MAX_OP_NODES
+from xla_core.stablehlo.dialect_attributes import ENUMS
+from xla_core.stablehlo.ir import OpaqueType, QuantizedType, ScalarType, TensorType
+from xla_core.stablehlo.op_reader import OpReader
+
+__all__ = ["Decoder", "DialectReader", "Pool", "Table", "enum_reader", "plain"]
+
+Decoder = Callable[["DialectReader"], Any]
+"""Reads what follows an encoding's code."""
+
+Table = Mapping[int, Decoder]
+"""A dialect's encodings by code."""
+
+_UNREAD: Any = object()
+
+
+class Pool:
+    """The attributes and types of a file by number.
+
+    A quantized type is a `QuantizedType` in here, for tensors to hold; `plain` makes of it what stands elsewhere.
+    """
+
+    def __init__(self, sections: Sections, attributes: Mapping[str, Table], types: Mapping[str, Table]) -> None:
+        self.sections = sections
+        self.attribute_tables = attributes
+        self.type_tables = types
+        self.attributes: list[Any] = [_UNREAD] * len(sections.attributes)
+        self.types: list[Any] = [_UNREAD] * len(sections.types)
+        self._sizes: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        self._depth = 0
+        self._nodes = 0
+
+    def attribute(self, index: int, reader: ByteReader) -> Any:
+        """The attribute of that number, which `reader` has just read."""
+        if index >= len(self.attributes):
+            raise reader.error(f"there is no attribute {index}")
+        value = self.attributes[index]
+        if value is _UNREAD:
+            entry = self.sections.attributes[index]
+            value = self.attributes[index] = self._read(entry, index, 0)
+        else:
+            self._nodes += self._sizes[0][index]
+        return value
+
+    def type(self, index: int, reader: ByteReader) -> Any:
+        """The type of that number."""
+        if index >= len(self.types):
+            raise reader.error(f"there is no type {index}")
+        value = self.types[index]
+        if value is _UNREAD:
+            value = self.types[index] = self._read(self.sections.types[index], index, 1)
+        else:
+            self._nodes += self._sizes[1][index]
+        return value
+
+    def attribute_size(self, index: int) -> int:
+        """In how many nodes an attribute that was read would be written out."""
+        return self._sizes[0][index]
+
+    def _read(self, entry: Entry, index: int, is_type: int) -> Any:
+        """Reads an entry; counts what it stands for, as entries that share others grow exponentially in use."""
+        reader = DialectReader(self, entry.start, entry.end, index)
+        if self._depth >= MAX_DEPTH:
+            raise reader.error(f"attributes or types nested more than {MAX_DEPTH} levels deep")
+        self._depth += 1
+        outer, self._nodes = self._nodes, 1
+        value = self._decode(entry, reader, is_type) if entry.is_custom else self._parse(reader, is_type)
+        if reader.position != reader.end:
+            raise reader.error(f"data after {'a type' if is_type else 'an attribute'} of the dialect {entry.dialect}")
+        if self._nodes > MAX_OP_NODES:
+            raise reader.error("this attribute or type stands for too much")
+        self._sizes[is_type][index] = self._nodes
+        self._nodes += outer
+        self._depth -= 1
+        return value
+
+    def _decode(self, entry: Entry, reader: DialectReader, is_type: int) -> Any:
+        table = (self.type_tables if is_type else self.attribute_tables).get(entry.dialect)
+        what = "type" if is_type else "attribute"
+        if table is None:
+            raise UnimplementedError(
+                f"MLIR bytecode, byte {entry.start}: how the dialect {entry.dialect} encodes a {what} is not known",
+                location=SourceLocation(self.sections.file),
+                hint="write the program as a portable artifact of StableHLO",
+            )
+        code = reader.varint()
+        decoder = table.get(code)
+        if decoder is None:
+            raise reader.error(f"the dialect {entry.dialect} has no {what} {code}", entry.start)
+        return decoder(reader)
+
+    def _parse(self, reader: DialectReader, is_type: int) -> Any:
+        """An entry that is written as text."""
+        start = reader.position
+        source = reader.text_until_null()
+        text = OpReader(source, self.sections.file)
+        try:
+            value = text.type() if is_type else text.attribute()
+            text.skip()
+            if text.position != len(source):
+                raise text.error("data after the end")
+        except XlaError as error:
+            raise InvalidArgumentError(
+                f"MLIR bytecode, byte {start}: {error.message}",
+                location=SourceLocation(self.sections.file),
+                snippet=error.snippet,
+            ) from None
+        self._nodes += text.nodes
+        if isinstance(value, OpaqueType):
+            return text.quantized_types.get(value.text, value)
+        return value
+
+
+class DialectReader(ByteReader):
+    """What the encodings of dialects are read with: the primitives, and references to other entries.
+
+    `index` is the number of the entry that is read.
+    """
+
+    __slots__ = ("index", "pool")
+
+    def __init__(self, pool: Pool, start: int, end: int, index: int = 0) -> None:
+        super().__init__(pool.sections.data, pool.sections.file, start, end)
+        self.pool = pool
+        self.index = index
+
+    def attribute(self) -> Any:
+        return self.pool.attribute(self.varint(), self)
+
+    def optional_attribute(self) -> Any:
+        """An attribute, or None."""
+        index, is_there = self.flagged()
+        return self.pool.attribute(index, self) if is_there else None
+
+    def attributes(self) -> tuple[Any, ...]:
+        return tuple(self.list_of(self.attribute))
+
+    def raw_type(self) -> Any:
+        """A type, where a tensor's element may be quantized."""
+        return self.pool.type(self.varint(), self)
+
+    def type(self) -> Any:
+        return plain(self.raw_type())
+
+    def types(self) -> tuple[Any, ...]:
+        return tuple(self.list_of(self.type))
+
+    def tensor_type(self) -> TensorType:
+        """A type that must be a tensor's."""
+        start = self.position
+        type = self.raw_type()
+        if not isinstance(type, TensorType):
+            raise self.error(f"expected a tensor type, found {type}", start)
+        return type
+
+    def scalar(self) -> str:
+        """A type that must be a scalar one: its name."""
+        start = self.position
+        type = self.raw_type()
+        if not isinstance(type, ScalarType):
+            raise self.error(f"expected a scalar type, found {type}", start)
+        return str(type)
+
+    def string(self) -> str:
+        """A string of the string section."""
+        return self.pool.sections.string(self)
+
+    def text(self) -> str:
+        """An attribute that must be a string."""
+        start = self.position
+        value = self.attribute()
+        if type(value) is not str:
+            raise self.error("expected a string", start)
+        return value
+
+    def boolean(self) -> bool:
+        return self.byte() != 0
+
+
+def plain(type: Any) -> Any:
+    """A type as it stands outside of a tensor: a quantized one is its text there."""
+    if isinstance(type, QuantizedType):
+        return OpaqueType(str(TensorType((), type))[len("tensor<") : -1])
+    return type
+
+
+def enum_reader(kind: str, first: int = 0) -> Decoder:
+    """The reader of an enum, whose first case has the number `first`."""
+    cases = [EnumAttribute(case, kind) for case in ENUMS[kind]]
+
+    def read(reader: DialectReader) -> EnumAttribute:
+        start = reader.position
+        number = reader.varint() - first
+        if not 0 <= number < len(cases):
+            raise reader.error(f"{kind} has no case {number + first}", start)
+        return cases[number]
+
+    return read

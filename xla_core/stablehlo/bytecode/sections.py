@@ -1,0 +1,231 @@
+"""The sections of a bytecode file: strings, dialects, op names, where attributes, types, properties and resources are.
+
+Nothing here knows what an attribute means; entries are found, not read. Source: MLIR docs/BytecodeFormat.md.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+from xla_core.errors import UnimplementedError
+from xla_core.stablehlo.bytecode.encoding import MAGIC, ByteReader
+
+__all__ = ["Entry", "FormatVersion", "OpName", "Sections"]
+
+
+class FormatVersion(enum.IntEnum):
+    """The version of the bytecode format that brought something."""
+
+    DIALECT_VERSIONS = 1
+    ISOLATED_REGION_SECTIONS = 2
+    USE_LIST_ORDERS = 3
+    ELIDED_ARGUMENT_LOCATIONS = 4
+    PROPERTIES = 5
+    NEWEST = 6
+
+
+class _Id(enum.IntEnum):
+    STRING = 0
+    DIALECT = 1
+    ATTRIBUTES = 2
+    ATTRIBUTE_OFFSETS = 3
+    IR = 4
+    RESOURCES = 5
+    RESOURCE_OFFSETS = 6
+    DIALECT_VERSION = 7
+    PROPERTIES = 8
+
+
+_REQUIRED = (_Id.STRING, _Id.DIALECT, _Id.ATTRIBUTES, _Id.ATTRIBUTE_OFFSETS, _Id.IR)
+_BLOB = 2
+
+
+class Entry(NamedTuple):
+    """Where an attribute or a type is: its dialect, its bytes, and whether they are the dialect's own encoding."""
+
+    dialect: str
+    start: int
+    end: int
+    is_custom: bool
+
+
+class OpName(NamedTuple):
+    """An op's name with its dialect, and whether its writer knew the op (None: the format is too old to say)."""
+
+    name: str
+    was_registered: bool | None
+
+
+class Sections:
+    """A file taken apart.
+
+    Attributes:
+        version: of the bytecode format.
+        producer: who wrote it ("StableHLO_v1.17.0").
+        strings, op_names, attributes, types: the tables that the rest refers to by number.
+        properties: (start, end) of each op's properties.
+        resources: (start, end) of the data of each dialect resource.
+        ir: the reader of the program.
+    """
+
+    def __init__(self, data: bytes, file: str) -> None:
+        self.data = data
+        self.file = file
+        reader = ByteReader(data, file)
+        if not data.startswith(MAGIC):
+            raise reader.error("this is not MLIR bytecode")
+        reader.position = len(MAGIC)
+        self.version = reader.varint()
+        if self.version > FormatVersion.NEWEST:
+            raise UnimplementedError(
+                f"MLIR bytecode of version {self.version}: versions 0 to {int(FormatVersion.NEWEST)} can be read",
+                hint="write the program as a portable artifact of StableHLO 1.20 or older",
+            )
+        self.producer = reader.text_until_null()
+        found = self._find(reader)
+        self.ir = found[_Id.IR]
+        self.strings = _strings(found[_Id.STRING])
+        self.properties = _properties(found[_Id.PROPERTIES]) if _Id.PROPERTIES in found else []
+        self.dialects: list[str] = []
+        self.dialect_versions: dict[str, tuple[int, int]] = {}
+        self.op_names: list[OpName] = []
+        self._read_dialects(found[_Id.DIALECT])
+        self.resources: list[tuple[int, int] | None] = []
+        if _Id.RESOURCE_OFFSETS in found:
+            self._read_resources(found[_Id.RESOURCE_OFFSETS], found.get(_Id.RESOURCES))
+        self.attributes: list[Entry] = []
+        self.types: list[Entry] = []
+        self._read_entries(found[_Id.ATTRIBUTE_OFFSETS], found[_Id.ATTRIBUTES])
+
+    def _find(self, reader: ByteReader) -> dict[int, ByteReader]:
+        found: dict[int, ByteReader] = {}
+        while reader.position < reader.end:
+            start = reader.position
+            number, section = reader.section()
+            if number > max(_Id):
+                raise reader.error(f"there is no section {number}", start)
+            if number in found:
+                raise reader.error(f"a second {_Id(number).name} section", start)
+            found[number] = section
+        for required in _REQUIRED:
+            if required not in found:
+                raise reader.error(f"the {required.name} section is missing")
+        return found
+
+    def string(self, reader: ByteReader) -> str:
+        """The string whose number is next."""
+        start = reader.position
+        return self.string_at(reader.varint(), reader, start)
+
+    def string_at(self, index: int, reader: ByteReader, start: int) -> str:
+        if index >= len(self.strings):
+            raise reader.error(f"there is no string {index}", start)
+        return self.strings[index]
+
+    def _dialect(self, reader: ByteReader) -> str:
+        start = reader.position
+        index = reader.varint()
+        if index >= len(self.dialects):
+            raise reader.error(f"there is no dialect {index}", start)
+        return self.dialects[index]
+
+    def _read_dialects(self, reader: ByteReader) -> None:
+        for _ in range(reader.count()):
+            start = reader.position
+            has_version = False
+            if self.version < FormatVersion.DIALECT_VERSIONS:
+                index = reader.varint()
+            else:
+                index, has_version = reader.flagged()
+            name = self.string_at(index, reader, start)
+            self.dialects.append(name)
+            if has_version:
+                number, section = reader.section()
+                if number != _Id.DIALECT_VERSION:
+                    raise reader.error(f"expected the version of the dialect {name}, found section {number}", start)
+                self.dialect_versions[name] = (section.position, section.end)
+        if self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS:
+            reader.count()  # of op names, told again by the groups
+        while reader.position < reader.end:
+            dialect = self._dialect(reader)
+            for _ in range(reader.count()):
+                start = reader.position
+                was_registered: bool | None = None
+                if self.version < FormatVersion.PROPERTIES:
+                    index = reader.varint()
+                else:
+                    index, was_registered = reader.flagged()
+                op = self.string_at(index, reader, start)
+                self.op_names.append(OpName(f"{dialect}.{op}" if op else dialect, was_registered))
+
+    def _read_entries(self, offsets: ByteReader, section: ByteReader) -> None:
+        counts = offsets.count(), offsets.count()
+        position = section.position
+        for count, entries in zip(counts, (self.attributes, self.types), strict=True):
+            while len(entries) < count:
+                dialect = self._dialect(offsets)
+                for _ in range(offsets.count()):
+                    size, is_custom = offsets.flagged()
+                    if size > section.end - position:
+                        raise offsets.error("an attribute or type ends after its section")
+                    entries.append(Entry(dialect, position, position + size, is_custom))
+                    position += size
+            if len(entries) > count:
+                raise offsets.error("more attributes or types than announced")
+        if offsets.position != offsets.end:
+            raise offsets.error("data after the last offset")
+
+    def _read_resources(self, offsets: ByteReader, section: ByteReader | None) -> None:
+        if section is None:
+            raise offsets.error("the RESOURCES section is missing")
+        for _ in range(offsets.count()):
+            self.string(offsets)  # an external provider: none of the program's business
+            self._resource_group(offsets, section)
+        while offsets.position < offsets.end:
+            self._dialect(offsets)
+            self.resources += self._resource_group(offsets, section)
+
+    def _resource_group(self, offsets: ByteReader, section: ByteReader) -> list[tuple[int, int] | None]:
+        group: list[tuple[int, int] | None] = []
+        for _ in range(offsets.count()):
+            self.string(offsets)
+            size = offsets.varint()
+            kind = offsets.byte()
+            start = section.span(size, "a resource")
+            if kind != _BLOB or not size:  # an empty one is only declared
+                group.append(None)
+                continue
+            reader = ByteReader(self.data, self.file, start, start + size)
+            alignment = reader.varint()
+            blob_size = reader.varint()
+            reader.align(alignment)
+            blob = reader.span(blob_size, "a resource")
+            group.append((blob, blob + blob_size))
+        return group
+
+
+def _strings(reader: ByteReader) -> list[str]:
+    """The string section: sizes in reverse order, then the strings, each with a zero byte."""
+    sizes = [reader.varint() for _ in range(reader.count())]
+    position = reader.position
+    strings: list[str] = []
+    for size in reversed(sizes):
+        if size == 0 or size > reader.end - position:
+            raise reader.error(f"a string of {size} bytes is not in the section")
+        strings.append(reader.data[position : position + size - 1].decode("utf-8", "surrogateescape"))
+        position += size
+    if position != reader.end:
+        raise reader.error("data after the last string", position)
+    return strings
+
+
+def _properties(reader: ByteReader) -> list[tuple[int, int]]:
+    """The properties section: (start, end) of each entry."""
+    found: list[tuple[int, int]] = []
+    for _ in range(reader.count()):
+        start, size = reader.blob()
+        found.append((start, start + size))
+    if reader.position != reader.end:
+        raise reader.error("data after the last properties")
+    return found

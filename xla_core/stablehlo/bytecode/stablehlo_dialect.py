@@ -1,0 +1,159 @@
+"""How the dialects stablehlo and chlo encode their attributes and types.
+
+Source: openxla/stablehlo, stablehlo/dialect/StablehloBytecode.cpp, ChloBytecode.cpp.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_core.stablehlo.attributes import (
+    AxisRef,
+    ChannelHandle,
+    ConvDimensionNumbers,
+    DenseElements,
+    DotAlgorithm,
+    DotDimensionNumbers,
+    GatherDimensionNumbers,
+    Mesh,
+    OutputOperandAlias,
+    ReplicaGroupMeshAxes,
+    ResultAccuracy,
+    ScatterDimensionNumbers,
+    SymbolRef,
+    TypeExtensions,
+)
+from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader, enum_reader
+from xla_core.stablehlo.ir import OpaqueType, TokenType
+
+__all__ = [
+    "ATTRIBUTES",
+    "CHLO_ATTRIBUTES",
+    "TYPES",
+    "axis_ref",
+    "device_ids",
+    "future",
+    "mesh_axes",
+    "output_operand_alias",
+    "pair",
+    "result_accuracy",
+    "type_extensions",
+]
+
+
+def _struct(cls: Any) -> Decoder:
+    """A struct of signed integers and of lists of them, in the order of its fields."""
+    kinds = [isinstance(field.default, tuple) for field in cls.__dataclass_fields__.values()]
+    return lambda reader: cls(*[reader.integers() if is_list else reader.signed() for is_list in kinds])
+
+
+output_operand_alias: Decoder = _struct(OutputOperandAlias)
+
+
+def type_extensions(reader: DialectReader) -> TypeExtensions:
+    """Bounds, a negative one where there is none."""
+    return TypeExtensions(tuple([None if bound < 0 else bound for bound in reader.integers()]))
+
+
+def _dot_algorithm(reader: DialectReader) -> DotAlgorithm:
+    lhs, rhs, accumulation = reader.scalar(), reader.scalar(), reader.scalar()
+    counts = reader.signed(), reader.signed(), reader.signed()
+    return DotAlgorithm(lhs, rhs, accumulation, *counts, reader.boolean())
+
+
+def result_accuracy(reader: DialectReader) -> ResultAccuracy:
+    atol, rtol, ulps = reader.double(), reader.double(), reader.signed()
+    return ResultAccuracy(atol, rtol, ulps, str(reader.attribute()))
+
+
+def pair(reader: DialectReader) -> tuple[int, int]:
+    """A sub-axis: its pre-size and size."""
+    return reader.signed(), reader.signed()
+
+
+def axis_ref(reader: DialectReader, name: str, has_sub_axis: bool) -> AxisRef:
+    """An axis, and a sub-axis of it as an attribute."""
+    start = reader.position
+    sub_axis = reader.attribute() if has_sub_axis else ()
+    if has_sub_axis and not _is_pair(sub_axis, int):
+        raise reader.error("expected a sub-axis", start)
+    return AxisRef(name, *sub_axis)
+
+
+def mesh_axes(reader: DialectReader) -> tuple[tuple[str, int], ...]:
+    """An array of (name, size)."""
+    start = reader.position
+    axes: Any = reader.attribute()
+    if not isinstance(axes, tuple) or not all(_is_pair(axis, str) for axis in axes):
+        raise reader.error("expected the axes of a mesh", start)
+    return axes
+
+
+def _is_pair(value: Any, first: type) -> bool:
+    return (
+        isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], first) and isinstance(value[1], int)
+    )
+
+
+def device_ids(reader: DialectReader, value: Any) -> DenseElements | None:
+    """The devices of a mesh, which may be left out."""
+    if value is not None and not isinstance(value, DenseElements):
+        raise reader.error("expected the devices of a mesh")
+    return value
+
+
+def _mesh(reader: DialectReader) -> Mesh:
+    axes = mesh_axes(reader)
+    return Mesh(axes, device_ids(reader, reader.attribute() if reader.boolean() else None))
+
+
+def _replica_groups(reader: DialectReader) -> ReplicaGroupMeshAxes:
+    start = reader.position
+    mesh = reader.attribute()
+    axes = reader.attributes()
+    if not isinstance(mesh, (SymbolRef, Mesh)) or not all(isinstance(axis, AxisRef) for axis in axes):
+        raise reader.error("expected a mesh and axes of it", start)
+    return ReplicaGroupMeshAxes(mesh, axes)
+
+
+def future(reader: DialectReader) -> OpaqueType:
+    types = reader.types()
+    return OpaqueType(f"!stablehlo.future<{', '.join(map(str, types))}>", types)
+
+
+def _channel_handle(reader: DialectReader) -> ChannelHandle:
+    return ChannelHandle(reader.signed(), reader.signed())
+
+
+ATTRIBUTES: dict[int, Decoder] = {
+    1: _channel_handle,
+    2: enum_reader("comparison_direction"),
+    3: enum_reader("comparison_type"),
+    4: _struct(ConvDimensionNumbers),
+    5: _struct(DotDimensionNumbers),
+    6: enum_reader("fft_type"),
+    7: _struct(GatherDimensionNumbers),
+    8: enum_reader("precision"),
+    9: enum_reader("rng_algorithm"),
+    10: enum_reader("rng_distribution", 1),
+    11: _struct(ScatterDimensionNumbers),
+    12: enum_reader("transpose"),
+    13: type_extensions,
+    14: output_operand_alias,
+    15: _dot_algorithm,
+    16: enum_reader("result_accuracy_mode"),
+    17: result_accuracy,
+    18: _replica_groups,
+    19: pair,
+    20: lambda reader: axis_ref(reader, reader.string(), reader.boolean()),
+    21: lambda reader: (reader.string(), reader.signed()),
+    22: _mesh,
+}
+
+CHLO_ATTRIBUTES: dict[int, Decoder] = {
+    0: enum_reader("comparison_direction"),
+    1: enum_reader("comparison_type"),
+}
+
+TYPES: dict[int, Decoder] = {0: lambda reader: TokenType(), 1: future}
+
