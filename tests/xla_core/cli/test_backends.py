@@ -107,6 +107,25 @@ def test_a_broken_backend_shows_its_cause_and_breaks_no_other(
     assert "libsmoke.so" in xla("run", program, "-b", "smoke").err
 
 
+def test_a_backend_that_declines_is_not_broken(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, only_these: Callable[..., None]
+) -> None:
+    install("toy", "toy", TOY)
+    source = (
+        "from xla_core.backend import hookimpl\nfrom xla_core.errors import UnimplementedError\n\n"
+        "@hookimpl\ndef xla_backend():\n    raise UnimplementedError('the chip comes next year')\n"
+    )
+    install("later", "later", source)
+    only_these("toy", "later")
+    line = next(line for line in xla("backends").out.splitlines() if line.startswith("later"))
+    assert "not available" in line
+    assert "the chip comes next year" in line
+    examined = xla("doctor")
+    assert "the chip comes next year" in examined.out
+    assert "Traceback" not in examined.out
+    assert examined.out.splitlines()[-1] == "All is well: programs run on 'toy' unless you name another."
+
+
 def test_a_device_that_does_not_open(
     xla: Callable[..., Any],
     install: Callable[..., None],

@@ -40,8 +40,8 @@ def backends() -> None:
     for info in found:
         spec = info.spec
         if spec is None:
-            owner = " and ".join(info.distributions)
-            table.add_row(info.name, "", "", "", "[red]broken", f"[red]{_escaped(owner)}; see `xla doctor`")
+            status = "[yellow]not available" if _declines(info) else "[red]broken"
+            table.add_row(info.name, "", "", "", status, _escaped(f"{_cause(info)}; see `xla doctor`"))
             continue
         status = "[green]available" if info.usable else "[yellow]not available"
         needs = ", ".join(f"{r.name}{'' if r.met else ' (missing)'}" for r in _requirements(info))
@@ -116,7 +116,8 @@ def _open(info: BackendInfo) -> _Finding:
 def _show(out: Console, finding: _Finding) -> None:
     info = finding.info
     owner = " and ".join(info.distributions)
-    status = "[green]available" if finding.devices else "[yellow]not available" if info.error is None else "[red]broken"
+    broken = info.error is not None and not _declines(info)
+    status = "[green]available" if finding.devices else "[red]broken" if broken else "[yellow]not available"
     out.print(f"\n[bold]{info.name}[/] from {_escaped(owner)} ({_escaped(info.entry_point)}): {status}", soft_wrap=True)
     for requirement in _requirements(info):
         mark = "[green]has[/]  " if requirement.met else "[red]lacks[/]"
@@ -128,6 +129,7 @@ def _show(out: Console, finding: _Finding) -> None:
     if info.error is not None:
         if info.error.hint:
             out.print(f"  hint: {info.error.hint}", soft_wrap=True, markup=False)
+    if broken:
         out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
 
 
@@ -136,7 +138,7 @@ def _sentence(findings: list[_Finding]) -> tuple[str, bool]:
     if not findings:
         return f"No backend is installed: {INSTALL_HINT}.", False
     usable = [f.info for f in findings if f.devices]
-    broken = [f.info.name for f in findings if f.info.error is not None]
+    broken = [f.info.name for f in findings if f.info.error is not None and not _declines(f.info)]
     wanted = os.environ.get("XLA_PLATFORM")
     if wanted and wanted not in {info.name for info in usable}:
         return f"XLA_PLATFORM asks for {wanted!r}, which cannot be used: unset it, or mend that backend.", False
@@ -146,6 +148,14 @@ def _sentence(findings: list[_Finding]) -> tuple[str, bool]:
     default = wanted or min(usable, key=lambda info: (-(info.spec.priority if info.spec else 0), info.name)).name
     tail = f"; {', '.join(broken)} cannot be loaded, for the reason above" if broken else ""
     return f"All is well: programs run on {default!r} unless you name another{tail}.", True
+
+
+def _declines(info: BackendInfo) -> bool:
+    """Whether it says itself that it can't be used, rather than breaking."""
+    from xla_core.errors import UnavailableError, UnimplementedError
+
+    declines = (UnavailableError, UnimplementedError)
+    return isinstance(info.error, declines) or (info.error is not None and isinstance(info.error.__cause__, declines))
 
 
 def _requirements(info: BackendInfo) -> tuple[Requirement, ...]:
