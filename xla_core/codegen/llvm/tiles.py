@@ -60,6 +60,11 @@ class Accumulation:
         """The elements of the result's leaves."""
         raise NotImplementedError
 
+    def major(self, prefix: Sequence[Digit]) -> Index:
+        """The index of all but the minor dimension. Where that one is cut, its major part stands last."""
+        rows = math.prod(self.dims[:-1])
+        return Index((*self.dims[:-1], math.prod(d.extent for d in prefix) // rows), prefix)
+
 
 def unrolled(
     f: FusedIrEmitter,
@@ -185,7 +190,7 @@ class Convolution(Accumulation):
         context, last = f.context, len(self.dims) - 1
         if not form.features or not math.prod(form.taps) or not form.lhs.shape.num_elements:
             return
-        before = Index(self.dims[:-1], prefix)
+        before = self.major(prefix)
         outputs = {s: before.component(b, d) for s, d in enumerate(form.labels.output_spatial) if d != last}
 
         def over_taps(taps: list[Digit], places: list[Digit | None], inside: Value) -> None:
@@ -248,7 +253,7 @@ class MajorWindow(Accumulation):
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
         """See Accumulation."""
         f, form, b = self.f, self.form, self.f.b
-        before = Index(self.dims[:-1], prefix)
+        before = self.major(prefix)
         outputs = [before.component(b, d) for d in range(len(self.dims) - 1)]
 
         def over(taps: list[Digit], places: list[Digit], inside: Value) -> None:
