@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import is_dynamic, is_one_use
-from xla_core.passes.rewriter import Builder, Rewriter
+from xla_core.passes.rewriter import Builder, Rewriter, Rule
 
 __all__ = ["ConvertMover"]
 
@@ -18,15 +20,16 @@ class ConvertMover(HloPass):
 
     name = "convert-mover"
 
+    def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
+        """`accept`: whether an instruction that is made may be there; None accepts all."""
+        self._accept = accept
+
     def run(self, module: HloModule) -> bool:
-        rules = {opcode: [_widen_later] for opcode in _MOVES - {"broadcast"}}
+        rules: dict[str, list[Rule]] = {opcode: [_widen_later] for opcode in _MOVES - {"broadcast"}}
+        rules |= {"concatenate": [_widen_concatenated], "convert": [_narrow_earlier]}
         changed = False
         for computation in module.post_order():
-            changed |= Rewriter(
-                computation,
-                {**rules, "concatenate": [_widen_concatenated], "convert": [_narrow_earlier]},
-                skip=is_dynamic,
-            ).run()
+            changed |= Rewriter(computation, rules, accept=self._accept, skip=is_dynamic).run()
         return changed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -21,10 +21,14 @@ class ReshapeMover(HloPass):
 
     name = "reshape-mover"
 
+    def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
+        """`accept`: whether an instruction that is made may be there; None accepts all."""
+        self._accept = accept
+
     def run(self, module: HloModule) -> bool:
         changed = False
         for computation in module.post_order():
-            changed |= Rewriter(computation, {"*": [_move]}, skip=is_dynamic).run()
+            changed |= Rewriter(computation, {"*": [_move]}, accept=self._accept, skip=is_dynamic).run()
         return changed
 
 

@@ -13,12 +13,14 @@ from xla_core.passes.call_inliner import CallInliner
 from xla_core.passes.conditional_simplifier import ConditionalSimplifier
 from xla_core.passes.convert_mover import ConvertMover
 from xla_core.passes.dot_decomposer import DotDecomposer
+from xla_core.passes.gather_simplifier import GatherSimplifier
 from xla_core.passes.hlo_constant_folding import HloConstantFolding
 from xla_core.passes.hlo_cse import HloCse
 from xla_core.passes.hlo_dce import HloDce
 from xla_core.passes.map_inliner import MapInliner
 from xla_core.passes.pass_manager import HloPassFix, HloPassPipeline
 from xla_core.passes.reshape_mover import ReshapeMover
+from xla_core.passes.sort_simplifier import SortSimplifier
 from xla_core.passes.transpose_folding import TransposeFolding, keeps_batch_in_front
 from xla_core.passes.tuple_simplifier import TupleSimplifier
 from xla_core.passes.while_loop_constant_sinking import WhileLoopConstantSinking
@@ -67,13 +69,16 @@ def simplification_pipeline(
             WhileLoopConstantSinking(),
             WhileLoopSimplifier(),
             ConditionalSimplifier(),
-            ReshapeMover(),
-            ConvertMover(),
+            SortSimplifier(),
+            ReshapeMover(options.accept),
+            ConvertMover(options.accept),
             WhileLoopInvariantCodeMotion(),
             HloDce(),
         ],
     )
     pipeline = HloPassPipeline(name, [CallInliner(options.keep_call), MapInliner(), TupleSimplifier(), HloDce()])
+    if options.accept is None:
+        pipeline.add(GatherSimplifier())
     pipeline.add(HloPassFix(rounds, options.limit))
     if options.canonical_dots:
         pipeline.add(DotDecomposer())

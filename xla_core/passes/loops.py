@@ -1,0 +1,55 @@
+"""Loops that expanders build: a counter, values that change in each turn, values that don't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expander import module_of
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["counted_loop"]
+
+Body = Callable[[Builder, HloInstruction, list[HloInstruction], list[HloInstruction]], Sequence[HloInstruction]]
+"""(builder in the body, turn number s32[], changing values, constant values) -> the changing values after the turn."""
+
+
+def counted_loop(
+    source: HloInstruction,
+    b: Builder,
+    count: int,
+    changing: Sequence[HloInstruction],
+    constant: Sequence[HloInstruction],
+    body: Body,
+) -> list[HloInstruction]:
+    """A while that runs `body` for 0, 1, ..., count - 1; returns the changing values after it.
+
+    `source` is the instruction that is being expanded: it gives module, names and metadata.
+    """
+    module = module_of(source)
+    index = Shape(ElementType.S32)
+    state = Shape.tuple([index, *(v.shape.without_layout() for v in (*changing, *constant))])
+
+    condition = HloComputation(f"{source.opcode}_condition")
+    parameter = condition.parameter(0, state)
+    turn = condition.add("get-tuple-element", parameter, index=0)
+    condition.set_root(condition.add("compare", turn, condition.constant(count, index), direction="LT"))
+
+    loop = HloComputation(f"{source.opcode}_body")
+    inner = Builder(loop)
+    inner.source = source
+    parameter = loop.parameter(0, state)
+    parts = [loop.add("get-tuple-element", parameter, index=n) for n in range(len(state.tuple_shapes))]
+    turn, values, fixed = parts[0], parts[1 : 1 + len(changing)], parts[1 + len(changing) :]
+    after = body(inner, turn, values, fixed)
+    following = inner.add("add", turn, inner.constant(1, index))
+    loop.set_root(inner.add("tuple", following, *after, *fixed))
+
+    module.add_computation(condition)
+    module.add_computation(loop)
+    start = b.add("tuple", b.constant(0, index), *changing, *constant)
+    result = b.add("while", start, condition=condition, body=loop)
+    return [b.add("get-tuple-element", result, index=1 + n) for n in range(len(changing))]

@@ -1,0 +1,73 @@
+"""sort_simplifier: operands that neither the order nor anyone else needs are not sorted. (XLA:
+xla/service/sort_simplifier.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import remove_dead
+
+__all__ = ["SortSimplifier"]
+
+
+class SortSimplifier(HloPass):
+    """Drops unused operands of sorts of several."""
+
+    name = "sort-simplifier"
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            for instruction in computation.instructions:
+                if instruction.opcode == "sort" and instruction.shape.is_tuple and instruction.parent is computation:
+                    changed |= _narrow(module, computation, instruction)
+        if changed:
+            module.remove_unreachable_computations()
+        return changed
+
+
+def _narrow(module: HloModule, computation: HloComputation, sort: HloInstruction) -> bool:
+    if sort.is_root or any(u.opcode != "get-tuple-element" for u in sort.users):
+        return False
+    comparator: HloComputation = sort.attributes["to_apply"]
+    used = {u.tuple_index for u in sort.users if u.user_count or u.is_root}
+    used |= {p.parameter_number // 2 for p in comparator.parameters if p.user_count or p.is_root}
+    count = len(sort.operands)
+    if len(used) == count or not used:
+        return False
+    keep = sorted(used)
+    operands = list(sort.operands)
+    narrow = module.add_computation(_without(comparator, keep))
+    shapes = [sort.shape.tuple_shapes[n] for n in keep]
+    shape = shapes[0] if len(keep) == 1 else Shape.tuple(shapes)
+    new = computation.add_instruction(sort.clone([operands[n] for n in keep], shape=shape, to_apply=narrow))
+    for user in sort.users:
+        if user.tuple_index not in used:
+            computation.remove(user)
+            continue
+        place = keep.index(user.tuple_index)
+        part = new if len(keep) == 1 else computation.add("get-tuple-element", new, index=place)
+        computation.replace_with(user, part)
+    computation.remove(sort)
+    for operand in operands:
+        remove_dead(operand)
+    return True
+
+
+def _without(comparator: HloComputation, keep: list[int]) -> HloComputation:
+    """The comparator with the parameters of the operands `keep` only."""
+    copy = HloComputation(comparator.name)
+    copies: dict[HloInstruction, HloInstruction] = {}
+    for place, n in enumerate(keep):
+        for side in range(2):
+            old = comparator.parameters[2 * n + side]
+            copies[old] = copy.parameter(2 * place + side, old.shape, old.name)
+    for old in comparator.post_order():
+        if old.opcode != "parameter":
+            copies[old] = copy.add_instruction(old.clone([copies[o] for o in old.operands]))
+    copy.set_root(copies[comparator.root])
+    return copy
