@@ -21,8 +21,7 @@ import numpy as np
 
 from xla_conformance.stablehlo_checks import almost_equal, close, equal
 from xla_core.errors import XlaError
-from xla_core.hlo.evaluator import evaluate, evaluate_parallel
-from xla_core.hlo.module import HloModule
+from xla_core.hlo import HloModule, evaluate, evaluate_parallel
 from xla_core.stablehlo import ir, lower, op_table, parse_text, split_modules, verify
 from xla_core.stablehlo.attributes import DenseElements
 

@@ -26,6 +26,7 @@ from xla_core.hlo.evaluator import (
 from xla_core.hlo.graph import to_dot
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.literal_comparison import Difference, Tolerance, compare_arrays, ulp_distance
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
 from xla_core.hlo.ops.control_flow import branch_computations
@@ -41,6 +42,7 @@ __all__ = [
     "Attribute",
     "AttributeKind",
     "ConvolutionDimensionNumbers",
+    "Difference",
     "ElementType",
     "Environment",
     "EvaluationContext",
@@ -58,12 +60,14 @@ __all__ = [
     "SliceDimension",
     "StructuralKeys",
     "Token",
+    "Tolerance",
     "Trait",
     "Value",
     "Window",
     "WindowDimension",
     "branch_computations",
     "comparator",
+    "compare_arrays",
     "evaluate",
     "evaluate_computation",
     "evaluate_instruction",
@@ -73,6 +77,7 @@ __all__ = [
     "register_custom_call",
     "scalar_computation",
     "to_dot",
+    "ulp_distance",
     "verify",
 ]
 

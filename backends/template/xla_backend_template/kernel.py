@@ -10,8 +10,7 @@ import numpy as np
 from xla_backend_template.executor import TemplateStream
 from xla_core.backend import DeviceMemory, Kernel, Stream, from_device_layout, to_device_layout
 from xla_core.errors import InternalError
-from xla_core.hlo import HloComputation, HloInstruction, Shape
-from xla_core.hlo.evaluator import EvaluationContext, evaluate_computation
+from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
 from xla_core.schedule import LaunchDimensions, leaf_shapes
 from xla_core.target import array_size_bytes
 

@@ -14,8 +14,19 @@ from xla_conformance.ops.templates import Template, load_templates
 from xla_conformance.ops.tolerances import EXACT, Rule, epsilon, wide
 from xla_core import evaluate, parse
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo import OPS, ElementType, HloComputation, HloModule, OpDef, Shape, Trait
-from xla_core.hlo.literal_comparison import Difference, Tolerance, compare_arrays
+from xla_core.hlo import (
+    OPS,
+    Difference,
+    ElementType,
+    HloComputation,
+    HloModule,
+    OpDef,
+    Shape,
+    Tolerance,
+    Trait,
+    compare_arrays,
+    verify,
+)
 
 __all__ = ["OpCase", "generate"]
 
@@ -173,8 +184,6 @@ def _module(opcode: str, shapes: list[Shape], result: Shape | None = None) -> Hl
 def _builds(make: Callable[[], HloModule]) -> bool:
     """Whether the op takes these types: its shape rule and the verifier say so."""
     try:
-        from xla_core.hlo.verifier import verify
-
         verify(make())
     except InvalidArgumentError:
         return False

@@ -8,7 +8,7 @@ import pytest
 from xla_conformance.plugin import compile_claimed
 from xla_conformance.programs import PROGRAMS, Program
 from xla_core import Client, CompileOptions, evaluate, parse
-from xla_core.hlo.literal_comparison import Tolerance, compare_arrays
+from xla_core.hlo import Tolerance, compare_arrays
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
