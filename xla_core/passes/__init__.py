@@ -1,6 +1,7 @@
 """HLO passes: one pass, or one set of rules, a file; pipelines of them; dumps between them."""
 
 from xla_core.passes.dump import ModuleDump
+from xla_core.passes.expander import OpExpander
 from xla_core.passes.pass_manager import (
     HloPass,
     HloPassFix,
@@ -12,15 +13,18 @@ from xla_core.passes.pass_manager import (
 )
 from xla_core.passes.pipeline import default_pipeline, run_hlo_passes
 from xla_core.passes.registry import PASSES, create_pass, register_pass
+from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
 
 __all__ = [
     "PASSES",
+    "Builder",
     "HloPass",
     "HloPassFix",
     "HloPassPipeline",
     "Invariant",
     "ModuleDump",
+    "OpExpander",
     "PassContext",
     "PassGroup",
     "PassTiming",

@@ -44,6 +44,7 @@ PASSES: dict[str, PassFactory | str] = {
     "optimization-barrier-expander": "optimization_barrier_expander:OptimizationBarrierExpander",
     "optimize-input-output-buffer-alias": "optimize_input_output_buffer_alias:OptimizeInputOutputBufferAlias",
     "reduce-window-rewriter": "reduce_window_rewriter:ReduceWindowRewriter",
+    "reduction-splitter": "reduction_splitter:ReductionSplitter",
     "reshape-mover": "reshape_mover:ReshapeMover",
     "rng-bit-generator-expander": "rng_bit_generator_expander:RngBitGeneratorExpander",
     "rng-expander": "rng_expander:RngExpander",

@@ -10,12 +10,15 @@ from pydantic import Field
 
 from xla_backend_cpu.codegen.module_emitter import ModuleEmitter
 from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import host_cpu, host_features, host_triple
+from xla_backend_cpu.passes.async_to_sync import AsyncToSync
 from xla_backend_cpu.passes.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_backend_cpu.passes.dot_packer import DotPacker
 from xla_backend_cpu.passes.dot_strength_reduction import DotStrengthReduction
+from xla_backend_cpu.passes.float_upcaster import FloatUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers
 from xla_core.backend import (
@@ -28,7 +31,7 @@ from xla_core.backend import (
 )
 from xla_core.codegen.llvm import LoopAbi, compile_ir
 from xla_core.hlo import ElementType, HloModule, Shape
-from xla_core.passes import PASSES, HloPassPipeline, create_pass, run_hlo_passes
+from xla_core.passes import HloPassPipeline, create_pass, run_hlo_passes
 from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
@@ -45,10 +48,9 @@ _EXPANDED = frozenset(
         "rng-bit-generator",
         "map",
         "topk",
-        "custom-call",
     }
 )
-"""What the core's expanders write out in other ops; custom calls are named one by one."""
+"""What the core's expanders write out in other ops."""
 
 
 class CpuOptions(BackendOptions):
@@ -57,10 +59,12 @@ class CpuOptions(BackendOptions):
     Attributes:
         threads: how many threads a program may use; None takes the process's affinity mask.
         llvm_optimization_level: 0 to 3.
+        collective_timeout: seconds that a device waits in a collective for the others.
     """
 
     threads: int | None = Field(default=None, ge=1)
     llvm_optimization_level: int = Field(default=3, ge=0, le=3)
+    collective_timeout: float = Field(default=60.0, gt=0)
 
 
 class CpuCompiler(Compiler):
@@ -86,7 +90,7 @@ class CpuCompiler(Compiler):
             name="cpu",
             triple=self.triple,
             device=describe_host(self.cpu),
-            capabilities=Capabilities.all_of(without=_EXPANDED),
+            capabilities=Capabilities.all_of(without=_EXPANDED).with_constraint("custom-call", why_unknown),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
             features=tuple(sorted(self.features)),
         )
@@ -118,7 +122,9 @@ class CpuCompiler(Compiler):
         stage = HloPassPipeline(
             "target",
             [
-                *(create_pass(name) for name in ("dot-decomposer",) if name in PASSES),
+                AsyncToSync(),
+                FloatUpcaster(),
+                *map(create_pass, ("dot-decomposer", "reduce-window-rewriter", "reduction-splitter")),
                 ConvolutionCanonicalizer(),
                 DotStrengthReduction(),
                 DotPacker(2 * self.isa.register_bytes),
@@ -139,7 +145,7 @@ class CpuCompiler(Compiler):
         with profiler.span("LLVM", category="compile"):
             compiled = compile_ir(text, emitter.abi, own.llvm_optimization_level, what=module.name)
             code = compiled.object()
-        program = _program(assignment, emitter, code)
+        program = _program(assignment, emitter, code, own.collective_timeout)
         report = CompilationReport(
             kernels=emitter.kernel_count,
             library_calls=dict(emitter.library_calls),
@@ -160,7 +166,9 @@ class CpuCompiler(Compiler):
         return f"{self.cpu} {','.join(sorted(self.features))}"
 
 
-def _program(assignment: BufferAssignment, emitter: ModuleEmitter, code: bytes) -> NativeProgram:
+def _program(
+    assignment: BufferAssignment, emitter: ModuleEmitter, code: bytes, collective_timeout: float
+) -> NativeProgram:
     """The table of addresses that the emitted code expects, as data."""
     module = assignment.module
     leaves = _leaf_numbers([p.shape for p in module.entry.parameters])
@@ -199,7 +207,9 @@ def _program(assignment: BufferAssignment, emitter: ModuleEmitter, code: bytes) 
         constant_slots=constant_slots,
         routines=tuple(emitter.library_calls),
         threads=emitter.threads,
-        microseconds=float("inf") if emitter.has_loops else emitter.nanoseconds / 1000,
+        microseconds=float("inf") if emitter.has_loops or emitter.host_calls else emitter.nanoseconds / 1000,
+        host_calls=tuple(emitter.host_calls),
+        collective_timeout=collective_timeout,
     )
 
 
