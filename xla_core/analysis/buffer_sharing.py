@@ -5,17 +5,19 @@ The answer is a contract with those who emit kernels. Where an operand and a res
 - an elementwise op, and a loop fusion, reads the operand's element i, for all its results, before it writes their
   element i, and reads it never again: one loop computes all results of such a fusion;
 - dynamic-update-slice and scatter write the updated elements only;
-- sort sorts in place.
+- sort sorts in place;
+- a custom call writes over what its output_to_operand_aliasing names.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 
-__all__ = ["CanShare", "can_share_buffer", "in_place_operands"]
+__all__ = ["CanShare", "can_share_buffer", "in_place_operands", "output_aliasing"]
 
 CanShare = Callable[[HloInstruction, int, int], bool]
 """(instruction, operand number, result leaf) -> may that leaf lie where the operand, an array, lies?"""
@@ -29,6 +31,21 @@ def in_place_operands(instruction: HloInstruction) -> list[int]:
         case "scatter":
             return list(range((len(instruction.operands) - 1) // 2))
     return []
+
+
+_ALIASING = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
+
+
+def output_aliasing(call: HloInstruction) -> list[tuple[tuple[int, ...], int, tuple[int, ...]]]:
+    """(output index, operand, index in the operand) for each pair of a custom call's output_to_operand_aliasing,
+    `{{0}: (1, {}), ...}`.
+    """
+    text = call.attributes.get("output_to_operand_aliasing") or ""
+    return [(_ints(output), int(operand), _ints(index)) for output, operand, index in _ALIASING.findall(text)]
+
+
+def _ints(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(",") if part.strip())
 
 
 def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bool:
@@ -49,6 +66,11 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
         case "dynamic-update-slice" | "scatter":
             places = in_place_operands(instruction)
             return leaf < len(places) and places[leaf] == operand
+        case "custom-call":
+            return any(
+                o == operand and i == ((leaf,) if instruction.shape.is_tuple else ()) and not inner
+                for i, o, inner in output_aliasing(instruction)
+            )
         case "copy":
             return True
     return instruction.is_elementwise and Trait.NONDETERMINISTIC not in instruction.op.traits

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import re
 from collections.abc import Mapping, Sequence
 
+from xla_core.analysis.buffer_sharing import output_aliasing
 from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.errors import FailedPreconditionError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
@@ -295,7 +295,7 @@ class HloDataflowAnalysis:
 
     def _in_place_custom_call(self, call: HloInstruction, operands: list[list[HloValue]], depth: int) -> None:
         assert call.parent is not None
-        for output_index, operand, operand_index in _output_aliasing(call):
+        for output_index, operand, operand_index in output_aliasing(call):
             target = self._positions[call][leaf_index(call.shape, output_index)]
             leaf = leaf_index(call.operand(operand).shape, operand_index)
             source = operands[operand][leaf]
@@ -373,18 +373,6 @@ _DONE_RESULT: dict[str, ShapeIndex] = {
     "async-update": (),
 }
 """Where in its operand a done op finds its result."""
-
-_ALIASING = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
-
-
-def _output_aliasing(call: HloInstruction) -> list[tuple[ShapeIndex, int, ShapeIndex]]:
-    """(output index, operand, index in the operand) for each pair in `{{0}: (1, {}), ...}`."""
-    text = call.attributes.get("output_to_operand_aliasing") or ""
-    return [(_ints(output), int(operand), _ints(index)) for output, operand, index in _ALIASING.findall(text)]
-
-
-def _ints(text: str) -> ShapeIndex:
-    return tuple(int(part) for part in text.split(",") if part.strip())
 
 
 def _leaf_count(shape: Shape) -> int:

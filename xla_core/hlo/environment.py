@@ -54,7 +54,11 @@ class Rendezvous:
             brought = self._brought.setdefault(key, {})
             brought[me] = value
             self._changed.notify_all()
-            self._wait(lambda: [d for d in group if d not in brought], f"a meeting of {len(group)} devices")
+            try:
+                self._wait(lambda: [d for d in group if d not in brought], f"a meeting of {len(group)} devices")
+            except XlaError:
+                brought.pop(me, None)  # whoever comes later must not think that this one is there
+                raise
             result = [brought[d] for d in group]
             self._taken[key] += 1
             if self._taken[key] == len(group):

@@ -58,7 +58,7 @@ class HostEvent(Event):
         self.complete(self._generation, error)
 
     def when_ready(self, callback: Callable[[], None]) -> None:
-        """Calls `callback` when it is ready, in the thread that completes it; now where it is ready. It must be short."""
+        """Calls `callback`, which must be short, when it is ready, in the thread that completes it; now where it is."""
         with _lock:
             if not self._ready:
                 self._waiters.append(callback)

@@ -1,10 +1,14 @@
-"""The CPU backend of xla-core. Its entry point is this module; its hook is `xla_backend`."""
+"""The CPU backend of xla-core. Its entry point is this module; its hook is `xla_backend`.
+
+`register_custom_call` gives custom calls a meaning in Python.
+"""
 
 from __future__ import annotations
 
+from xla_backend_cpu.custom_calls import CustomCall, register_custom_call
 from xla_core.backend import BackendSpec, hookimpl
 
-__all__ = ["xla_backend"]
+__all__ = ["CustomCall", "register_custom_call", "xla_backend"]
 
 __version__ = "0.1.0"
 

@@ -10,9 +10,10 @@ import struct
 from collections.abc import Mapping, Sequence
 
 from xla_backend_cpu.blas import symbol_address
-from xla_backend_cpu.codegen.module_emitter import ENTRY, Status
+from xla_backend_cpu.codegen.module_emitter import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import load_object, runtime_symbols, start_workers
+from xla_backend_cpu.host_calls import HostCalls, HostRun, host_call_address
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import CancelledError, InternalError, InvalidArgumentError
 from xla_core.hlo import HloModule
@@ -44,7 +45,9 @@ class NativeProgram:
         constants: the constants' bytes; `constant_slots` maps slots to offsets in them.
         routines: the BLAS routines that the code calls.
         threads: how wide the pool should be; 1 where nothing is split.
-        microseconds: an estimate of a run; infinite where it has loops of unknown length.
+        microseconds: an estimate of a run; infinite where it has loops of unknown length, or host calls.
+        host_calls: (computation, instruction) names of the steps that the host does.
+        collective_timeout: seconds that a device waits for others.
     """
 
     code: bytes
@@ -58,6 +61,8 @@ class NativeProgram:
     routines: tuple[str, ...]
     threads: int
     microseconds: float
+    host_calls: tuple[tuple[str, str], ...] = ()
+    collective_timeout: float = 60.0
 
     def to_bytes(self, hlo_text: str) -> bytes:
         """A header of JSON, then HLO text, constants and code."""
@@ -85,6 +90,7 @@ class NativeProgram:
             fields["results"] = tuple(ResultPlace(*r) for r in fields["results"])
             fields["constant_slots"] = {int(k): v for k, v in fields["constant_slots"].items()}
             fields["parameters"], fields["routines"] = tuple(fields["parameters"]), tuple(fields["routines"])
+            fields["host_calls"] = tuple((computation, name) for computation, name in fields["host_calls"])
             return NativeProgram(code=code, constants=constants, **fields), text.decode()
         except (ValueError, KeyError, TypeError, struct.error) as error:
             raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
@@ -104,6 +110,9 @@ class CpuExecutable(Executable):
         self._program = program
         self._artifacts = dict(artifacts or {})
         imports = {name: symbol_address(name) for name in program.routines}
+        self._host_calls = HostCalls(module, program.host_calls, program.collective_timeout)
+        if program.host_calls:
+            imports[HOST_CALL] = host_call_address()
         self._library = load_object(program.code, [ENTRY], imports | runtime_symbols())
         self._entry = self._library.function(ENTRY, ctypes.c_int32, ctypes.c_void_p)
         if program.threads > 1:
@@ -122,7 +131,14 @@ class CpuExecutable(Executable):
         """One native call on the stream."""
         program, allocator = self._program, run_options.allocator
         table = self._table_type()
-        table[0] = ctypes.addressof(self._context(run_options.replica_id, run_options.partition_id))
+        host_run = None
+        if program.host_calls:
+            host_run = self._host_calls.begin(run_options)
+            table[0] = host_run.address
+            work = functools.partial(self._run_with_host, table, host_run)
+        else:
+            table[0] = ctypes.addressof(self._context(run_options.replica_id, run_options.partition_id))
+            work = functools.partial(self._run, table)
         for slot, address in self._fixed:
             table[slot] = address
         for slot, memory in zip(program.parameters, arguments, strict=True):
@@ -141,14 +157,24 @@ class CpuExecutable(Executable):
         if program.temp_bytes:
             temporaries = allocator.allocate(program.temp_bytes)
             table[program.temp_slot] = temporaries.handle + temporaries.offset
-            stream.enqueue(functools.partial(self._run, table), program.microseconds)
+            stream.enqueue(work, program.microseconds)
             allocator.free(temporaries)
         else:
-            stream.enqueue(functools.partial(self._run, table), program.microseconds)
+            stream.enqueue(work, program.microseconds)
+        if host_run is not None:
+            host_run.report_end(stream)
         return results
 
     def _run(self, table: ctypes.Array[ctypes.c_void_p]) -> None:
         status = self._entry(table)
+        if status != Status.OK:
+            raise CancelledError(f"the execution of {self.module.name} was cancelled")
+
+    def _run_with_host(self, table: ctypes.Array[ctypes.c_void_p], host_run: HostRun) -> None:
+        with host_run:
+            status = self._entry(table)
+        if host_run.error is not None:
+            raise host_run.error
         if status != Status.OK:
             raise CancelledError(f"the execution of {self.module.name} was cancelled")
 
@@ -183,3 +209,4 @@ class CpuExecutable(Executable):
         """Runs that are under way end at their next loop iteration."""
         for context in self._contexts.values():
             context[0] = 1
+        self._host_calls.cancel()

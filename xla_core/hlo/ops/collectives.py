@@ -50,10 +50,13 @@ def _all_reduce(context: EvaluationContext, instruction: HloInstruction, values:
     return _of_results(instruction, _combined(context, instruction, brought))
 
 
-def _group_size(attributes: Attributes) -> int | None:
-    """Devices in a group, where the text says."""
+def _group_size(attributes: Attributes, *, pairs_partitions: bool = False) -> int | None:
+    """Devices in a group, where the text says: groups of replicas with all their partitions don't (`participants`)."""
     groups = attributes.get("replica_groups") or ()
-    return len(groups[0]) if groups else None
+    replicas_only = (attributes.get("channel_id") or 0) > 0 and not attributes.get("use_global_device_ids")
+    if not groups or (replicas_only and not pairs_partitions):
+        return None
+    return len(groups[0])
 
 
 def _one_axis(attributes: Attributes, operand: Shape) -> int:
@@ -138,7 +141,7 @@ def _all_to_all_shape(operands: Sequence[Shape], attributes: Attributes, declare
             check(array(operand).compatible(operands[0]), "the operands must have one shape")
         return Shape.tuple([normalize(o) for o in operands])
     axis = _one_axis(attributes, operands[0])
-    size = _group_size(attributes)
+    size = _group_size(attributes, pairs_partitions=True)
     if size is not None and operands[0].dimensions[axis] % size:
         raise InvalidArgumentError(
             f"dimension {axis} of {operands[0].without_layout()} does not split among {size} devices"

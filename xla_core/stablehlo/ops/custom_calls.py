@@ -169,7 +169,7 @@ def _lower_custom_call(
     shapes = [shape_of(r.type) for r in op.results]
     if str(op.attributes["call_target_name"]) in _SHARDING and [o.shape for o in operands] == shapes:
         return operands[0]
-    config = op.attributes.get("backend_config")
+    config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")  # JAX's exports have both
     extra: dict[str, Any] = {}
     version = int(op.attributes.get("api_version", 1))
     if version != 1:

@@ -3,6 +3,9 @@
 `allocations` is a table of addresses: the run's context, then one for each allocation of the buffer assignment. Each
 computation that runs in sequence (the entry, while bodies, branches, called ones) becomes a function; its instructions
 are calls of kernels, in schedule order, and control flow between them. It returns 0, or a `Status`.
+
+What native code can't do (custom calls, collectives, feeds) is a call of `xla_cpu_host_call(context, number, table)`:
+`host_calls[number]` names the instruction, the table holds the addresses of its operands' and results' array leaves.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ from xla_backend_cpu.codegen.dot import LibraryDot, dot_product, is_library_dot
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.codegen.llvm import (
-    Block,
     IrBuilder,
     IrFunction,
     IrModule,
@@ -30,9 +32,10 @@ from xla_core.codegen.llvm import (
 )
 from xla_core.hlo import HloComputation, HloInstruction, HloModule, StructuralKeys
 
-__all__ = ["ENTRY", "ModuleEmitter", "Status"]
+__all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "ModuleEmitter", "Status"]
 
 ENTRY = "xla_cpu_entry"
+HOST_CALL = "xla_cpu_host_call"
 _PARALLEL_NANOSECONDS = 12_000.0  # below, waking the pool costs more than it gives
 _CHUNK_NANOSECONDS = 100_000.0  # pieces of about this much balance the load
 
@@ -42,6 +45,7 @@ class Status(enum.IntEnum):
 
     OK = 0
     CANCELLED = 1
+    HOST_CALL_FAILED = 2
 
 
 class ContextField(enum.IntEnum):
@@ -56,6 +60,26 @@ _NOTHING_TO_DO = frozenset(
     {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "add-dependency"}
 )
 
+HOST_OPCODES = frozenset(
+    {
+        "custom-call",
+        "infeed",
+        "outfeed",
+        "send",
+        "send-done",
+        "recv",
+        "recv-done",
+        "all-reduce",
+        "all-gather",
+        "all-to-all",
+        "ragged-all-to-all",
+        "reduce-scatter",
+        "collective-broadcast",
+        "collective-permute",
+        "collective-reduce",
+    }
+)
+"""Ops that are host calls."""
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
 _BYTES_PER_NANOSECOND = 15.0
@@ -81,15 +105,15 @@ class _Sequence:
     builder: IrBuilder
     allocations: Value
     table: Value
-    failed: Block
     bases: dict[int, Value]
 
 
 class ModuleEmitter:
     """Emits one scheduled, buffer-assigned module.
 
-    After `emit`: `module` is the LLVM module, `kernel_count` its kernels, `library_calls` counts calls by routine, and
-    `nanoseconds` estimates a run where the trip counts of loops are 1.
+    After `emit`: `module` is the LLVM module, `kernel_count` its kernels, `library_calls` counts calls by routine,
+    `host_calls` are the (computation, instruction) names of what the host does, and `nanoseconds` estimates a run where
+    the trip counts of loops are 1.
     """
 
     def __init__(
@@ -102,6 +126,7 @@ class ModuleEmitter:
         self.threads = threads
         self.module = IrModule(hlo.name, triple=abi.triple, data_layout=abi.data_layout)
         self.library_calls: Counter[str] = Counter()
+        self.host_calls: list[tuple[str, str]] = []  # (computation, instruction)
         self.nanoseconds = 0.0
         self.has_loops = False
         self._emitter = KernelEmitter(abi, self.module)
@@ -132,9 +157,7 @@ class ModuleEmitter:
         order = self._order(computation)
         widest = max((self._leaf_count(i) for i in order), default=1)
         table = builder.alloca("ptr", max(widest, 1), align=16)
-        failed = function.add_block("failed")
-        failed.lines.append(f"ret i32 {int(Status.CANCELLED)}")
-        sequence = _Sequence(builder, function.parameters[0], table, failed, {})
+        sequence = _Sequence(builder, function.parameters[0], table, {})
         for instruction in order:
             if instruction.opcode not in _NOTHING_TO_DO:
                 self._instruction(sequence, instruction)
@@ -163,6 +186,8 @@ class ModuleEmitter:
                 self._context_word(sequence, instruction, ContextField.REPLICA)
             case "partition-id":
                 self._context_word(sequence, instruction, ContextField.PARTITION)
+            case opcode if opcode in HOST_OPCODES:
+                self._host_call(sequence, instruction)
             case _:
                 self._kernel_call(sequence, instruction)
 
@@ -172,13 +197,15 @@ class ModuleEmitter:
         b = sequence.builder
         symbol = self._computation(computation)
         status = b.call(symbol, "i32", [sequence.allocations])
-        self._check(sequence, b.icmp("eq", status, b.int_(Status.OK, "i32")))
+        self._check(sequence, status)
 
-    def _check(self, sequence: _Sequence, fine: Value) -> None:
-        """Leaves the function where `fine` is false."""
+    def _check(self, sequence: _Sequence, status: Value, fine: Value | None = None) -> None:
+        """Leaves the function with `status` where it isn't OK (or where `fine` is false)."""
         b = sequence.builder
-        after = b.function.add_block("fine")
-        b.branch_if(fine, after, sequence.failed)
+        fine = fine or b.icmp("eq", status, b.int_(Status.OK, "i32"))
+        after, failed = b.function.add_block("fine"), b.function.add_block("failed")
+        b.branch_if(fine, after, failed)
+        failed.lines.append(f"ret {status}")
         b.block = after
 
     def _while(self, sequence: _Sequence, loop: HloInstruction) -> None:
@@ -188,7 +215,7 @@ class ModuleEmitter:
         head, body, done = (b.function.add_block(f"while.{part}") for part in ("head", "body", "done"))
         b.branch(head)
         b.block = head
-        self._check(sequence, self._not_cancelled(sequence))
+        self._check(sequence, b.int_(Status.CANCELLED, "i32"), self._not_cancelled(sequence))
         self._call(sequence, condition)
         go_on = b.load("i8", self._address(sequence, self.assignment.slice(condition.root)), align=1)
         b.branch_if(b.icmp("ne", go_on, b.int_(0, "i8")), body, done)
@@ -234,6 +261,22 @@ class ModuleEmitter:
         b = sequence.builder
         value = b.load("i32", self._context(sequence, field), align=4)
         b.store(value, self._address(sequence, self.assignment.slice(instruction)), align=4)
+
+    # -- host calls --------------------------------------------------------------------------------------------------
+
+    def _host_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+        b = sequence.builder
+        assert instruction.parent is not None
+        number = len(self.host_calls)
+        self.host_calls.append((instruction.parent.name, instruction.name))
+        position = 0
+        for value in (*instruction.operands, instruction):
+            for shape, place in zip(value.shape.leaves(), self.assignment.leaf_slices(value), strict=True):
+                if shape.is_array:
+                    b.store(self._address(sequence, place), b.gep("ptr", sequence.table, b.int_(position)), align=8)
+                    position += 1
+        arguments = [self._base(sequence, 0), b.int_(number), sequence.table]
+        self._check(sequence, b.call(HOST_CALL, "i32", arguments))
 
     # -- kernels -----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,77 @@
+"""The registry of custom calls that run on the host, in Python.
+
+    def scale(call: CustomCall) -> None:
+        call.results[0][...] = call.operands[0] * call.attributes["factor"]
+
+    register_custom_call("acme_scale", scale)
+
+A target that only the reference evaluator knows (`xla_core.hlo.register_custom_call`) runs by that definition.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import AlreadyExistsError
+from xla_core.hlo import HloInstruction
+from xla_core.hlo.ops.custom_calls import CUSTOM_CALLS as EVALUATED
+
+__all__ = ["CustomCall", "CustomCallFunction", "custom_call_function", "register_custom_call", "why_unknown"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CustomCall:
+    """One call, typed like XLA's FFI.
+
+    Attributes:
+        target: the name that it was registered under.
+        attributes: backend_config as a dictionary; under "" the text itself where it isn't one.
+        operands: the operands' array leaves, read-only views of the program's memory.
+        results: the results' array leaves, to be filled. One that the program puts in an operand's place
+            (output_operand_aliases) begins as that operand.
+        replica, partition: the device's place.
+
+    Views have the operand_layouts and result_layouts as strides: an array in column-major order is one in numpy too.
+    They must not be kept.
+    """
+
+    target: str
+    attributes: Mapping[str, Any]
+    operands: tuple[np.ndarray, ...]
+    results: tuple[np.ndarray, ...]
+    replica: int = 0
+    partition: int = 0
+
+
+CustomCallFunction = Callable[[CustomCall], None]
+
+_FUNCTIONS: dict[str, CustomCallFunction] = {}
+
+
+def register_custom_call(target: str, function: CustomCallFunction) -> None:
+    """Makes programs with custom calls of `target` compile; `function` is called at each. What it raises becomes the
+    execution's error. Raises AlreadyExistsError for a target that is registered.
+    """
+    if target in _FUNCTIONS:
+        raise AlreadyExistsError(f"custom call {target!r} is registered already")
+    _FUNCTIONS[target] = function
+
+
+def custom_call_function(target: str) -> CustomCallFunction | None:
+    """What was registered; None for a target that only the evaluator knows, if it does."""
+    return _FUNCTIONS.get(target)
+
+
+def why_unknown(call: HloInstruction) -> str | None:
+    """A reason why nothing can run this custom call; None where something can."""
+    target = call.attribute("custom_call_target")
+    if target in _FUNCTIONS or target in EVALUATED:
+        return None
+    return (
+        f"there is no custom call {target!r}; give it a meaning with xla_backend_cpu.register_custom_call, or with "
+        "xla_core.hlo.register_custom_call for the reference evaluator too"
+    )

@@ -1,0 +1,248 @@
+"""Host calls: the steps of a program that native code leaves to Python.
+
+Native code calls one function, `xla_cpu_host_call(context, number, table)`; the context's address says which run it is.
+The GIL is taken only there. An exception becomes the run's error: the first cause is kept, and native code returns.
+
+Collectives, feeds and channels are the op table's own definitions on views of the program's memory: the same that the
+reference evaluator uses, with the run's devices, queues and communicator around them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from xla_backend_cpu.codegen.module_emitter import Status
+from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
+from xla_core.backend import RunOptions
+from xla_core.errors import CancelledError, InternalError, XlaError
+from xla_core.hlo import Environment, EvaluationContext, HloInstruction, HloModule, Literal, Shape, Trait, Value
+from xla_core.hlo.backend_config import parse_backend_config
+from xla_core.hlo.evaluation_context import evaluate_of, flatten, unflatten, value_of
+from xla_core.runtime import HostEvent, HostStream, InProcessCommunicator, communicator_of
+
+__all__ = ["HostCalls", "HostRun", "host_call_address"]
+
+_KEEPING = frozenset({"outfeed", "send"})  # what they are given is read after they return
+
+
+def array_at(address: int, shape: Shape) -> np.ndarray:
+    """The array of `shape`, layout included, that lies at an address: a view."""
+    order = shape.minor_to_major()[::-1]
+    physical = [shape.dimensions[d] for d in order]
+    if not shape.num_elements:
+        return np.empty(shape.dimensions, shape.dtype)
+    memory = (ctypes.c_char * (shape.num_elements * shape.dtype.itemsize)).from_address(address)
+    bytes_: np.ndarray = np.frombuffer(memoryview(memory).cast("B"), np.uint8)
+    flat = bytes_.view(shape.dtype).reshape(physical)
+    return flat.transpose(np.argsort(order)) if shape.rank > 1 else flat
+
+
+class _HostCall:
+    """One instruction, with what a call needs looked up before."""
+
+    def __init__(self, instruction: HloInstruction) -> None:
+        self.instruction = instruction
+        self.operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
+        self.results = [s for s in instruction.shape.leaves() if s.is_array]
+        self.copies = (
+            Trait.COLLECTIVE in instruction.op.traits
+            or instruction.opcode in _KEEPING
+            or bool(instruction.attribute("output_to_operand_aliasing") if instruction.opcode == "custom-call" else 0)
+        )
+        self._function: CustomCallFunction | None = None
+        if instruction.opcode == "custom-call":
+            self._function = custom_call_function(instruction.attribute("custom_call_target"))
+            self._attributes = parse_backend_config(instruction.attribute("backend_config") or "")
+
+    def __call__(self, run: HostRun, table: int) -> None:
+        count = len(self.operands) + len(self.results)
+        addresses = (ctypes.c_void_p * count).from_address(table)
+        arrays = [array_at(a or 0, s) for a, s in zip(addresses, self.operands + self.results, strict=True)]
+        operands, results = arrays[: len(self.operands)], arrays[len(self.operands) :]
+        if self._function is not None:
+            self._call(self._function, run, operands, results)
+        else:
+            self._evaluate(run, operands, results)
+
+    def _call(
+        self, function: CustomCallFunction, run: HostRun, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
+    ) -> None:
+        for operand in operands:
+            operand.flags.writeable = False
+        target = self.instruction.attribute("custom_call_target")
+        options = run.options
+        function(
+            CustomCall(
+                target,
+                self._attributes,
+                tuple(operands),
+                tuple(results),
+                replica=options.replica_id,
+                partition=options.partition_id,
+            )
+        )
+
+    def _evaluate(self, run: HostRun, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+        """By the definition in the op table."""
+        instruction = self.instruction
+        given = iter([np.array(o, order="C") if self.copies else o for o in operands])
+        values: list[Value] = [unflatten(o.shape, given) for o in instruction.operands]
+        with np.errstate(all="ignore"):
+            value = evaluate_of(instruction)(run.evaluation, instruction, values)
+        arrays = [v for s, v in zip(instruction.shape.leaves(), flatten(value), strict=True) if s.is_array]
+        for array, result in zip(arrays, results, strict=True):
+            if array is None:  # what a recv will bring comes with recv-done
+                continue
+            if array.shape != result.shape or array.dtype != result.dtype:
+                raise InternalError(
+                    f"{instruction.name} gave {array.dtype}{list(array.shape)}, expected "
+                    f"{result.dtype}{list(result.shape)}"
+                )
+            result[...] = array
+        run.give_outfeed(instruction)
+
+
+class HostCalls:
+    """The host calls of one program."""
+
+    def __init__(self, module: HloModule, names: Sequence[tuple[str, str]], collective_timeout: float) -> None:
+        computations = {c.name: {i.name: i for i in c.instructions} for c in module.computations} if names else {}
+        self.calls = [_HostCall(computations[computation][name]) for computation, name in names]
+        self.collective_timeout = collective_timeout
+        self.communicates = any(
+            Trait.COLLECTIVE in c.instruction.op.traits or c.instruction.opcode.startswith(("send", "recv"))
+            for c in self.calls
+        )
+        self.replicas, self.partitions = module.num_replicas, module.num_partitions
+        self._live: set[HostRun] = set()
+
+    def begin(self, options: RunOptions) -> HostRun:
+        """A run that is about to be enqueued."""
+        return HostRun(self, options)
+
+    def cancel(self) -> None:
+        """Runs that are under way end at their next loop iteration or host call."""
+        for run in list(self._live):
+            run.context[0] = 1
+
+
+class HostRun:
+    """One run on one device. `error` is what made its first failing host call fail.
+
+    Used as a context manager around the native call.
+    """
+
+    def __init__(self, program: HostCalls, options: RunOptions) -> None:
+        self.program = program
+        self.options = options
+        self.context = (ctypes.c_int32 * 16)(0, options.replica_id, options.partition_id)
+        self.address = ctypes.addressof(self.context)
+        self.error: XlaError | None = None
+        self._device = (options.replica_id, options.partition_id)
+        self._communicator: InProcessCommunicator | None = None
+        if program.communicates:
+            self._communicator = communicator_of(options, program.collective_timeout)
+
+    def __enter__(self) -> HostRun:
+        _runs[self.address] = self
+        self.program._live.add(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.program._live.discard(self)
+        del _runs[self.address]
+
+    def report_end(self, stream: HostStream) -> None:
+        """Tells the devices that may wait for this one when it has ended, failed, or was never begun since what it
+        depends on failed.
+        """
+        communicator = self._communicator
+        if communicator is None:
+            return
+        event = HostEvent()
+        stream.record(event)
+        event.when_ready(lambda: communicator.end(self._device, event.error))
+
+    @functools.cached_property
+    def evaluation(self) -> EvaluationContext:
+        """The surroundings of the op table's definitions."""
+        options, program = self.options, self.program
+        environment = Environment(
+            replica=options.replica_id,
+            partition=options.partition_id,
+            num_replicas=program.replicas,
+            num_partitions=program.partitions,
+            next_infeed=self._take_infeed,
+        )
+        if self._communicator is not None:
+            environment.rendezvous = self._communicator
+        return EvaluationContext(environment)
+
+    def call(self, number: int, table: int) -> None:
+        if self.context[0]:
+            raise CancelledError("the execution was cancelled")
+        self.program.calls[number](self, table)
+
+    def _take_infeed(self) -> Value:
+        return value_of(self.options.transfer_manager.infeed(self.options.device_ordinal).get())
+
+    def give_outfeed(self, instruction: HloInstruction) -> None:
+        """Hands on what an outfeed wrote."""
+        written = self.evaluation.environment.outfeed
+        if written:
+            queue = self.options.transfer_manager.outfeed(self.options.device_ordinal)
+            for value in written:
+                queue.put(_literal(value))
+            written.clear()
+
+
+def _literal(value: Value) -> Literal:
+    return Literal([_literal(v) for v in value]) if isinstance(value, tuple) else Literal(value)
+
+
+# -- the one function that native code calls ---------------------------------------------------------------------------
+
+_runs: dict[int, HostRun] = {}  # by the address of the run's context
+
+
+def _host_call(context: int, number: int, table: int) -> int:
+    run = _runs[context]
+    try:
+        run.call(number, table)
+    except BaseException as error:  # nothing may pass through native code
+        run.error = run.error or _described(error, run.program.calls[number].instruction)
+        return int(Status.HOST_CALL_FAILED)
+    return int(Status.OK)
+
+
+def _described(error: BaseException, instruction: HloInstruction) -> XlaError:
+    if isinstance(error, XlaError):
+        known = error
+    else:
+        what = instruction.opcode
+        if what == "custom-call":
+            what = f"custom call {instruction.attribute('custom_call_target')!r}"
+        known = InternalError(f"{what} failed with {type(error).__name__}: {error}")
+        known.__cause__ = error
+    known.op = known.op or instruction.opcode
+    known.location = known.location or instruction.location
+    return known
+
+
+_PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+_CALLBACK: Callable[..., Any] = _PROTOTYPE(_host_call)
+
+
+def host_call_address() -> int:
+    """The address of `xla_cpu_host_call`."""
+    address = ctypes.cast(_CALLBACK, ctypes.c_void_p).value  # type: ignore[arg-type]  # a function object of ctypes
+    assert address is not None
+    return address

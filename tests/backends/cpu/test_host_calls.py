@@ -1,0 +1,219 @@
+"""Custom calls in Python, infeed and outfeed: what native code leaves to the host."""
+
+from __future__ import annotations
+
+import uuid
+
+import numpy as np
+import pytest
+import xla_backend_cpu
+
+import xla_core as xla
+from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError, UnimplementedError, XlaError
+
+
+def register(function, target=None):
+    """Under a name of its own; returns it."""
+    target = target or f"test.{uuid.uuid4().hex}"
+    xla_backend_cpu.register_custom_call(target, function)
+    return target
+
+
+def program(target, config="{}", extra=""):
+    return f"""HloModule custom
+ENTRY main {{
+  x = f32[3,4] parameter(0)
+  y = f32[3,4] custom-call(x), custom_call_target="{target}", backend_config={config}{extra}
+  ROOT z = f32[3,4] add(y, x)
+}}"""
+
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def test_attributes_operands_and_results(client):
+    seen = []
+
+    def scale(call):
+        seen.append(call)
+        assert not call.operands[0].flags.writeable
+        call.results[0][...] = call.operands[0] * call.attributes["factor"] + call.attributes["offsets"][1]
+
+    target = register(scale)
+    executable = client.compile(program(target, '{factor = 3 : i64, name = "a\\22b", offsets = array<i64: 1, 2>}'))
+    np.testing.assert_array_equal(np.asarray(executable(X)[0]), 4 * X + 2)
+    assert dict(seen[0].attributes) == {"factor": 3, "name": 'a"b', "offsets": [1, 2]}
+    assert seen[0].target == target
+    again = client.deserialize(executable.serialize())
+    np.testing.assert_array_equal(np.asarray(again(X)[0]), 4 * X + 2)
+
+
+def test_layouts_are_those_of_the_call(client):
+    def check(call):
+        assert call.operands[0].flags.f_contiguous
+        assert not call.operands[0].flags.c_contiguous
+        assert call.results[0].flags.c_contiguous
+        call.results[0][...] = call.operands[0]
+
+    text = f"""HloModule layouts
+ENTRY main {{
+  x = f32[3,4] parameter(0)
+  ROOT y = f32[3,4]{{1,0}} custom-call(x), custom_call_target="{register(check)}",
+      operand_layout_constraints={{f32[3,4]{{0,1}}}}
+}}"""
+    np.testing.assert_array_equal(np.asarray(client.compile(text)(X)[0]), X)
+
+
+def test_results_may_lie_in_operands(client):
+    def double(call):
+        call.results[0][...] *= 2
+        call.results[1][...] = 7
+
+    text = f"""HloModule in_place
+ENTRY main {{
+  x = f32[3,4] parameter(0)
+  pair = (f32[3,4], s32[]) custom-call(x), custom_call_target="{register(double)}",
+      output_to_operand_aliasing={{{{0}}: (0, {{}})}}
+  y = f32[3,4] get-tuple-element(pair), index=0
+  n = s32[] get-tuple-element(pair), index=1
+  ROOT t = (f32[3,4], s32[], f32[3,4]) tuple(y, n, x)
+}}"""
+    y, n, x = (np.asarray(r) for r in client.compile(text)(X))
+    np.testing.assert_array_equal(y, 2 * X)
+    np.testing.assert_array_equal(x, X)
+    assert n == 7
+
+
+def test_an_exception_is_the_executions_error(client):
+    def fail(call):
+        raise ValueError("the moon is full")
+
+    executable = client.compile(program(register(fail)))
+    (result,) = executable(X)
+    with pytest.raises(InternalError, match="the moon is full") as caught:
+        result.block_until_ready()
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert caught.value.op == "custom-call"
+    (dependent,) = client.compile("HloModule m\nENTRY e { x = f32[3,4] parameter(0)\n ROOT y = f32[3,4] negate(x) }")(
+        result
+    )
+    with pytest.raises(InternalError, match="the moon is full"):
+        np.asarray(dependent)
+    np.testing.assert_array_equal(np.asarray(client.buffer_from_host(X)), X)  # the client is as before
+
+
+def test_calls_in_a_loop_stop_at_the_first_failure(client):
+    calls = []
+
+    def count(call):
+        calls.append(float(call.operands[0]))
+        if len(calls) == 5:
+            raise RuntimeError("enough")
+        call.results[0][...] = call.operands[0] + 1
+
+    text = f"""HloModule loop
+condition {{
+  s = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(1000000)
+  ROOT less = pred[] compare(i, n), direction=LT
+}}
+body {{
+  s = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[] custom-call(x), custom_call_target="{register(count)}", custom_call_has_side_effect=true
+  ROOT t = (s32[], f32[]) tuple(j, y)
+}}
+ENTRY main {{
+  x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  t = (s32[], f32[]) tuple(zero, x)
+  w = (s32[], f32[]) while(t), condition=condition, body=body
+  ROOT y = f32[] get-tuple-element(w), index=1
+}}"""
+    (result,) = client.compile(text)(np.float32(0))
+    with pytest.raises(InternalError, match="enough"):
+        result.block_until_ready()
+    assert calls == [0, 1, 2, 3, 4]
+
+
+def test_the_evaluators_custom_calls_run_too(client):
+    target = f"test.{uuid.uuid4().hex}"
+    xla.hlo.register_custom_call(target)(lambda context, instruction, values: np.cumsum(values[0], 1))
+    text = program(target)
+    (expected,) = xla.evaluate(xla.parse(text), X)
+    np.testing.assert_array_equal(np.asarray(client.compile(text)(X)[0]), expected)
+    np.testing.assert_array_equal(expected, np.cumsum(X, 1) + X)
+
+
+def test_registration_is_checked(client):
+    with pytest.raises(UnimplementedError, match=r"no custom call 'nobody.knows'.*register_custom_call"):
+        client.compile(program("nobody.knows"))
+    target = register(lambda call: None)
+    with pytest.raises(AlreadyExistsError, match=target):
+        register(lambda call: None, target)
+
+
+FEEDS = """HloModule feeds
+condition {
+  s = (s32[], f32[3,4], token[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+body {
+  s = (s32[], f32[3,4], token[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[3,4] get-tuple-element(s), index=1
+  t = token[] get-tuple-element(s), index=2
+  in = ((f32[3,4], s32[]), token[]) infeed(t)
+  pair = (f32[3,4], s32[]) get-tuple-element(in), index=0
+  t2 = token[] get-tuple-element(in), index=1
+  more = f32[3,4] get-tuple-element(pair), index=0
+  step = s32[] get-tuple-element(pair), index=1
+  sum = f32[3,4] add(x, more)
+  out = (f32[3,4], s32[]) tuple(sum, step)
+  t3 = token[] outfeed(out, t2), outfeed_shape=(f32[3,4], s32[])
+  j = s32[] add(i, step)
+  ROOT r = (s32[], f32[3,4], token[]) tuple(j, sum, t3)
+}
+ENTRY main {
+  x = f32[3,4] parameter(0)
+  zero = s32[] constant(0)
+  t = token[] after-all()
+  s = (s32[], f32[3,4], token[]) tuple(zero, x, t)
+  w = (s32[], f32[3,4], token[]) while(s), condition=condition, body=body
+  ROOT y = f32[3,4] get-tuple-element(w), index=1
+}"""
+
+
+def test_infeed_and_outfeed_in_a_loop(client):
+    (result,) = client.compile(FEEDS)(X)
+    assert not result.is_ready()
+    for number in range(3):
+        client.transfer_to_infeed((np.full((3, 4), number, np.float32), np.int32(1)))
+        written, step = client.transfer_from_outfeed(timeout=20)
+        np.testing.assert_array_equal(written, X + sum(range(number + 1)))
+        assert step == 1
+    np.testing.assert_array_equal(np.asarray(result), X + 3)
+
+
+def test_a_wrong_infeed_is_an_error(client):
+    (result,) = client.compile(FEEDS)(X)
+    client.transfer_to_infeed(np.zeros(3))
+    with pytest.raises(InvalidArgumentError, match="infeed has"):
+        result.block_until_ready()
+
+
+def test_closing_the_client_ends_a_run_that_waits(client):
+    other = xla.Client("cpu")
+    (result,) = other.compile(FEEDS)(X)
+    other.transfer_to_infeed((np.zeros((3, 4), np.float32), np.int32(1)))
+    other.transfer_from_outfeed(timeout=20)
+    other.platform.transfer_manager.infeed(0).close()
+    with pytest.raises(XlaError, match="closed"):
+        result.block_until_ready()
+    other.close()
