@@ -75,6 +75,7 @@ class Compiler(abc.ABC):
         options = options or CompileOptions()
         with ModuleDump.of_compilation(options.name or module.name, options.dump_to) as dump:
             if dump is not None:
+                options = options.model_copy(update={"keep_artifacts": True})
                 dump.hlo("before_optimizations", module)
             executable = self._compile(module, options, executor)
             if dump is not None:

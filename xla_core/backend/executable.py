@@ -176,6 +176,7 @@ class Executable(abc.ABC):
 
     @property
     def result_shapes(self) -> tuple[Shape, ...]:
+        """Of the results' array leaves, with the layouts that they have on the device."""
         return tuple(s.with_default_layout() for s in self.module.result_shape.leaves() if s.is_array)
 
     def serialize(self) -> bytes:
@@ -196,6 +197,7 @@ class Executable(abc.ABC):
         }
 
     def memory_stats(self) -> ExecutableMemoryStats:
+        """What one execution needs on one device."""
         arguments = self.parameter_shapes
         results = self.result_shapes
         aliased = {a.output_index[0] if a.output_index else 0 for a in self.module.input_output_aliases}

@@ -165,6 +165,10 @@ class PoolAllocator(Allocator):
             pooled = sum(memory.size for pool in list(self._pool.values()) for memory in list(pool))
             return MemoryStats(self._reserved - pooled, pooled, self._peak, self._limit, self._allocations)
 
+    def reset_after_fork(self) -> None:
+        """Replaces the lock, which another thread of the parent may have held."""
+        self._lock = threading.RLock()
+
     def _exhausted(self, size: int) -> ResourceExhaustedError:
         stats = self.stats()
         holders = sorted(self._live_buffers(), key=lambda b: -b.byte_size)

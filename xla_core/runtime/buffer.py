@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["Buffer", "intern_shape"]
 
 _shapes: dict[Shape, Shape] = {}
+_plain_bytes: dict[int, int] = {}  # by id of an interned shape: bytes of a row-major array as numpy has it, else -1
 
 
 def intern_shape(shape: Shape) -> Shape:
-    """The one object for all equal shapes, so that checking an argument is one `is`."""
-    return _shapes.setdefault(shape, shape)
+    """The one object for all equal shapes, so that checking an argument is one `is`. Never forgotten."""
+    interned = _shapes.setdefault(shape, shape)
+    layout = interned.layout
+    plain = layout is None or (layout.is_row_major and not layout.tiles and not layout.element_size_in_bits)
+    _plain_bytes[id(interned)] = interned.byte_size if plain else -1
+    return interned
 
 
 class MemoryHold:
@@ -175,15 +180,14 @@ class Buffer:
         return self._fetched()
 
     def _plain_layout(self) -> bool:
-        layout = self._shape.layout
-        return layout is None or (layout.is_row_major and not layout.tiles and not layout.element_size_in_bits)
+        return _plain_bytes[id(self._shape)] >= 0
 
     def _exported(self) -> np.ndarray:
         """A view of device memory that keeps it."""
         self.block_until_ready()
         raw = np.asarray(self._export_hold())
-        count = self._shape.num_elements * self._shape.element_type.byte_width
-        return raw[:count].view(self._shape.dtype).reshape(self._shape.dimensions)
+        shape = self._shape
+        return raw[: _plain_bytes[id(shape)]].view(shape.element_type.dtype).reshape(shape.dimensions)
 
     def _export_hold(self) -> MemoryHold:
         with self._device.lock:

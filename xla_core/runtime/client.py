@@ -49,6 +49,7 @@ class Client:
         count = self.platform.visible_device_count()
         if count < 1:
             raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
+        self._sizes: dict[int, int] = {}
         self._device_shapes: dict[tuple[np.dtype, tuple[int, ...]], Shape] = {}
         self.devices: tuple[Device, ...] = tuple(Device(self, self.platform, i, i) for i in range(count))
 
@@ -189,8 +190,11 @@ class Client:
         shape = intern_shape(shape)
         manager = self.platform.transfer_manager
         stream = device.h2d_stream
+        size = self._sizes.get(id(shape))  # interned shapes live for ever
+        if size is None:
+            size = self._sizes[id(shape)] = manager.byte_size(shape)
         with device.lock:
-            memory = device.allocator.allocate(manager.byte_size(shape))
+            memory = device.allocator.allocate(size)
             # Pooled memory comes in the compute stream's order: its last reader there may still be at work.
             free = device.compute_stream.finish()
             if free is not _READY:

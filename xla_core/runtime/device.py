@@ -113,12 +113,14 @@ def _after_fork() -> None:
     for device in list(_devices):
         device.dead = device.dead or forked_error()
         device.lock = threading.RLock()
+        device.allocator.reset_after_fork()
 
 
 def _at_exit() -> None:
     """Before the streams are finished: a program that waits for an infeed would wait for ever."""
     for device in list(_devices):
-        device.platform.transfer_manager.close_queues(device.local_ordinal)
+        if device.dead is None:
+            device.platform.transfer_manager.close_queues(device.local_ordinal)
 
 
 atexit.register(_at_exit)

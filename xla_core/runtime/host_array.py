@@ -25,7 +25,9 @@ def as_host_array(value: Any, dtype: np.dtype | None = None) -> np.ndarray:
     """
     if value.__class__ is np.ndarray and value.dtype in _NATIVE:
         return cast(np.ndarray, value)
-    array = _convert(value, dtype)
+    array = np.asarray(value) if isinstance(value, np.generic) else _convert(value, dtype)
+    if array.dtype in _NATIVE:
+        return array
     ElementType.from_numpy(array.dtype)  # raises for a dtype that has none
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
