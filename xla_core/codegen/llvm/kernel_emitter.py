@@ -53,7 +53,7 @@ class KernelEmitter:
             instruction: its operands and its result are buffers; layouts are those of the shapes.
             name: of the function; by default the instruction's.
             aliasing: pairs (leaf of the result, leaf of the operands, both counted as in Kernel.parameters from 0 in
-                their own list) that may be one buffer: an element of such an operand is read before, or when, the
+                their own list) that are one buffer: an element of such an operand is read before, or when, the
                 same element of the result is written. All other buffers must not overlap a result.
 
         Raises:
@@ -120,9 +120,10 @@ class KernelEmitter:
             if others:
                 facts += f", !noalias {module.metadata('!{' + ', '.join(others) + '}')}"
             load_facts = facts + (invariant if not own else "")
-            arrays.append(
-                IrArray(frame.buffers[position], parameter.shape, load_metadata=load_facts, store_metadata=facts)
-            )
+            # A shared buffer is one pointer: LLVM then sees that an element is read before it is written.
+            donor = next((i for i, p in enumerate(parameters) if position - first in p.aliases), position)
+            buffer = frame.buffers[donor if parameter.is_result else position]
+            arrays.append(IrArray(buffer, parameter.shape, load_metadata=load_facts, store_metadata=facts))
         return arrays
 
 
