@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from xla_core import profiler
 from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.entry import flatten_entry
 from xla_core.backend.executable import CompilationReport, Executable
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
@@ -49,7 +50,8 @@ class Compiler(abc.ABC):
         """Makes an executable of an optimized module.
 
         After `run_hlo_passes` every instruction satisfies `target_config.supports`, layouts are assigned, and
-        `module.schedule` orders each computation. May keep and change `module`.
+        `module.schedule` orders each computation. The entry is flat: its parameters are arrays, its root is an array or
+        a tuple of arrays. May keep and change `module`.
         """
 
     # -- what has a default ------------------------------------------------------------------------------------------
@@ -88,6 +90,7 @@ class Compiler(abc.ABC):
 
     def _compile(self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None) -> Executable:
         start = time.perf_counter()
+        flatten_entry(module)
         before = module.instruction_count
         with profiler.span("run_hlo_passes", category="compile", module=module.name):
             module = self.run_hlo_passes(module, options, executor)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from xla_core import config, profiler
 from xla_core.backend import registry
 from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.entry import flatten_entry, set_donation
 from xla_core.backend.hooks import BackendSpec
 from xla_core.backend.platform import Platform
 from xla_core.backend.registry import BackendInfo
@@ -21,7 +22,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.device import Device
-from xla_core.runtime.entry import flatten_entry, set_donation
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core import profiler
 from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.entry import donated_parameters
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.communicator import report_failure
-from xla_core.runtime.entry import donated_parameters
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 

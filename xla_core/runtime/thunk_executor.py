@@ -13,7 +13,7 @@ from xla_core.backend.executable import Allocator, RunOptions
 from xla_core.backend.stream import Stream
 from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
-from xla_core.errors import InternalError, UnimplementedError
+from xla_core.errors import CancelledError, InternalError, UnimplementedError
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.host_stream import HostStream
@@ -85,6 +85,7 @@ class ThunkExecutor:
         self._constants: dict[tuple[StreamExecutor, int], tuple[DeviceMemory, Allocator]] = {}
         self._pieces: dict[bool, list[tuple[BufferAllocation, list[_Key]]]] = {}
         self._lock = threading.Lock()
+        self._cancelled = False
         self.program = program
         self._handlers = dict(handlers or {})
         strange = [t for t in walk(program.thunks) if type(t) not in self._handlers and type(t) not in _OWN]
@@ -175,6 +176,10 @@ class ThunkExecutor:
                 held = self._constants[key] = (memory, options.allocator)
             return held[0]
 
+    def cancel(self) -> None:
+        """Ends the loops of runs that are under way, and of later ones, with CancelledError."""
+        self._cancelled = True
+
     def __del__(self) -> None:
         for memory, allocator in self._constants.values():
             allocator.free(memory)
@@ -207,6 +212,8 @@ class ThunkExecutor:
         def drive(run: ThunkRun) -> None:
             trips = 0
             while True:
+                if self._cancelled:
+                    raise CancelledError(f"{thunk.name} was cancelled after {trips} trips")
                 if thunk.trip_count is None:
                     for inner in thunk.condition:
                         self.enqueue(inner, run)

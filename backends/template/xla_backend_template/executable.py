@@ -27,5 +27,8 @@ class TemplateExecutable(Executable):
     ) -> Sequence[DeviceMemory]:
         return self._executor.execute(run_options, arguments)
 
+    def close(self) -> None:
+        self._executor.cancel()
+
     def artifacts(self) -> Mapping[str, str | bytes]:
         return {**super().artifacts(), **self._artifacts}

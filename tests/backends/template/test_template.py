@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import threading
 
 import numpy as np
@@ -190,3 +192,45 @@ def test_closing_a_client_ends_a_wait_for_the_infeed() -> None:
         event = result._event
     assert event.ready
     assert "closed" in str(event.error)
+
+
+ENDLESS = """HloModule endless
+
+cond {
+  s = (s32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(s), index=1
+  zero = f32[] constant(0)
+  ROOT ge = pred[] compare(x, zero), direction=GE
+}
+
+body {
+  s = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[] multiply(x, x)
+  ROOT t = (s32[], f32[]) tuple(j, y)
+}
+
+ENTRY main {
+  x = f32[] parameter(0)
+  zero = s32[] constant(0)
+  init = (s32[], f32[]) tuple(zero, x)
+  ROOT loop = (s32[], f32[]) while(init), condition=cond, body=body
+}
+"""
+
+
+def test_control_c_in_an_endless_run_leaves_the_client_usable(client) -> None:
+    exe = client.compile(ENDLESS)
+    outs = exe(np.float32(1))
+    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        np.asarray(outs[0])
+    exe.delete()
+    with pytest.raises(xla.CancelledError):
+        np.asarray(outs[0])
+    with pytest.raises(xla.FailedPreconditionError, match="was deleted"):
+        exe(np.float32(1))
+    assert float(client.compile(STEP)(np.ones(64, np.float32), np.ones(64, np.float32))[0].to_numpy()[0]) == 2
