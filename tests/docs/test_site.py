@@ -1,0 +1,132 @@
+"""The site builds, and the tables that it takes from the code are complete."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import xla_core as xla
+from xla_core import backend, config, hlo
+from xla_core.errors import StatusCode
+from xla_core.passes import PASSES, default_pipeline
+from xla_core.target import Capabilities, TargetConfig
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def _load_hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_hooks", DOCS / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+hooks = _load_hooks()
+
+
+def rows(table: str) -> dict[str, list[str]]:
+    """Cells by the first, without backquotes."""
+    lines = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines()[2:]]
+    return {cells[0].strip().strip("`"): [cell.strip() for cell in cells[1:]] for cells in lines}
+
+
+def test_every_pass_is_listed_with_what_it_does() -> None:
+    listed = rows(hooks.passes())
+    assert listed.keys() == PASSES.keys()
+    assert all(text for (text,) in listed.values())
+
+
+def test_pipeline_is_the_default_one() -> None:
+    whole = default_pipeline(TargetConfig(name="any", capabilities=Capabilities.all_of()))
+    assert whole.describe() in hooks.pipeline()
+
+
+def test_every_flag_and_option_is_documented() -> None:
+    for name, model in (("xla-flags", config.XlaFlags), ("core-flags", config.CoreFlags)):
+        listed = rows(hooks.TABLES[name]())
+        assert listed.keys() == {f"--{field}" for field in model.model_fields}
+        assert all(meaning for _, meaning in listed.values())
+    assert rows(hooks.compile_options()).keys() == xla.CompileOptions.model_fields.keys()
+
+
+def test_every_status_code_is_explained() -> None:
+    codes = {code.name for code in StatusCode} - {"UNKNOWN"}
+    assert rows(hooks.status_codes()).keys() == codes
+    explained = re.findall(r"^\| `([A-Z_]+)` \|", (DOCS / "errors.md").read_text(), re.MULTILINE)
+    assert set(explained) == codes
+
+
+def test_every_command_is_shown() -> None:
+    shown = hooks.commands()
+    for command in ("run", "compile", "opt", "backends", "doctor", "new", "replay", "bench", "conform"):
+        assert f"### xla {command}\n" in shown
+    assert "--check" in shown
+
+
+def test_contract_page_names_every_class_of_the_contract() -> None:
+    page = (DOCS / "contract.md").read_text()
+    for _, base in backend.BackendSpec.classes(backend.load_backend("template")).values():
+        assert f"`{base.__name__}`" in page
+
+
+def test_every_device_feature_is_explained() -> None:
+    page = (DOCS / "contract.md").read_text()
+    for name in inspect.signature(backend.DeviceFeatures).parameters:
+        assert f"| `{name}` |" in page
+
+
+def test_references_name_what_is_public() -> None:
+    made = hooks.expand("<!-- reference: xla_core.hlo -->\n")
+    assert made.count("::: ") == len(hlo.__all__)
+    packages = {"xla_core", *re.findall(r"^<!-- reference: ([\w.]+) -->", _all_references(), re.MULTILINE)}
+    for package in packages:
+        assert importlib.import_module(package).__all__
+
+
+def test_every_public_package_has_a_page() -> None:
+    found = set(re.findall(r"^<!-- reference: ([\w.]+) -->", _all_references(), re.MULTILINE))
+    named = re.findall(r"^\| `(xla_core[\w.]*)`", (DOCS / "architecture.md").read_text(), re.MULTILINE)
+    assert set(named) - {"xla_core.errors", "xla_core.cli"} <= found
+
+
+def test_unknown_table_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        hooks.expand("<!-- table: nothing -->\n")
+
+
+def _all_references() -> str:
+    return "\n".join(page.read_text() for page in (DOCS / "reference").glob("*.md"))
+
+
+def test_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("material")
+    pytest.importorskip("mkdocstrings_handlers.python")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    site = tmp_path / "site"
+    pages = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    assert {"index.html", "contract/index.html", "reference/backend/index.html"} <= pages
+    reference = (site / "reference" / "backend" / "index.html").read_text()
+    assert 'id="xla_core.backend.Compiler.run_backend"' in reference
+    for name in ("getting-started", "writing-a-backend", "how-a-program-becomes-a-run"):
+        text = (site / name / "index.html").read_text()
+        assert "```" not in text
+        assert "<!-- table" not in text
