@@ -81,10 +81,14 @@ def simplification_pipeline(
         pipeline.add(GatherSimplifier())
     pipeline.add(HloPassFix(rounds, options.limit))
     if options.canonical_dots:
+        tidy = [
+            TransposeFolding(options.foldable_transpose),
+            AlgebraicSimplifier(algebra),
+            ReshapeMover(options.accept),
+            HloConstantFolding(),
+            HloCse(),
+            HloDce(),
+        ]
         pipeline.add(DotDecomposer())
-        pipeline.add(TransposeFolding(options.foldable_transpose))
-        pipeline.add(AlgebraicSimplifier(algebra))
-        pipeline.add(TransposeFolding(options.foldable_transpose))
-        pipeline.add(HloCse())
-        pipeline.add(HloDce())
+        pipeline.add(HloPassFix(HloPassPipeline("simplify-products", tidy), options.limit))
     return pipeline
