@@ -16,6 +16,8 @@ from xla_core.passes.algebraic_simplifier import (  # fill the table
     arithmetic,
     contraction,
     conversion,
+    elementary,
+    extremes,
     logical,
     movement,
     reduction,
@@ -29,7 +31,7 @@ from xla_core.passes.rewriter import Rewriter, Rule
 
 __all__ = ["FAST_RULES", "RULES", "AlgebraicSimplifier", "AlgebraicSimplifierOptions", "rule"]
 
-_FILES = (arithmetic, contraction, conversion, logical, movement, reduction, slicing, structure)
+_FILES = (arithmetic, contraction, conversion, elementary, extremes, logical, movement, reduction, slicing, structure)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

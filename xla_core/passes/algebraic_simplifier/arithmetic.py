@@ -1,16 +1,18 @@
-"""Rules for arithmetic: sums, products, quotients, powers, extremes, signs."""
+"""Rules for sums, products, quotients and signs."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.passes.algebraic_simplifier.rule_table import rule
-from xla_core.passes.patterns import is_all, is_constant, is_total_order, largest, smallest, uniform_value
+from xla_core.passes.patterns import is_all, is_constant, is_total_order, uniform_value
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
@@ -265,10 +267,8 @@ def _by_reciprocal(i: HloInstruction, b: Builder, *, exact: bool) -> HloInstruct
 
 
 def _smallest_normal(element_type: ElementType) -> float:
-    import ml_dtypes
-
-    info = ml_dtypes.finfo(element_type.dtype)  # type: ignore[no-untyped-call]  # its stub has no types
-    return float(info.smallest_normal)
+    finfo: Any = ml_dtypes.finfo  # its stub has no types
+    return float(finfo(element_type.dtype).smallest_normal)
 
 
 @rule("divide", fast=True)
@@ -318,120 +318,3 @@ def remainder_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction |
 def remainder_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X % 1 -> 0, for integers"""
     return b.constant(0, i.shape) if i.shape.element_type.is_integral and is_all(i.operands[1], 1) else None
-
-
-# -- power, roots, exponentials --------------------------------------------------------------------------------------
-
-
-@rule("power")
-def power_by_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X ** 0 -> 1, x ** 1 -> x, x ** 2 -> x * x, x ** 3 -> x * x * x, x ** -1 -> 1 / x"""
-    x, y = i.operands
-    value, element_type = uniform_value(y), i.shape.element_type
-    if value is None or element_type.is_complex or x.shape.element_type is not element_type:
-        return None
-    exponent = float(value)
-    if exponent == 0:
-        return b.constant(1, i.shape)
-    if exponent == 1:
-        return x
-    if exponent == 2:
-        return b.add("multiply", x, x)
-    if exponent == 3:
-        return b.add("multiply", b.add("multiply", x, x), x)
-    if exponent == -1 and element_type.is_floating:
-        return b.add("divide", b.constant(1, i.shape), x)
-    return None
-
-
-@rule("power", fast=True)
-def power_by_half(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X ** 0.5 -> sqrt(x), x ** -0.5 -> rsqrt(x), x ** -2 -> 1 / (x * x)"""
-    x, y = i.operands
-    if i.shape.element_type.is_complex or not i.shape.element_type.is_floating:
-        return None
-    if is_all(y, 0.5):
-        return b.add("sqrt", x)
-    if is_all(y, -0.5):
-        return b.add("rsqrt", x)
-    return b.add("divide", b.constant(1, i.shape), b.add("multiply", x, x)) if is_all(y, -2) else None
-
-
-@rule("log", "exponential", "log-plus-one", "exponential-minus-one", fast=True)
-def inverse_functions(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """log(exp(x)) -> x, and the like"""
-    inverse = {
-        "log": "exponential",
-        "exponential": "log",
-        "log-plus-one": "exponential-minus-one",
-        "exponential-minus-one": "log-plus-one",
-    }
-    x = i.operands[0]
-    return x.operands[0] if x.opcode == inverse[i.opcode] and not i.shape.element_type.is_complex else None
-
-
-@rule("sqrt", fast=True)
-def root_of_square(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """sqrt(x * x) -> |x|"""
-    x = i.operands[0]
-    if x.opcode != "multiply" or x.operands[0] is not x.operands[1] or i.shape.element_type.is_complex:
-        return None
-    return b.add("abs", x.operands[0])
-
-
-# -- extremes, signs -------------------------------------------------------------------------------------------------
-
-
-@rule("maximum", "minimum")
-def extreme_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """max(x, least) -> x; max(x, greatest) -> greatest where there is no NaN; and for min"""
-    x, y = i.operands
-    element_type = i.shape.element_type
-    if not (is_total_order(element_type) or element_type in _HAS_INFINITY):
-        return None
-    low, high = smallest(element_type), largest(element_type)
-    neutral, absorbing = (low, high) if i.opcode == "maximum" else (high, low)
-    if is_all(y, neutral):
-        return x
-    return y if is_all(y, absorbing) and is_total_order(element_type) else None
-
-
-_HAS_INFINITY = {ElementType.BF16, ElementType.F16, ElementType.F32, ElementType.F64, ElementType.F8E5M2}
-
-
-@rule("abs")
-def absolute_of_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """|-x| -> |x|; |x| -> x for unsigned integers"""
-    x = i.operands[0]
-    if x.shape.element_type.is_unsigned:
-        return x
-    return b.add("abs", x.operands[0]) if x.opcode == "negate" else None
-
-
-@rule("clamp")
-def clamp_without_limits(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """clamp(least, x, greatest) -> x"""
-    low, x, high = i.operands
-    element_type = i.shape.element_type
-    if not (is_total_order(element_type) or element_type in _HAS_INFINITY):
-        return None
-    return x if is_all(low, smallest(element_type)) and is_all(high, largest(element_type)) else None
-
-
-@rule("clamp")
-def clamp_twice(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """clamp(a, clamp(a, x, c), c) -> clamp(a, x, c)"""
-    low, x, high = i.operands
-    return x if x.opcode == "clamp" and x.operands[0] is low and x.operands[2] is high else None
-
-
-@rule("reduce-precision")
-def precision_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reduce-precision to the precision of the type, or to that of its operand -> the operand"""
-    x = i.operands[0]
-    bits = (i.attributes["exponent_bits"], i.attributes["mantissa_bits"])
-    if x.opcode == "reduce-precision" and bits == (x.attributes["exponent_bits"], x.attributes["mantissa_bits"]):
-        return x
-    own = {ElementType.F64: (11, 52), ElementType.F32: (8, 23), ElementType.BF16: (8, 7), ElementType.F16: (5, 10)}
-    exponent, mantissa = own.get(i.shape.element_type, (99, 99))
-    return x if bits[0] >= exponent and bits[1] >= mantissa else None
