@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from xla_core import profiler
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.module import HloModule
 
 __all__ = ["is_hlo_text", "parse"]
@@ -16,22 +16,24 @@ _HLO_TEXT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
 
 
 def parse(program: str | bytes | HloModule, *, file: str = "") -> HloModule:
-    """Reads StableHLO text or HLO text (told apart by HLO text's first word, `HloModule`) into a new HloModule.
+    """Reads StableHLO text or bytecode, or HLO text (told by its first word, `HloModule`), into a new HloModule.
 
     Args:
-        program: text; text as UTF-8 bytes; or a module, which is copied.
+        program: text; text as UTF-8 bytes; MLIR bytecode (a portable artifact of StableHLO); or a module, which is
+            copied.
         file: its name, for locations in errors.
 
     Raises:
-        InvalidArgumentError: for malformed text: where, and what was expected.
-        UnimplementedError: for MLIR bytecode.
+        InvalidArgumentError: for a malformed program: where, and what was expected.
+        UnimplementedError: for bytecode of a newer format.
     """
     if isinstance(program, HloModule):
         return program.clone()
     if isinstance(program, (bytes, bytearray, memoryview)):
         data = bytes(program)
         if data.startswith(_BYTECODE_MAGIC):
-            raise UnimplementedError("MLIR bytecode cannot be read yet", hint="export the program as StableHLO text")
+            with profiler.span("parse", "compile", bytes=len(data)):
+                return _parse_stablehlo(data, file)
         try:
             program = data.decode()
         except UnicodeDecodeError as error:
@@ -62,9 +64,9 @@ def _parse_hlo(text: str, file: str) -> HloModule:
     return module
 
 
-def _parse_stablehlo(text: str, file: str) -> HloModule:
+def _parse_stablehlo(source: str | bytes, file: str) -> HloModule:
     from xla_core.stablehlo import to_hlo
 
-    module: Any = to_hlo(text, file=file)
+    module: Any = to_hlo(source, file=file)
     checked: HloModule = module
     return checked

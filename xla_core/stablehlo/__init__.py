@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xla_core.stablehlo import ops as _ops
+from xla_core.stablehlo.bytecode import parse_bytecode
 from xla_core.stablehlo.ir import Block, FunctionType, Module, Op, Region, TensorType, TokenType, TupleType, Value
 from xla_core.stablehlo.lowering import lower
 from xla_core.stablehlo.parser import parse_text, split_modules
@@ -25,6 +26,7 @@ __all__ = [
     "TupleType",
     "Value",
     "lower",
+    "parse_bytecode",
     "parse_text",
     "refine",
     "split_modules",
@@ -33,9 +35,12 @@ __all__ = [
 ]
 
 
-def to_hlo(source: str, file: str = "") -> HloModule:
-    """Reads a StableHLO text, verifies it, and lowers it to HLO. Raises XlaError with the place that is wrong."""
-    module = parse_text(source, file)
+def to_hlo(source: str | bytes, file: str = "") -> HloModule:
+    """Reads StableHLO text or bytecode, verifies it, and lowers it to HLO.
+
+    Raises XlaError with the place that is wrong.
+    """
+    module = parse_text(source, file) if isinstance(source, str) else parse_bytecode(source, file)
     verify(module)
     return lower(module)
 

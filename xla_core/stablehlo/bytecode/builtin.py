@@ -222,6 +222,10 @@ def _unranked(reader: DialectReader) -> OpaqueType:
     return OpaqueType(f"tensor<*x{type_text(reader.type())}>")
 
 
+_NEWER_FLOATS = (
+    "tf32 f8E5M2 f8E4M3 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E4M3B11FNUZ f8E3M4 f4E2M1FN f6E2M3FN f6E3M2FN f8E8M0FNU"
+)
+
 TYPES: dict[int, Decoder] = {
     0: _integer,
     1: named("index"),
@@ -238,6 +242,7 @@ TYPES: dict[int, Decoder] = {
     18: _unranked,
     19: _kept("vector", has_space=False, has_layout=False),
     20: _kept("vector", has_space=False, has_layout=False),
+    **{21 + i: named(name) for i, name in enumerate(_NEWER_FLOATS.split())},
 }
 
 

@@ -16,6 +16,9 @@ from xla_core.stablehlo.types import DTYPES, integer_format
 
 __all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
 
+_SUB_BYTE = {"i2": 2, "ui2": 2, "i4": 4, "ui4": 4, "f4E2M1FN": 4, "f6E2M3FN": 6, "f6E3M2FN": 6}
+"""Bits of the element types that ml_dtypes holds in the lower bits of a byte."""
+
 
 def integer_number(reader: DialectReader) -> Any:
     """An integer attribute: type and bits."""
@@ -38,7 +41,7 @@ def float_number(reader: DialectReader) -> Any:
     dtype = DTYPES.get(element)
     if dtype is None or integer_format(element) is not None or dtype.kind == "c":
         raise reader.error(f"a float of the type {element} can't be read", start)
-    width = {"f4E2M1FN": 4, "f6E2M3FN": 6, "f6E3M2FN": 6}.get(element, 8 * dtype.itemsize)
+    width = _SUB_BYTE.get(element, 8 * dtype.itemsize)
     data = reader.bits(width).to_bytes(dtype.itemsize, "little")
     value = float(np.frombuffer(data, dtype)[0])
     return value if element == "f64" else TypedFloat(value, element)
@@ -60,7 +63,7 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
     """A tensor of constants over the `size` bytes at `start`, which it shares.
 
     One element's bytes are one value for all. i1 is a byte an element or packed eight to a byte, all bits set being
-    true for all. Types that are smaller than a byte have one each.
+    true for all. Smaller types have one each.
     """
     dtype = DTYPES.get(type.element) if isinstance(type.element, str) else None
     if dtype is None:
@@ -82,8 +85,9 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
         raise reader.error(f"{type} needs {count} elements of {dtype.itemsize} bytes, found {size} bytes", start)
     count = math.prod(shape)
     data = np.frombuffer(reader.data, dtype, count, start) if size else np.empty(0, dtype)
-    if "2" <= type.element.lstrip("ui") <= "4" and type.element.lstrip("ui") in ("2", "4"):
-        data = _sign_extended(data, type.element)
+    bits = _SUB_BYTE.get(type.element, 8)
+    if bits < 8 and data.view(np.uint8).max(initial=0) >> bits:
+        data = (data.view(np.uint8) & np.uint8((1 << bits) - 1)).view(dtype)
     return DenseElements(type, data.reshape(shape))
 
 
@@ -100,12 +104,3 @@ def _booleans(reader: ByteReader, type: TensorType, count: int, start: int, size
     else:
         raise reader.error(f"{type} needs {count} bytes or bits, found {size} bytes", start)
     return data
-
-
-def _sign_extended(data: np.ndarray, element: str) -> np.ndarray:
-    """Integers of less than a byte as ml_dtypes holds them: the upper bits are the sign's, or zero."""
-    width = int(element.lstrip("ui"))
-    if element.startswith("u"):
-        return (data.view(np.uint8) & np.uint8((1 << width) - 1)).view(data.dtype)
-    shift = np.int8(8 - width)
-    return ((data.view(np.int8) << shift) >> shift).view(data.dtype)

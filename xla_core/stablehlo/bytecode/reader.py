@@ -10,11 +10,12 @@ import gc
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, UnimplementedError, XlaError
+from xla_core.stablehlo.attributes import DenseArray
 from xla_core.stablehlo.bytecode import builtin, stablehlo_dialect, vhlo_dialect
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.locations import BytecodeLocation
 from xla_core.stablehlo.bytecode.pool import DialectReader, Pool, plain
-from xla_core.stablehlo.bytecode.properties import layout
+from xla_core.stablehlo.bytecode.properties import SEGMENTED, Layout, layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName, Sections
 from xla_core.stablehlo.bytecode.vhlo_ops import ConversionError, VhloOp, convert_attributes, find_vhlo_op
 from xla_core.stablehlo.cursor import MAX_DEPTH
@@ -24,6 +25,7 @@ __all__ = ["parse_bytecode"]
 
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES = (1 << i for i in range(7))
 _IR_SECTION = 4
+_SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
 _SMALL = 64
 _MAX_NODES = 20_000_000
 
@@ -70,13 +72,13 @@ def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") 
 class _Kind:
     """An op name of the file: what ops of that name become, and their attributes, made once for each combination."""
 
-    __slots__ = ("known", "layout", "name", "vhlo", "written")
+    __slots__ = ("known", "layouts", "name", "vhlo", "written")
 
     def __init__(self, entry: OpName) -> None:
         self.written = entry.name
         self.vhlo: VhloOp | None = find_vhlo_op(entry.name) if entry.name.startswith("vhlo.") else None
         self.name = entry.name if self.vhlo is None else self.vhlo.name
-        self.layout = layout(entry.name)
+        self.layouts = () if entry.was_registered is False else layouts(entry.name)
         self.known: dict[tuple[int, int], tuple[dict[str, Any], int]] = {}
 
 
@@ -193,13 +195,9 @@ class _Reader:
         if count > end - p:
             raise reader.error(f"{count} ops can't be in {end - p} bytes")
         kinds, locations, types, values = self.kinds, self.locations, self.types, self.values
-        limit = len(data) - 32  # beyond it, an op is read with care
         append = ops.append
         for _ in range(count):
             start = p
-            if p > limit:
-                self._check_end(reader, p)
-            # The name.
             try:
                 b = data[p]
                 if b & 1:
@@ -208,7 +206,7 @@ class _Reader:
                 else:
                     index, p = self._varint(reader, p)
                 kind = kinds[index] or self._kind(index, reader)
-                mask = data[p + 0]
+                mask = data[p]
                 p += 1
                 b = data[p]
                 if b & 1:
@@ -346,10 +344,6 @@ class _Reader:
         reader.position = position
         return reader.varint(), reader.position
 
-    def _check_end(self, reader: ByteReader, position: int) -> None:
-        if position >= reader.end:
-            raise reader.error("the data end here", position)
-
     def _bad_index(self, reader: ByteReader, start: int, position: int) -> InvalidArgumentError:
         """The error for a number that is none of a table, or for the end of the file."""
         if position >= reader.end:
@@ -419,9 +413,7 @@ class _Reader:
             raise reader.error(f"there are no properties {index}")
         start, end = self.sections.properties[index]
         properties = DialectReader(self.pool, start, end)
-        values: dict[str, Any] = {}
-        nodes = 0
-        if kind.layout is None:  # an op that its writer did not know either has a dictionary
+        if not kind.layouts:  # an op that its writer did not know either has a dictionary
             values = properties.attribute()
             if not isinstance(values, dict) or properties.position != end:
                 raise UnimplementedError(
@@ -431,17 +423,59 @@ class _Reader:
                     hint="write the program as a portable artifact of StableHLO",
                 )
             return dict(values), len(values)
-        for name, is_optional in kind.layout:
+        for candidate in kind.layouts:
+            properties.position = start
+            found = self._by_layout(properties, candidate, kind.written in SEGMENTED)
+            if found is not None:
+                return found
+        names = ", ".join(name for name, _ in kind.layouts[0])
+        raise properties.error(f"the properties of {kind.written} aren't as they should be: {names or 'none'}", start)
+
+    def _by_layout(
+        self, properties: DialectReader, candidate: Layout, has_segments: bool
+    ) -> tuple[dict[str, Any], int] | None:
+        """The attributes, and their nodes, if the properties are laid out so."""
+        places: dict[str, int] = {}
+        values: dict[str, Any] = {}
+        if has_segments and self.version < FormatVersion.NEWEST:
+            for name in _SEGMENTS:
+                values[name] = properties.attribute()
+        for name, is_optional in candidate:
+            if properties.position >= properties.end:
+                return None
             place = properties.varint()
-            if is_optional:
-                if not place & 1:
-                    continue
-                place >>= 1
+            if not is_optional:
+                places[name] = place
+            elif place & 1:
+                places[name] = place >> 1
+            elif place:
+                return None
+        if has_segments and self.version >= FormatVersion.NEWEST:
+            for name in _SEGMENTS:
+                if properties.position >= properties.end:
+                    return None
+                values[name] = DenseArray(_sparse_array(properties, 2), "i32")
+        if properties.position != properties.end:
+            return None
+        for name, place in places.items():
             values[name] = self.pool.attribute(place, properties)
-            nodes += self.pool.attribute_size(place)
-        if properties.position != end:
-            raise properties.error(f"the op {kind.written} has more properties than it should")
-        return values, nodes
+        return values, sum(map(self.pool.attribute_size, places.values()))
+
+
+def _sparse_array(reader: ByteReader, size: int) -> list[int]:
+    """A short array of mostly zeros, or one in full."""
+    values = [0] * size
+    count, is_sparse = reader.flagged()
+    if count > size:
+        raise reader.error(f"{count} entries of {size}")
+    width = reader.varint() if is_sparse and count else 0
+    for i in range(count):
+        value = reader.varint()
+        place = value & ((1 << min(width, 8)) - 1) if is_sparse else i
+        if place >= size:
+            raise reader.error(f"entry {place} of {size}")
+        values[place] = value >> min(width, 8)
+    return values
 
 
 def _skip_use_lists(reader: ByteReader, count: int) -> None:
