@@ -40,8 +40,10 @@ def print_report(console: Console, run: Run) -> None:
 
 def verdict(run: Run) -> str:
     """The one sentence."""
-    if run.problem or not run.results:
+    if run.problem:
         return f"The suite could not run on {run.backend!r}."
+    if not run.results:
+        return "No test was chosen."
     passed, wrong = run.count(State.PASS), run.count(State.FAIL) + run.count(State.ERROR)
     unsupported = run.count(State.NOT_SUPPORTED)
     tail = f", {unsupported} not supported" if unsupported else ""

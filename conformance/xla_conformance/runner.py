@@ -188,7 +188,6 @@ def _environment() -> dict[str, str]:
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment["PYTHONPATH"] = os.pathsep.join(p or os.getcwd() for p in sys.path)
     environment["PYTHONFAULTHANDLER"] = "1"
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     return environment
 
 

@@ -33,6 +33,8 @@ def test_conforming() -> None:
     assert not run_of(RESULTS[2]).conforms, "nothing passed"
     assert report.verdict(run_of(*RESULTS[:3])) == "chip conforms (quick): 2 tests pass, 1 not supported, in 2 s."
     assert "does not conform (quick): 2 of 5 tests are wrong" in report.verdict(run_of(*RESULTS))
+    assert report.verdict(run_of()) == "No test was chosen."
+    assert report.verdict(Run("chip", "quick", problem="no pytest")) == "The suite could not run on 'chip'."
 
 
 def test_table(capsys: pytest.CaptureFixture[str]) -> None:

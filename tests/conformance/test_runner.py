@@ -185,6 +185,7 @@ def test_a_hang_costs_one_test(put_backend: Put, monkeypatch: pytest.MonkeyPatch
     assert "hung" in next(r.message for r in run.results if r.state is State.ERROR)
 
 
+@pytest.mark.slow
 def test_a_backend_that_breaks_is_a_problem_or_errors(put_backend: Put) -> None:
     run = run_suite(put_backend("broken", "raise OSError('no such driver')\n"), expression="loading or dot")
     assert not run.conforms
@@ -198,6 +199,7 @@ def test_workers_share_the_tests(put_backend: Put) -> None:
     assert len({r.id for r in run.results}) == len(run.results) > 20
 
 
+@pytest.mark.slow
 def test_nothing_matches(put_backend: Put) -> None:
     run = run_suite(put_backend("nothing", RIGHT), expression="no_such_test")
     assert run.results == []

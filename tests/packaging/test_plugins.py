@@ -6,6 +6,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.packaging.conftest import build
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ def test_a_backend_appears_by_pip_install_and_vanishes_by_uninstall(wheels: Path
     assert digest(scratch) == before
 
 
+@pytest.mark.slow
 def test_a_broken_backend_breaks_nobody_else(wheels: Path, scratch: Scratch) -> None:
     (scratch.directory / "p.hlo").write_text(PROGRAM)
     own = scratch.directory / "wheels"
@@ -136,6 +139,7 @@ def test_a_broken_backend_breaks_nobody_else(wheels: Path, scratch: Scratch) -> 
     assert "libsmoke.so.3" in refused.stderr
 
 
+@pytest.mark.slow
 def test_two_distributions_of_one_name(wheels: Path, scratch: Scratch) -> None:
     own = scratch.directory / "wheels"
     for distribution in ("first-chip", "second-chip"):

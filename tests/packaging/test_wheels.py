@@ -20,11 +20,12 @@ DISTRIBUTIONS = {
     "xla_conformance": "xla_conformance",
 }
 DATA = {
-    "xla_core": ["xla_core/py.typed"],
+    "xla_core": ["xla_core/py.typed", "xla_core/cli/scaffold_files/pyproject.toml.tmpl"],
     "xla_backend_template": [
-        "xla_backend_template/scaffold/common/pyproject.toml.tmpl",
-        "xla_backend_template/scaffold/subclass/package/compiler.py.tmpl",
+        "xla_backend_template/scaffold/no_llvm/common/README.md.tmpl",
+        "xla_backend_template/scaffold/with_llvm/subclass/package/compiler.py.tmpl",
     ],
+    "xla_backend_cpu": ["xla_backend_cpu/scaffold/subclass/package/compiler.py.tmpl"],
     "xla_conformance": [
         "xla_conformance/ops/hlo/sums.hlo",
         "xla_conformance/programs/manifest.json",

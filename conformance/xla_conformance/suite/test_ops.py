@@ -21,7 +21,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     config = metafunc.config
     types = held_types(config.getoption("xla_backend"))
     if config.getoption("xla_profile") == "quick":
-        cases = [c for c in generate(types, every_conversion=False) if _is_quick(c)]
+        quick = [t for t in types if t in QUICK | QUICK_RARE]
+        cases = [c for c in generate(quick, every_conversion=False) if _is_quick(c)]
     else:
         cases = list(generate(types))
     metafunc.parametrize("case", cases, ids=lambda case: case.name)
