@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
 from xla_core.analysis.buffer_assignment import AllocationKind, BufferAssignment
 from xla_core.errors import UnavailableError
@@ -16,9 +17,10 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def plot_memory_map(
-    assignment: BufferAssignment, path: str | Path, *, kinds: tuple[AllocationKind, ...] = _KINDS
+    assignment: BufferAssignment, file: str | Path | IO[bytes], *, kinds: tuple[AllocationKind, ...] = _KINDS
 ) -> None:
-    """Draws the allocations of `kinds`, one above the other, into a file (.png, .svg, .pdf).
+    """Draws the allocations of `kinds`, one above the other, into a file (.png, .svg, .pdf; PNG into an
+    open one).
 
     Across: the steps of the schedule. Up: bytes. Each box is a value, as long as it is alive. Needs matplotlib;
     raises UnavailableError without it.
@@ -62,7 +64,7 @@ def plot_memory_map(
         f"{assignment.temp_bytes_without_reuse} without reuse",
         fontsize=10,
     )
-    figure.savefig(path)
+    figure.savefig(file)
 
 
 def _unit(size: int) -> tuple[str, int]:

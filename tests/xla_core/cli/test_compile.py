@@ -38,7 +38,19 @@ def test_lists_what_the_backend_offers(xla: Callable[..., Any], toy_backend: str
         "asm",
         "code",
         "serialized",
+        "dot",
+        "memory-map",
     ]
+
+
+@pytest.mark.usefixtures("artifacts")
+def test_draws_pictures(xla: Callable[..., Any], toy_backend: str, program: Path, tmp_path: Path) -> None:
+    drawn = xla("compile", program, "--backend", toy_backend, "--emit", "dot")
+    assert drawn.out.startswith("digraph")
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "map.png"
+    assert xla("compile", program, "--backend", toy_backend, "--emit", "memory-map", "-o", out).code == 0
+    assert out.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.usefixtures("artifacts")

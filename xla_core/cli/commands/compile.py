@@ -20,6 +20,8 @@ __all__ = ["compile_program"]
 
 INPUT_STAGE = "hlo-before"
 SERIALIZED = "serialized"
+GRAPH = "dot"
+MEMORY_MAP = "memory-map"
 
 
 def compile_program(
@@ -51,8 +53,14 @@ def compile_program(
         _write(artifacts[emit], output_file)
     elif emit == SERIALIZED:
         _write(serialize(), output_file)
+    elif emit == GRAPH:
+        from xla_core.hlo import to_dot
+
+        _write(to_dot(executable.module), output_file)
+    elif emit == MEMORY_MAP:
+        _write(_memory_map(executable), output_file)
     else:
-        offered = [INPUT_STAGE, *artifacts, SERIALIZED]
+        offered = [INPUT_STAGE, *artifacts, SERIALIZED, GRAPH, MEMORY_MAP]
         raise InvalidArgumentError(f"there is no artifact {emit!r}", hint=f"this backend offers {', '.join(offered)}")
 
 
@@ -94,7 +102,20 @@ def _list(artifacts: Mapping[str, str | bytes]) -> None:
         what = known.get(name, "text" if isinstance(content, str) else "bytes")
         table.add_row(name, what, format_bytes(len(content)))
     table.add_row(SERIALIZED, "what Client.deserialize reads", "")
+    table.add_row(GRAPH, "the optimized HLO as a graph, for Graphviz", "")
+    table.add_row(MEMORY_MAP, "a picture of its temporaries, PNG", "")
     output.console().print(table)
+
+
+def _memory_map(executable: Executable) -> bytes:
+    """As the core plans memory; a backend may plan its own."""
+    import io
+
+    from xla_core.analysis import assign_buffers, plot_memory_map
+
+    file = io.BytesIO()
+    plot_memory_map(assign_buffers(executable.module), file)
+    return file.getvalue()
 
 
 def _write(content: str | bytes, path: Path | None) -> None:
