@@ -160,8 +160,8 @@ CASES = {
     "gather-whole": ("x = f32[1,6] parameter(0)\ni = s32[3] parameter(1)\nROOT r = f32[3,6] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}", ["reshape", "broadcast"]),
     "get-dimension-size": (X + "ROOT r = s32[] get-dimension-size(x), dimensions={1}", ["constant"]),
     # products
-    "dot-scalars": ("x = f32[] parameter(0)\ny = f32[] parameter(1)\nROOT r = f32[] dot(x, y), lhs_contracting_dims={}, rhs_contracting_dims={}", ["multiply"]),
-    "dot-outer": ("x = f32[4,1] parameter(0)\ny = f32[1,5] parameter(1)\nROOT r = f32[4,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}", ["reshape", "broadcast", "reshape", "broadcast", "multiply"]),
+    "dot-scalars": ("x = f32[] parameter(0)\ny = f32[] parameter(1)\nROOT r = f32[] dot(x, y), lhs_contracting_dims={}, rhs_contracting_dims={}", ["multiply", "constant", "add"]),
+    "dot-outer": ("x = f32[4,1] parameter(0)\ny = f32[1,5] parameter(1)\nROOT r = f32[4,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}", ["reshape", "broadcast", "reshape", "broadcast", "multiply", "constant", "broadcast", "add"]),
     "dot-empty": ("x = f32[4,0] parameter(0)\ny = f32[0,5] parameter(1)\nROOT r = f32[4,5] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}", ["constant", "broadcast"]),
     "dot-batch-one": ("x = f32[1,4,3] parameter(0)\ny = f32[1,3,5] parameter(1)\nROOT r = f32[1,4,5] dot(x, y), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}", ["reshape", "reshape", "dot", "reshape"]),
     "conv-points": ("x = f32[2,5,6,3] parameter(0)\ny = f32[1,1,3,4] parameter(1)\nROOT r = f32[4,2,5,6] convolution(x, y), window={size=1x1}, dim_labels=b01f_01io->fb01", ["reshape", "dot", "transpose"]),

@@ -38,7 +38,11 @@ def dot_without_sums(i: HloInstruction, b: Builder) -> HloInstruction | None:
     batches = list(range(n))
     wide_left = b.broadcast(left, i.shape.dimensions, batches + list(range(n, n + m)))
     wide_right = b.broadcast(right, i.shape.dimensions, batches + list(range(n + m, n + m + right_free)))
-    return b.add("multiply", wide_left, wide_right)
+    product = b.add("multiply", wide_left, wide_right)
+    if not (element_type.is_floating or element_type.is_complex):
+        return product
+    # A sum starts at 0, and 0 + -0 is 0.
+    return b.add("add", product, b.constant(0, i.shape))
 
 
 def _ordered(
