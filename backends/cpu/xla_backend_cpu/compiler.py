@@ -18,6 +18,7 @@ from xla_backend_cpu.passes.async_to_sync import AsyncToSync
 from xla_backend_cpu.passes.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_backend_cpu.passes.dot_packer import DotPacker
 from xla_backend_cpu.passes.dot_strength_reduction import DotStrengthReduction
+from xla_backend_cpu.passes.fft_decomposer import FftDecomposer
 from xla_backend_cpu.passes.float_upcaster import FloatUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers
@@ -29,8 +30,8 @@ from xla_core.backend import (
     Executable,
     StreamExecutor,
 )
-from xla_core.codegen.llvm import LoopAbi, compile_ir
-from xla_core.hlo import ElementType, HloModule, Shape
+from xla_core.codegen.llvm import LoopAbi, compile_ir, may_share_buffer
+from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
 from xla_core.passes import HloPassPipeline, create_pass, run_hlo_passes
 from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
@@ -123,6 +124,7 @@ class CpuCompiler(Compiler):
             "target",
             [
                 AsyncToSync(),
+                FftDecomposer(),
                 FloatUpcaster(),
                 *map(create_pass, ("dot-decomposer", "reduce-window-rewriter", "reduction-splitter")),
                 ConvolutionCanonicalizer(),
@@ -138,7 +140,7 @@ class CpuCompiler(Compiler):
         """Buffer assignment, LLVM IR of the whole module, machine code, linked into the process."""
         own = CpuOptions.model_validate(options.backend) if isinstance(options.backend, dict) else options.backend
         threads = own.threads or worker_threads()
-        assignment = assign_buffers(module, alignment=ALIGNMENT)
+        assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
         emitter = ModuleEmitter(module, assignment, self.abi(), self.isa, threads)
         with profiler.span("emit LLVM IR", category="compile"):
             text = emitter.emit().to_text()
@@ -164,6 +166,12 @@ class CpuCompiler(Compiler):
 
     def fingerprint(self) -> str:
         return f"{self.cpu} {','.join(sorted(self.features))}"
+
+
+def _can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
+    """Whether the emitted kernel may write a result's leaf over an operand, an array."""
+    before = sum(s.is_array for o in instruction.operands[:operand] for s in o.shape.leaves())
+    return may_share_buffer(instruction, leaf, before)
 
 
 def _program(

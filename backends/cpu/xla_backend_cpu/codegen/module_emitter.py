@@ -18,8 +18,9 @@ from collections.abc import Hashable, Sequence
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
 from xla_backend_cpu.codegen.dot import LibraryDot, dot_product, is_library_dot
+from xla_backend_cpu.codegen.fft import FftKernel
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
-from xla_core.analysis import BufferAssignment, BufferSlice
+from xla_core.analysis import BufferAssignment, BufferSlice, HloCostAnalysis
 from xla_core.codegen.llvm import (
     IrBuilder,
     IrFunction,
@@ -83,6 +84,7 @@ HOST_OPCODES = frozenset(
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
 _BYTES_PER_NANOSECOND = 15.0
+_TRANSCENDENTAL_FLOPS = 10.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class ModuleEmitter:
         self._emitter = KernelEmitter(abi, self.module)
         self._functions: dict[HloComputation, str] = {}
         self._keys = StructuralKeys()
+        self._costs = HloCostAnalysis(hlo)
         self._kernels: dict[Hashable, _NativeKernel] = {}
 
     def emit(self) -> IrModule:
@@ -318,8 +321,12 @@ class ModuleEmitter:
             return self._blocked(name, instruction, product)
         if instruction.opcode == "dot" and is_library_dot(instruction):
             return self._library_dot(name, instruction)
+        if instruction.opcode == "fft":
+            return self._fft(name, instruction)
         emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
-        nanoseconds = max(emitted.flops / _FLOPS_PER_NANOSECOND, emitted.bytes / _BYTES_PER_NANOSECOND)
+        cost = self._costs.instruction(instruction)
+        operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
+        nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
         return _NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
 
     def _product(self, instruction: HloInstruction) -> BlockedProduct | None:
@@ -349,6 +356,13 @@ class ModuleEmitter:
         dot.emit(frame)
         self.abi.end_kernel(frame)
         return _NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100, dot.symbol)
+
+    def _fft(self, name: str, instruction: HloInstruction) -> _NativeKernel:
+        fft = FftKernel(instruction, self.abi)
+        frame = self._frame(name, instruction, fft.rows)
+        fft.emit(frame)
+        self.abi.end_kernel(frame)
+        return _NativeKernel(name, fft.rows, 1, fft.flops / _FLOPS_PER_NANOSECOND)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """(leaf of the result, leaf of the operands) pairs that lie in one place."""
