@@ -126,9 +126,8 @@ def _show(out: Console, finding: _Finding) -> None:
         if requirement.hint and not requirement.met:
             out.print(f"        hint: {requirement.hint}", soft_wrap=True, markup=False)
     out.print(f"  {finding.devices or finding.cause}", soft_wrap=True, markup=False)
-    if info.error is not None:
-        if info.error.hint:
-            out.print(f"  hint: {info.error.hint}", soft_wrap=True, markup=False)
+    if info.error is not None and info.error.hint:
+        out.print(f"  hint: {info.error.hint}", soft_wrap=True, markup=False)
     if broken:
         out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
 
