@@ -32,7 +32,7 @@ from xla_core.backend import (
 )
 from xla_core.codegen.llvm import LoopAbi, compile_ir, may_share_buffer
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
-from xla_core.passes import HloPassPipeline, create_pass, run_hlo_passes
+from xla_core.passes import HloPassPipeline, ModuleDump, create_pass, run_hlo_passes
 from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
@@ -155,7 +155,7 @@ class CpuCompiler(Compiler):
             temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
         )
         artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
-        if options.keep_artifacts:
+        if options.keep_artifacts or ModuleDump.active() is not None:
             artifacts |= {"llvm-unoptimized": text, "llvm": compiled.ir(), "asm": compiled.assembly()}
         return CpuExecutable(module, program, report, artifacts)
 
