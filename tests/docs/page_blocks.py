@@ -6,12 +6,14 @@
     any, output        must be what the run block before it printed; "..." stands for anything within a line, and a line
                        that is only "..." for any number of lines
 
-Numbers in names that the compiler made up (`add.3`, `%v12`, `.LBB1_4`) don't count. `only="EXPRESSION"` compares an output
-only where that is true in the page's namespace.
+Numbers in names that the compiler made up (`add.3`, `%v12`, `.LBB1_4`) don't count, nor does how wide the columns of a
+table are. `only="EXPRESSION"` compares an output only where that is true in the page's namespace.
 
-Options of a run block: `notest="reason"` leaves it out, `needs="module"` leaves it out where a module is not
-installed, `exit="1"` expects that exit code. `python tests/docs/page_blocks.py PAGE...` runs pages and writes what was
-printed into them, in place of outputs that are wrong.
+Options of a run block: `notest="reason"` leaves it out, `needs="module"` leaves it out where a module is not installed,
+`exit="1"` expects that exit code, `env="NAME=VALUE"` sets a variable of a bash block.
+
+`python tests/docs/page_blocks.py PAGE...` runs pages and writes what was printed into them, in place of outputs that
+are wrong.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ __all__ = ["Block", "PageRun", "matches", "read_blocks", "run_page"]
 _FENCE = re.compile(r"^( *)(`{3,})([\w+-]*)(.*)$")
 _ANYTHING = "..."
 _MADE_UP = re.compile(r"(?<=[A-Za-z_])\.\d+|(?<=%v)\d+|(?<=!)\d+|(?<=\.LBB)\d+_\d+")
+_GAP = re.compile(r"(?<=\S) {2,}")
 _SECONDS = 300
 
 
@@ -81,7 +84,7 @@ def read_blocks(page: Path) -> list[Block]:
 
 def matches(shown: str, printed: str) -> bool:
     """Whether the page shows what was printed."""
-    shown, printed = _MADE_UP.sub("", shown), _MADE_UP.sub("", printed)
+    shown, printed = (_GAP.sub(" ", _MADE_UP.sub("", text)) for text in (shown, printed))
     rows = [row.rstrip() for row in shown.strip("\n").splitlines()]
     pattern = ""
     for row in rows:

@@ -44,6 +44,8 @@ def test_blocks_are_read(tmp_path: Path) -> None:
         ("a\n...\nd\n", "a\nd\n", True),
         ("a\n...\nd\n", "a\nb\n", False),
         ("...\nb\n...\n", "a\nb\nc\n", True),
+        ("a    b ...\n", "a  b  c\n", True),
+        ("  a\n", "    a\n", False),
         ("add.3 = %v1 (.LBB0_2)\n", "add = %v77 (.LBB10_4)\n", True),
         ("add.3 = 1.5\n", "add.3 = 1.6\n", False),
         ("f(x)[0]\n", "f(x)[0]  \n\n", True),
