@@ -212,7 +212,7 @@ class IrBuilder:
 
     `loops` are the loops open at this point, outermost first; its length is the level of the code being written, and
     `at_level` writes code further out, before the loop that is open there. `fast_math` is put on every floating
-    operation.
+    operation. `cuts_loops` is whether whoever builds will begin anew for an index that doesn't fit the loops.
     """
 
     def __init__(self, module: IrModule, function: IrFunction) -> None:
@@ -221,6 +221,7 @@ class IrBuilder:
         self.block = function.blocks[0]
         self.loops: list[Loop] = []
         self.fast_math = ""
+        self.cuts_loops = True
 
     # -- writing -----------------------------------------------------------------------------------------------------
 

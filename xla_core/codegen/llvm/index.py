@@ -131,8 +131,10 @@ def merge_digits(builder: IrBuilder, digits: Sequence[Digit]) -> Digit:
 
 
 def split_digit(builder: IrBuilder, digit: Digit, factor: int) -> tuple[Digit, Digit]:
-    """(digit / factor, digit % factor). Raises LoopSplit for a loop variable."""
-    if digit.loop is not None:
+    """(digit / factor, digit % factor). Raises LoopSplit for a loop variable, where the builder may cut loops."""
+    if digit.extent == factor:
+        return Digit(builder.int_(0), 1, 0), digit
+    if digit.loop is not None and builder.cuts_loops:
         raise LoopSplit(*digit.loop, factor)
     if digit.base is not None:
         base, offset, unit = digit.base

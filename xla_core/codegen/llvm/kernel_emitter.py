@@ -28,6 +28,9 @@ HEROES: list[Hero] = [SORT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES,
 """The forms that kernels take: the first that matches is chosen. The last one matches always."""
 
 
+_ATTEMPTS = 64  # at loops that need no division; the next one divides where its loops don't fit
+
+
 class KernelEmitter:
     """Emits kernels for one target into one module.
 
@@ -62,12 +65,12 @@ class KernelEmitter:
         name = name or _symbol(instruction.name)
         parameters = _parameters(instruction, aliasing)
         spaces: dict[Hashable, list[int]] = {}
-        for _ in range(100):
+        for attempt in range(_ATTEMPTS + 1):
             body = KernelBody(self.abi, instruction, spaces, aliasing)
             chosen = next(hero for hero in HEROES if hero.matches(body))
             plan = chosen.plan(body)
             try:
-                self._attempt(name, body, parameters, plan, chosen)
+                self._attempt(name, body, parameters, plan, chosen, cuts_loops=attempt < _ATTEMPTS)
             except LoopSplit as split:
                 del self.module.functions[name]
                 extents = spaces[split.space]
@@ -84,7 +87,14 @@ class KernelEmitter:
         raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)
 
     def _attempt(
-        self, name: str, body: KernelBody, parameters: Sequence[KernelParameter], plan: Plan, chosen: Hero
+        self,
+        name: str,
+        body: KernelBody,
+        parameters: Sequence[KernelParameter],
+        plan: Plan,
+        chosen: Hero,
+        *,
+        cuts_loops: bool,
     ) -> None:
         frame = self.abi.begin_kernel(self.module, name, parameters, plan.count, blocks=plan.per_block)
         arrays = self._arrays(name, frame, parameters)
@@ -93,6 +103,7 @@ class KernelEmitter:
         body.bindings = _bindings(body.instruction, operands)
         context = EmissionContext(frame.builder, self.abi, body.spaces)
         frame.builder.fast_math = self.abi.fast_math
+        frame.builder.cuts_loops = cuts_loops
         chosen.emit(body, frame, context, FusedIrEmitter(context, body.bindings))
         self.abi.end_kernel(frame)
 

@@ -58,7 +58,7 @@ def load_element(context: EmissionContext, array: IrArray, index: Index) -> Elem
     outer = next(((d, s) for d, s in by_loop.values() if s == 1 and d.loop and d.loop[0] == tile.space), None)
     if outer is None or outer[0].extent < _SIDE or outer[0].loop is None:
         return array.load_linear(context.builder, weighted_sum(context.builder, terms))
-    if tile.across < 0:
+    if tile.across < 0 and context.builder.cuts_loops:
         raise LoopTile(tile.space, outer[0].loop[1])
     rest = [term for term in terms if term[0] not in (inner[0], outer[0])]
     level = max([tile.level, *(digit.level for digit, _ in rest)])
