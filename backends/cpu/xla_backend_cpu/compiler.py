@@ -14,6 +14,7 @@ from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import host_cpu, host_features, host_triple
+from xla_backend_cpu.lapack import register_lapack
 from xla_backend_cpu.passes.async_to_sync import AsyncToSync
 from xla_backend_cpu.passes.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_backend_cpu.passes.dot_packer import DotPacker
@@ -37,6 +38,7 @@ from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
 
+register_lapack()
 
 _EXPANDED = frozenset(
     {
@@ -100,16 +102,14 @@ class CpuCompiler(Compiler):
         """What the shared emitter must know."""
         features = ",".join(f"+{name}" for name in sorted(self.features))
         isa = self.isa
-        native = {ElementType.F16} if "f16c" in self.features or self.triple.startswith("aarch64") else set()
-        if "avx512bf16" in self.features:
-            native.add(ElementType.BF16)
+        half = "f16c" in self.features or self.triple.startswith("aarch64")
         return LoopAbi(
             self.triple,
             self.cpu,
             features,
             vector_width=8 * isa.register_bytes,
             has_fma="fma" in self.features or self.triple.startswith("aarch64"),
-            native_floats=frozenset(native),
+            native_floats=frozenset({ElementType.F16} if half else ()),
         )
 
     @property

@@ -11,10 +11,19 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.batchnorm_expander import BatchNormExpander
+from xla_core.passes.cholesky_expander import CholeskyExpander
 from xla_core.passes.expander import OpExpander, scalar_computation
+from xla_core.passes.gather_expander import GatherExpander
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.logistic_expander import LogisticExpander
+from xla_core.passes.reduce_window_rewriter import ReduceWindowRewriter
 from xla_core.passes.rewriter import Builder, Rule
+from xla_core.passes.rng_bit_generator_expander import RngBitGeneratorExpander
+from xla_core.passes.rng_expander import RngExpander
+from xla_core.passes.scatter_expander import ScatterExpander
+from xla_core.passes.select_and_scatter_expander import SelectAndScatterExpander
+from xla_core.passes.topk_decomposer import TopkDecomposer
+from xla_core.passes.triangular_solve_expander import TriangularSolveExpander
 
 __all__ = ["apply_to_arrays", "use_expander"]
 
@@ -32,8 +41,20 @@ def use_expander(expander: OpExpander) -> None:
         register_decomposition(opcode, expand)
 
 
-use_expander(LogisticExpander())
-use_expander(BatchNormExpander())
+for _expander in (
+    BatchNormExpander(),
+    CholeskyExpander(),
+    GatherExpander(),
+    LogisticExpander(),
+    ReduceWindowRewriter(),
+    RngBitGeneratorExpander(),
+    RngExpander(),
+    ScatterExpander(),
+    SelectAndScatterExpander(),
+    TopkDecomposer(),
+    TriangularSolveExpander(),
+):
+    use_expander(_expander)
 
 
 def apply_to_arrays(
