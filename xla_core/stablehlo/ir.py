@@ -228,7 +228,10 @@ class Op:
     ) -> None:
         self.name = name
         self.operands = operands
-        self.results = [Value(t, self, i) for i, t in enumerate(result_types)]
+        if len(result_types) == 1:  # as most have: the readers make ops by the ten thousand
+            self.results = [Value(result_types[0], self, 0)]
+        else:
+            self.results = [Value(t, self, i) for i, t in enumerate(result_types)]
         self.attributes: dict[str, Any] = {} if attributes is None else attributes
         self.regions: list[Region] = [] if regions is None else regions
         self._location = location

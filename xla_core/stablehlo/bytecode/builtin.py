@@ -323,4 +323,3 @@ def _any_quantized(reader: DialectReader, has_expressed: bool) -> str:
     storage = reader.scalar()
     expressed = f":{reader.scalar()}" if has_expressed else ""
     return f"!quant.any<{storage}<{reader.signed()}:{reader.signed()}>{expressed}>"
-

@@ -23,6 +23,8 @@ Table = Mapping[int, Decoder]
 """A dialect's encodings by code."""
 
 _UNREAD: Any = object()
+_NONE: Table = {}
+_WHAT = ("an attribute", "a type")
 
 
 class Pool:
@@ -33,8 +35,9 @@ class Pool:
 
     def __init__(self, sections: Sections, attributes: Mapping[str, Table], types: Mapping[str, Table]) -> None:
         self.sections = sections
-        self.attribute_tables = attributes
-        self.type_tables = types
+        self.data = sections.data
+        self.file = sections.file
+        self._tables = attributes, types
         self.attributes: list[Any] = [_UNREAD] * len(sections.attributes)
         self.types: list[Any] = [_UNREAD] * len(sections.types)
         self._sizes: tuple[dict[int, int], dict[int, int]] = ({}, {})
@@ -70,41 +73,45 @@ class Pool:
 
     def _read(self, entry: Entry, index: int, is_type: int) -> Any:
         """Reads an entry; counts what it stands for, as entries that share others grow exponentially in use."""
-        reader = DialectReader(self, entry.start, entry.end, index)
+        dialect, start, end, is_custom = entry
+        reader = DialectReader(self, start, end, index)
         if self._depth >= MAX_DEPTH:
             raise reader.error(f"attributes or types nested more than {MAX_DEPTH} levels deep")
         self._depth += 1
         outer, self._nodes = self._nodes, 1
-        value = self._decode(entry, reader, is_type) if entry.is_custom else self._parse(reader, is_type)
-        if reader.position != reader.end:
-            raise reader.error(f"data after {'a type' if is_type else 'an attribute'} of the dialect {entry.dialect}")
-        if self._nodes > MAX_OP_NODES:
+        if is_custom:
+            decoder = self._tables[is_type].get(dialect, _NONE).get(reader.varint())
+            if decoder is None:
+                raise self._unknown(entry, is_type)
+            value = decoder(reader)
+        else:
+            value = self._parse(reader, is_type)
+        if reader.position != end:
+            raise reader.error(f"data after {_WHAT[is_type]} of the dialect {dialect}")
+        nodes = self._nodes
+        if nodes > MAX_OP_NODES:
             raise reader.error("this attribute or type stands for too much")
-        self._sizes[is_type][index] = self._nodes
-        self._nodes += outer
+        self._sizes[is_type][index] = nodes
+        self._nodes = outer + nodes
         self._depth -= 1
         return value
 
-    def _decode(self, entry: Entry, reader: DialectReader, is_type: int) -> Any:
-        table = (self.type_tables if is_type else self.attribute_tables).get(entry.dialect)
-        what = "type" if is_type else "attribute"
-        if table is None:
-            raise UnimplementedError(
-                f"MLIR bytecode, byte {entry.start}: how the dialect {entry.dialect} encodes a {what} is not known",
-                location=SourceLocation(self.sections.file),
-                hint="write the program as a portable artifact of StableHLO",
-            )
-        code = reader.varint()
-        decoder = table.get(code)
-        if decoder is None:
-            raise reader.error(f"the dialect {entry.dialect} has no {what} {code}", entry.start)
-        return decoder(reader)
+    def _unknown(self, entry: Entry, is_type: int) -> XlaError:
+        """The error for an encoding that is in no table."""
+        if entry.dialect in self._tables[is_type]:
+            reader = ByteReader(self.data, self.file, entry.start, entry.end)
+            return reader.error(f"the dialect {entry.dialect} has no {_WHAT[is_type].split()[1]} {reader.varint()}", entry.start)
+        return UnimplementedError(
+            f"MLIR bytecode, byte {entry.start}: how the dialect {entry.dialect} encodes {_WHAT[is_type]} is not known",
+            location=SourceLocation(self.file),
+            hint="write the program as a portable artifact of StableHLO",
+        )
 
     def _parse(self, reader: DialectReader, is_type: int) -> Any:
         """An entry that is written as text."""
         start = reader.position
         source = reader.text_until_null()
-        text = OpReader(source, self.sections.file)
+        text = OpReader(source, self.file)
         try:
             value = text.type() if is_type else text.attribute()
             text.skip()
@@ -113,7 +120,7 @@ class Pool:
         except XlaError as error:
             raise InvalidArgumentError(
                 f"MLIR bytecode, byte {start}: {error.message}",
-                location=SourceLocation(self.sections.file),
+                location=SourceLocation(self.file),
                 snippet=error.snippet,
             ) from None
         self._nodes += text.nodes
@@ -131,7 +138,10 @@ class DialectReader(ByteReader):
     __slots__ = ("index", "pool")
 
     def __init__(self, pool: Pool, start: int, end: int, index: int = 0) -> None:
-        super().__init__(pool.sections.data, pool.sections.file, start, end)
+        self.data = pool.data
+        self.file = pool.file
+        self.position = start
+        self.end = end
         self.pool = pool
         self.index = index
 

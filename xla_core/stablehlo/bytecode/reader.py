@@ -24,6 +24,10 @@ from xla_core.stablehlo.ir import Block, Module, Op, Region, Value
 __all__ = ["parse_bytecode"]
 
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES = (1 << i for i in range(7))
+_HAS_EITHER = _ATTRIBUTES | _PROPERTIES
+_IS_SPECIAL = _SUCCESSORS | _REGIONS | _USE_LISTS | 1 << 7
+_KEY_SHIFT = 64
+_CAST = "builtin.unrealized_conversion_cast"
 _IR_SECTION = 4
 _SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
 _SMALL = 64
@@ -72,14 +76,15 @@ def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") 
 class _Kind:
     """An op name of the file: what ops of that name become, and their attributes, made once for each combination."""
 
-    __slots__ = ("known", "layouts", "name", "vhlo", "written")
+    __slots__ = ("is_special", "known", "layouts", "name", "vhlo", "written")
 
     def __init__(self, entry: OpName) -> None:
         self.written = entry.name
         self.vhlo: VhloOp | None = find_vhlo_op(entry.name) if entry.name.startswith("vhlo.") else None
         self.name = entry.name if self.vhlo is None else self.vhlo.name
         self.layouts = () if entry.was_registered is False else layouts(entry.name)
-        self.known: dict[tuple[int, int], tuple[dict[str, Any], int]] = {}
+        self.is_special = entry.name in ("vhlo.return_v1", _CAST)
+        self.known: dict[int, tuple[dict[str, Any], int]] = {}
 
 
 class _Reader:
@@ -195,133 +200,146 @@ class _Reader:
         if count > end - p:
             raise reader.error(f"{count} ops can't be in {end - p} bytes")
         kinds, locations, types, values = self.kinds, self.locations, self.types, self.values
+        has_either, is_special = _HAS_EITHER, _IS_SPECIAL
         append = ops.append
         for _ in range(count):
             start = p
+            # An index out of a table, or the end of the file, is an IndexError; the end of the section is seen below.
             try:
                 b = data[p]
+                p += 1
                 if b & 1:
                     index = b >> 1
-                    p += 1
                 else:
                     index, p = self._varint(reader, p)
                 kind = kinds[index] or self._kind(index, reader)
                 mask = data[p]
-                p += 1
-                b = data[p]
+                b = data[p + 1]
+                p += 2
                 if b & 1:
                     index = b >> 1
-                    p += 1
                 elif b & 2:
-                    index = b >> 2 | data[p + 1] << 6
-                    p += 2
+                    index = b >> 2 | data[p] << 6
+                    p += 1
                 else:
                     index, p = self._varint(reader, p)
                 location = locations[index] or self._location(index, reader)
-                key = (0, 0)
-                if mask & (_ATTRIBUTES | _PROPERTIES):
-                    attributes_index = properties_index = 0
+                key = 0
+                if mask & has_either:
                     if mask & _ATTRIBUTES:
-                        index, p = self._varint(reader, p)
-                        attributes_index = index + 1
+                        index, p = self._varint(reader, p + 1)
+                        key = (index + 1) << _KEY_SHIFT
                     if mask & _PROPERTIES:
                         b = data[p]
+                        p += 1
                         if b & 1:
-                            properties_index = (b >> 1) + 1
-                            p += 1
+                            key |= (b >> 1) + 1
                         else:
                             index, p = self._varint(reader, p)
-                            properties_index = index + 1
-                    key = (attributes_index, properties_index)
+                            key |= index + 1
                 known = kind.known.get(key)
                 if known is None:
                     reader.position = p
                     known = self._attributes(kind, key, reader)
                 attributes, nodes = known
-                if attributes:
-                    attributes = attributes.copy()
-                    if nodes > _SMALL:
-                        self._spend(nodes, reader)
-                else:
-                    attributes = {}
+                attributes = attributes.copy()
+                if nodes > _SMALL:
+                    self._spend(nodes, reader)
                 result_types: list[Any] = []
                 if mask & _RESULTS:
                     b = data[p]
+                    p += 1
                     if b & 1:
                         n = b >> 1
-                        p += 1
                     else:
                         n, p = self._varint(reader, p)
-                        if n > end - p:
-                            raise reader.error(f"{n} results can't be in {end - p} bytes", p)
+                    if n > end - p:
+                        raise reader.error(f"{n} results can't be in {end - p} bytes", p)
                     for _ in range(n):
                         b = data[p]
+                        p += 1
                         if b & 1:
                             index = b >> 1
-                            p += 1
-                        elif b & 2:
-                            index = b >> 2 | data[p + 1] << 6
-                            p += 2
                         else:
                             index, p = self._varint(reader, p)
                         result_types.append(types[index] or self._type(index, reader))
                 operands: list[Value] = []
                 if mask & _OPERANDS:
                     b = data[p]
+                    p += 1
                     if b & 1:
                         n = b >> 1
-                        p += 1
                     else:
                         n, p = self._varint(reader, p)
-                        if n > end - p:
-                            raise reader.error(f"{n} operands can't be in {end - p} bytes", p)
+                    if n > end - p:
+                        raise reader.error(f"{n} operands can't be in {end - p} bytes", p)
                     for _ in range(n):
                         b = data[p]
+                        p += 1
                         if b & 1:
                             index = b >> 1
-                            p += 1
                         elif b & 2:
-                            index = b >> 2 | data[p + 1] << 6
-                            p += 2
+                            index = b >> 2 | data[p] << 6
+                            p += 1
                         else:
                             index, p = self._varint(reader, p)
                         value = values[index]
                         if value is None:
-                            raise reader.error(f"the value {index} is used but not defined before", p)
+                            raise reader.error(f"the value {index} is used but not defined before", start)
                         operands.append(value)
             except IndexError:
                 raise self._bad_index(reader, start, p) from None
             if p > end:
                 raise reader.error("an op ends after its section", start)
             name = kind.name
-            if name == "stablehlo.return" and kind.vhlo is not None and is_function:
-                name = "func.return"
-            if mask & ~(_ATTRIBUTES | _RESULTS | _OPERANDS | _PROPERTIES):
+            if mask & is_special or kind.is_special:
                 reader.position = p
-                if mask & _SUCCESSORS:
-                    raise reader.error(f"{name} has successors: StableHLO has no branches", start)
-                if mask & _USE_LISTS and self.version >= FormatVersion.USE_LIST_ORDERS:
-                    _skip_use_lists(reader, len(result_types))
-                regions: list[Region] = []
-                first = 0 if block is None else self._reserve(len(result_types), reader)
-                if mask & _REGIONS:
-                    regions = self._regions(reader, name == "func.func")
+                self._special(reader, ops, kind, mask, block, is_function, (operands, result_types, attributes, location))
                 p = reader.position
-                op = Op(name, operands, result_types, attributes, regions, location)
-                if block is not None:
-                    self._define(op.results, first)
-            else:
-                op = Op(name, operands, result_types, attributes, None, location)
-                if result_types and block is not None:
-                    first = self.next_value
-                    for value in op.results:
-                        if first >= len(values):
-                            raise reader.error("more values than the region has announced", p)
-                        values[first] = value
-                        first += 1
-                    self.next_value = first
+                continue
+            op = Op(name, operands, result_types, attributes, None, location)
+            if result_types and block is not None:
+                first = self.next_value
+                self.next_value = last = first + len(result_types)
+                if last > len(values):
+                    raise reader.error("more values than the region has announced", start)
+                values[first:last] = op.results
             append(op)
         reader.position = p
+
+    def _special(
+        self,
+        reader: ByteReader,
+        ops: list[Op],
+        kind: _Kind,
+        mask: int,
+        block: Block | None,
+        is_function: bool,
+        parts: tuple[list[Value], list[Any], dict[str, Any], BytecodeLocation],
+    ) -> None:
+        """An op with regions or orders of uses, or one that isn't merely renamed."""
+        operands, types, attributes, location = parts
+        name = kind.name
+        if mask & _SUCCESSORS:
+            raise reader.error(f"{kind.written} has successors: StableHLO has no branches")
+        if mask >> 7:
+            raise reader.error("an op with parts that this version of the format has not")
+        if mask & _USE_LISTS and self.version >= FormatVersion.USE_LIST_ORDERS:
+            _skip_use_lists(reader, len(types))
+        # The results have their numbers before the values of the regions, but the regions can't refer to them.
+        first = 0 if block is None else self._reserve(len(types), reader)
+        regions = self._regions(reader, name == "func.func") if mask & _REGIONS else []
+        if kind.written == "vhlo.return_v1" and is_function:
+            name = "func.return"
+        if name == _CAST and len(operands) == len(types) and not regions:
+            if all(operand.type == type for operand, type in zip(operands, types, strict=True)):
+                if block is not None:
+                    self._define(operands, first)
+                return
+        op = Op(name, operands, types, attributes, regions, location)
+        if block is not None:
+            self._define(op.results, first)
+        ops.append(op)
 
     def _regions(self, reader: ByteReader, is_function: bool) -> list[Region]:
         count, is_isolated = reader.flagged()
@@ -341,7 +359,8 @@ class _Reader:
     # What ops refer to
 
     def _varint(self, reader: ByteReader, position: int) -> tuple[int, int]:
-        reader.position = position
+        """An integer whose first byte, before `position`, says that there are more; and the position after it."""
+        reader.position = position - 1
         return reader.varint(), reader.position
 
     def _bad_index(self, reader: ByteReader, start: int, position: int) -> InvalidArgumentError:
@@ -377,16 +396,17 @@ class _Reader:
         if self.nodes > _MAX_NODES:
             raise reader.error("the attributes of the ops stand for too much")
 
-    def _attributes(self, kind: _Kind, key: tuple[int, int], reader: ByteReader) -> tuple[dict[str, Any], int]:
+    def _attributes(self, kind: _Kind, key: int, reader: ByteReader) -> tuple[dict[str, Any], int]:
         """The attributes of an op as StableHLO has them, and in how many nodes they would be written."""
         start = reader.position
+        attributes, properties = key >> _KEY_SHIFT, key & ((1 << _KEY_SHIFT) - 1)
         values: dict[str, Any] = {}
         nodes = 0
-        if key[1]:
-            values, nodes = self._properties(kind, key[1] - 1, reader)
-        if key[0]:
-            discardable = self.pool.attribute(key[0] - 1, reader)
-            nodes += self.pool.attribute_size(key[0] - 1)
+        if properties:
+            values, nodes = self._properties(kind, properties - 1, reader)
+        if attributes:
+            discardable = self.pool.attribute(attributes - 1, reader)
+            nodes += self.pool.attribute_size(attributes - 1)
             if not isinstance(discardable, dict):
                 raise reader.error("an op's attributes must be a dictionary", start)
             for name in discardable:

@@ -90,9 +90,7 @@ def mesh_axes(reader: DialectReader) -> tuple[tuple[str, int], ...]:
 
 
 def _is_pair(value: Any, first: type) -> bool:
-    return (
-        isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], first) and isinstance(value[1], int)
-    )
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], first) and isinstance(value[1], int)
 
 
 def device_ids(reader: DialectReader, value: Any) -> DenseElements | None:
@@ -156,4 +154,3 @@ CHLO_ATTRIBUTES: dict[int, Decoder] = {
 }
 
 TYPES: dict[int, Decoder] = {0: lambda reader: TokenType(), 1: future}
-

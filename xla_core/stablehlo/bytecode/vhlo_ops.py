@@ -162,7 +162,9 @@ def _versions(op: str, text: str) -> dict[str, VhloOp]:
     found = {}
     for version in range(1, 1 + ("@2" in text) + 1):
         present = [
-            word for word, _, first in words if word and int(first or 1) <= version and (version == 1 or word[-1] != "!")
+            word
+            for word, _, first in words
+            if word and int(first or 1) <= version and (version == 1 or word[-1] != "!")
         ]
         found[f"vhlo.{op}_v{version}"] = VhloOp(
             _ELSEWHERE.get(op, f"stablehlo.{op}"),
@@ -257,7 +259,9 @@ def _is(default: Any) -> Callable[[Any], bool]:
 _DEFAULTS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("arg_attrs", "res_attrs", "called_computations", "layout", "output_operand_aliases"), _is(())),
     "result_tilings": _is(()),
-    **dict.fromkeys(("base_dilations", "lhs_dilation", "rhs_dilation", "window_dilations", "window_strides"), _splat(1)),
+    **dict.fromkeys(
+        ("base_dilations", "lhs_dilation", "rhs_dilation", "window_dilations", "window_strides"), _splat(1)
+    ),
     **dict.fromkeys(("padding", "window_reversal"), _splat(0)),
     **dict.fromkeys(("has_dynamic_root", "has_side_effect", "indices_are_sorted", "is_host_transfer"), _is(False)),
     **dict.fromkeys(("is_stable", "lower", "unique_indices", "use_global_device_ids"), _is(False)),
