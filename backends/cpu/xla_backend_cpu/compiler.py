@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from pydantic import Field
 
-from xla_backend_cpu.codegen.module_emitter import ModuleEmitter
+from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, ModuleEmitter
 from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
@@ -22,7 +22,7 @@ from xla_backend_cpu.passes.dot_strength_reduction import DotStrengthReduction
 from xla_backend_cpu.passes.fft_decomposer import FftDecomposer
 from xla_backend_cpu.passes.float_upcaster import FloatUpcaster
 from xla_core import profiler
-from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers
+from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.backend import (
     BackendOptions,
     CompilationReport,
@@ -169,7 +169,9 @@ class CpuCompiler(Compiler):
 
 
 def _can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
-    """Whether the emitted kernel may write a result's leaf over an operand, an array."""
+    """Whether the emitted kernel (or the host) may write a result's leaf over an operand, an array."""
+    if instruction.opcode in HOST_OPCODES:
+        return can_share_buffer(instruction, operand, leaf)
     before = sum(s.is_array for o in instruction.operands[:operand] for s in o.shape.leaves())
     return may_share_buffer(instruction, leaf, before)
 

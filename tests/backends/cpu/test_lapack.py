@@ -1,0 +1,214 @@
+"""Linear algebra as JAX exports it for CPUs: residuals, and JAX's own results where they are unique."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402  (after importorskip)
+import jax.scipy.linalg as jsl  # noqa: E402
+from jax import lax  # noqa: E402
+
+TYPES = [np.float32, np.float64, np.complex64, np.complex128]
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture(scope="module")
+def run(client):
+    def run(function, *arrays):
+        """The results of our CPU, of the evaluator where it knows the targets, and of JAX."""
+        cpu = jax.devices("cpu")[0]
+        placed = [jax.device_put(a, cpu) for a in arrays]
+        text = jax.jit(function).lower(*placed).as_text()
+        assert "lapack_" in text
+        return [np.asarray(r) for r in client.compile(text)(*arrays)]
+
+    return run
+
+
+def random(rng, shape, dtype):
+    values = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+def close(got, wanted, dtype, scale=100.0):
+    wanted = np.asarray(wanted)
+    error = np.max(np.abs(got - wanted), initial=0.0)
+    assert error <= scale * np.finfo(dtype).eps * max(np.max(np.abs(wanted), initial=0.0), 1.0)
+
+
+def adjoint(a):
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_cholesky(run, rng, dtype):
+    a = random(rng, (3, 5, 5), dtype)
+    a = a @ adjoint(a) + 5 * np.eye(5, dtype=dtype)
+    (lower,) = run(jnp.linalg.cholesky, a)
+    close(lower @ adjoint(lower), a, dtype)
+    assert np.all(np.triu(lower, 1) == 0)
+    a[1, 0, 0] = -1
+    (lower,) = run(jnp.linalg.cholesky, a)
+    assert np.isnan(lower[1]).any()
+    assert not np.isnan(lower[[0, 2]]).any()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_solve_and_inverse(run, rng, dtype):
+    a, b = random(rng, (2, 6, 6), dtype), random(rng, (2, 6, 3), dtype)
+    (x,) = run(jnp.linalg.solve, a, b)
+    close(a @ x, b, dtype, 1000)
+    (inverse,) = run(jnp.linalg.inv, a)
+    close(a @ inverse, np.broadcast_to(np.eye(6), a.shape), dtype, 1000)
+
+
+@pytest.mark.parametrize("shape", [(4, 7), (7, 4)])
+def test_lu(run, rng, shape):
+    a = random(rng, shape, np.float32)
+    permuted, lower, upper = run(jsl.lu, a)
+    close(permuted @ lower @ upper, a, np.float32)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+def test_qr(run, rng, dtype, mode):
+    a = random(rng, (2, 7, 4), dtype)
+    q, r = run(lambda a: tuple(jnp.linalg.qr(a, mode=mode)), a)
+    close(q @ r, a, dtype)
+    close(adjoint(q) @ q, np.broadcast_to(np.eye(q.shape[-1]), (2, q.shape[-1], q.shape[-1])), dtype)
+    assert np.all(np.tril(r, -1) == 0)
+
+
+def test_qr_with_pivots(run, rng):
+    a = random(rng, (6, 4), np.float64)
+    q, r, pivots = run(lambda a: jsl.qr(a, pivoting=True, mode="economic"), a)
+    close(q @ r, a[:, pivots], np.float64)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("lower", [True, False])
+def test_triangular_solve(run, rng, dtype, lower):
+    a, b = random(rng, (2, 5, 5), dtype) + 5 * np.eye(5, dtype=dtype), random(rng, (2, 5, 3), dtype)
+    triangle = np.tril(a) if lower else np.triu(a)
+    for trans, op in ((0, triangle), (1, np.swapaxes(triangle, -1, -2)), (2, adjoint(triangle))):
+        (x,) = run(lambda a, b, t=trans: jsl.solve_triangular(a, b, trans=t, lower=lower), a, b)
+        close(op @ x, b, dtype)
+    (x,) = run(
+        lambda a, b: lax.linalg.triangular_solve(a, b, left_side=False, lower=lower, unit_diagonal=True),
+        a,
+        np.ascontiguousarray(np.swapaxes(b, -1, -2)),
+    )
+    np.einsum("...ii->...i", triangle)[...] = 1
+    close(x @ triangle, np.swapaxes(b, -1, -2), dtype, 1e6)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_eigh(run, rng, dtype):
+    a = random(rng, (2, 5, 5), dtype)
+    a = a + adjoint(a)
+    values, vectors = run(lambda a: tuple(jnp.linalg.eigh(a)), a)
+    close(a @ vectors, vectors * values[:, None, :], dtype)
+    close(values, np.linalg.eigvalsh(a), dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("full", [True, False])
+def test_svd(run, rng, dtype, full):
+    a = random(rng, (2, 6, 4), dtype)
+    u, s, vt = run(lambda a: tuple(jnp.linalg.svd(a, full_matrices=full)), a)
+    close((u[..., :4] * s[:, None, :]) @ vt, a, dtype)
+    close(s, np.linalg.svd(a, compute_uv=False), dtype)
+    (s,) = run(lambda a: jnp.linalg.svd(a, compute_uv=False), a)
+    close(s, np.linalg.svd(a, compute_uv=False), dtype)
+
+
+def test_svd_by_qr(run, rng):
+    a = random(rng, (5, 3), np.float64)
+    u, s, vt = run(lambda a: lax.linalg.svd(a, algorithm=lax.linalg.SvdAlgorithm.QR, full_matrices=False), a)
+    s, u = (u, s) if s.ndim == 2 else (s, u)
+    close((u * s) @ vt, a, np.float64)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_eig(run, rng, dtype):
+    a = random(rng, (3, 5, 5), dtype)
+    values, vectors = run(lambda a: tuple(jnp.linalg.eig(a)), a)
+    close(a @ vectors, vectors * values[:, None, :], dtype, 1000)
+    values, left, right = run(lambda a: lax.linalg.eig(a, compute_left_eigenvectors=True), a)
+    close(adjoint(left) @ a, values[..., None] * adjoint(left), dtype, 1000)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_schur(run, rng, dtype):
+    a = random(rng, (5, 5), dtype)
+    output = "complex" if np.dtype(dtype).kind == "c" else "real"
+    triangle, z = run(lambda a: jsl.schur(a, output=output), a)
+    close(z @ triangle @ adjoint(z), a, dtype)
+    close(adjoint(z) @ z, np.eye(5), dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_hessenberg_and_tridiagonal(run, rng, dtype):
+    a = random(rng, (5, 5), dtype)
+    h, q = run(lambda a: jsl.hessenberg(a, calc_q=True), a)
+    close(q @ h @ adjoint(q), a, dtype)
+    symmetric = a + adjoint(a)
+    _, d, e, _ = run(lambda a: lax.linalg.tridiagonal(a, lower=True), symmetric)
+    tridiagonal = np.diag(d) + np.diag(e, -1) + np.diag(e, 1)
+    close(np.linalg.eigvalsh(tridiagonal), np.linalg.eigvalsh(symmetric), dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_tridiagonal_solve(run, rng, dtype):
+    low, d, high = random(rng, 6, dtype), random(rng, 6, dtype) + 5, random(rng, 6, dtype)
+    low[0], high[-1] = 0, 0
+    b = random(rng, (6, 2), dtype)
+    (x,) = run(lax.linalg.tridiagonal_solve, low, d, high, b)
+    close((np.diag(d) + np.diag(low[1:], -1) + np.diag(high[:-1], 1)) @ x, b, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("left", [True, False])
+def test_multiply_by_q(run, rng, dtype, left):
+    if not hasattr(lax.linalg, "ormqr"):
+        pytest.skip("this JAX has no ormqr")
+    a = random(rng, (5, 5), dtype)
+    c = random(rng, (5, 3) if left else (3, 5), dtype)
+
+    def product(a, c):
+        factors, tau = lax.linalg.geqrf(a) if hasattr(lax.linalg, "geqrf") else jnp.linalg.qr(a, mode="raw")
+        return lax.linalg.ormqr(factors, tau, c, left=left), lax.linalg.householder_product(factors, tau)
+
+    result, q = run(product, a, c)
+    close(result, q @ c if left else c @ q, dtype)
+
+
+def test_a_program_with_many_of_them(run, rng):
+    a = random(rng, (4, 4), np.float64) / 4
+    (result,) = run(lambda a: jsl.expm(a) @ jsl.inv(jnp.eye(4) + a), a)
+    series, term = np.eye(4), np.eye(4)
+    for k in range(1, 30):
+        term = term @ a / k
+        series = series + term
+    close(result, series @ np.linalg.inv(np.eye(4) + a), np.float64, 1000)
+
+
+def test_gradients(run, rng):
+    a = random(rng, (4, 4), np.float64)
+    a = a @ a.T + np.eye(4)
+    (gradient,) = run(jax.grad(lambda a: jnp.linalg.slogdet(a)[1]), a)
+    close(gradient, np.linalg.inv(a).T, np.float64, 1000)
