@@ -61,8 +61,8 @@ def _with_work(p: str, name: str, before: Sequence[Argument], after: Sequence[Ar
     """As `_info`, for routines with (work, lwork) between `before` and `after`: asks how much is best, and gives it."""
     work = np.zeros(1, _DTYPES[p])
     _info(name, *before, work, -1, *after)
-    work = np.empty(max(int(work[0].real), 1), _DTYPES[p])
-    return _info(name, *before, work, len(work), *after)
+    size = max(int(work[0].real), 1)
+    return _info(name, *before, np.empty(size, _DTYPES[p]), size, *after)
 
 
 def _char(attributes: Attributes, name: str) -> bytes:
@@ -172,7 +172,7 @@ def _geev(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray 
 
 def _unpacked(p: str, vectors: np.ndarray, imag: np.ndarray) -> np.ndarray:
     """LAPACK's real form of complex eigenvectors: a pair's columns are the real and the imaginary part."""
-    result = vectors.astype(_COMPLEX[p])
+    result: np.ndarray = vectors.astype(_COMPLEX[p])
     first = np.nonzero(imag > 0)[0]
     result[:, first] = vectors[:, first] + 1j * vectors[:, first + 1]
     result[:, first + 1] = result[:, first].conj()

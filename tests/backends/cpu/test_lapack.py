@@ -148,7 +148,7 @@ def test_eig(run, rng, dtype):
     a = random(rng, (3, 5, 5), dtype)
     values, vectors = run(lambda a: tuple(jnp.linalg.eig(a)), a)
     close(a @ vectors, vectors * values[:, None, :], dtype, 1000)
-    values, left, right = run(lambda a: lax.linalg.eig(a, compute_left_eigenvectors=True), a)
+    values, left, _ = run(lambda a: lax.linalg.eig(a, compute_left_eigenvectors=True), a)
     close(adjoint(left) @ a, values[..., None] * adjoint(left), dtype, 1000)
 
 
