@@ -225,7 +225,7 @@ def test_what_cannot_be_rewritten_is_listed_with_its_place():
 HloModule m
 ENTRY e {
   x = f32[4,4] parameter(0)
-  c = f32[4,4] cholesky(x), lower=true, metadata={op_name="jit(f)/chol" source_file="user.py" source_line=7}
+  c = f32[4,4] custom-call(x), custom_call_target="chol", metadata={op_name="jit(f)/chol" source_file="user.py" source_line=7}
   s = f32[4,4] atan2(c, x), metadata={op_name="jit(f)/angle" source_file="user.py" source_line=9}
   ROOT d = f64[4,4] convert(s)
 }
@@ -234,7 +234,7 @@ ENTRY e {
         _legal(parse_hlo(text), Capabilities.all_of([T.F32, T.PRED], opcodes=PRIMITIVES))
     message = str(caught.value)
     assert "cannot run 3 instructions" in message
-    for part in ("user.py:7", "user.py:9", "there is no cholesky", "there is no atan2", "the device holds no f64"):
+    for part in ("user.py:7", "user.py:9", "there is no custom call 'chol'", "there is no atan2", "the device holds no f64"):
         assert part in message
 
 
