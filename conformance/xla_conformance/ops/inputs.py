@@ -36,6 +36,8 @@ def moderate_array(shape: Shape, random: np.random.Generator, *, positive: bool 
     low = 0.25 if positive else -1.0
     if element.is_complex:
         values = random.uniform(low, 1, shape.dimensions) + 1j * random.uniform(low, 1, shape.dimensions)
+    elif element is ElementType.F8E8M0FNU:  # powers of two, all positive
+        values = np.exp2(random.integers(-2, 3, shape.dimensions))
     elif element.is_floating:
         values = random.uniform(low, 1, shape.dimensions)
     elif element is ElementType.PRED:

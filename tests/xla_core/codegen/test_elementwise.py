@@ -132,6 +132,63 @@ def test_complex_arithmetic(t: T) -> None:
     check(lambda c, x: c.add("complex", c.add("imag", x), c.add("real", x)), shape, arguments=[a], tolerance=0)
 
 
+@pytest.mark.parametrize("t", COMPLEX, ids=str)
+def test_complex_order(t: T) -> None:
+    nan = float("nan")
+    values = np.array([0, 1, -1, 1j, -1j, 1 + 2j, 1 - 2j, complex(nan, 1), complex(1, nan), complex(nan, nan)], t.dtype)
+    a, b = (v.ravel() for v in np.meshgrid(values, values))
+    check(
+        lambda c, x, y: [c.add("maximum", x, y), c.add("minimum", x, y)],
+        array(t, len(a)),
+        array(t, len(b)),
+        arguments=[a, b],
+        tolerance=0,
+    )
+
+
+@pytest.mark.parametrize("t", COMPLEX, ids=str)
+@pytest.mark.parametrize("size", [1.0, 1e-30, 1e30, 1e-300, 1e300])
+def test_complex_atan2(t: T, size: float) -> None:
+    """Against mpmath: at every size, of real numbers too, and where |x + i y| and |x - i y| are near each other."""
+    mpmath = pytest.importorskip("mpmath")
+    if t is T.C64 and not 1e-38 < size < 1e38:
+        pytest.skip("beyond f32")
+    random = np.random.default_rng(0)
+    y, x = (random.uniform(-1, 1, 60) + 1j * random.uniform(-1, 1, 60) for _ in range(2))
+    y[:10], x[:10] = y[:10].real, x[:10].real
+    y[10:20].imag *= 1e-9
+    x[20:30] *= 1e-6
+    y, x = (y * size).astype(t.dtype), (x * size).astype(t.dtype)
+    instruction = fuse(lambda c, y, x: c.add("atan2", y, x), array(t, 60), array(t, 60))
+    (got,) = Loaded(instruction)(y, x)
+
+    def exact(y: complex, x: complex) -> complex:
+        y, x = mpmath.mpc(y), mpmath.mpc(x)
+        return complex(mpmath.mpc(0, -1) * mpmath.log((x + mpmath.mpc(0, 1) * y) / mpmath.sqrt(x * x + y * y)))
+
+    with mpmath.workdps(60):
+        want = np.array([exact(complex(a), complex(b)) for a, b in zip(y, x, strict=True)])
+    eps = np.finfo(t.dtype).eps
+    assert np.max(np.abs(got - want) / np.abs(want)) < 8 * eps
+
+
+def test_atan2_where_the_quotient_is_not_finite() -> None:
+    """Zero over zero, the poles y = i x and y = -i x, and infinities have no angle."""
+    y = np.array([0, 1j, -1j, complex(np.inf, 0), 1], np.complex64)
+    x = np.array([0, 1, 1, 1, complex(0, np.inf)], np.complex64)
+    (got,) = Loaded(fuse(lambda c, y, x: c.add("atan2", y, x), array(T.C64, 5), array(T.C64, 5)))(y, x)
+    assert np.isnan(got.real).all()
+    assert np.isnan(got.imag).all()
+
+
+def test_power_of_exponents() -> None:
+    """What is too small for f8e8m0fnu is its least number, however small; it has no zero."""
+    values = np.array([2.0**-127, 2.0**-60, 0.5, 1, 2, 2.0**60], T.F8E8M0FNU.dtype)
+    a, b = (v.ravel() for v in np.meshgrid(values, values))
+    check(lambda c, x, y: c.add("power", x, y), array(T.F8E8M0FNU, 36), array(T.F8E8M0FNU, 36), arguments=[a, b])
+    check(lambda c, x: c.add("imag", x), array(T.F8E8M0FNU, 6), arguments=[values])
+
+
 @pytest.mark.parametrize("bits", [(5, 10), (8, 7), (4, 3), (2, 1), (8, 23), (5, 0), (11, 52)])
 @pytest.mark.parametrize("t", STANDARD, ids=str)
 def test_reduce_precision(t: T, bits: tuple[int, int]) -> None:

@@ -81,6 +81,29 @@ def _negate(m: MathEmitter, x: Complex) -> Complex:
     return Complex(m.b.fneg(x.real), m.b.fneg(x.imag))
 
 
+def _either(m: MathEmitter, first: Value, x: Complex, y: Complex) -> Complex:
+    """X where `first` holds or x has a NaN, else y."""
+    first = m.b.or_(first, m.b.fcmp("uno", x.real, x.imag))
+    return Complex(m.b.select(first, x.real, y.real), m.b.select(first, x.imag, y.imag))
+
+
+def _precedes(m: MathEmitter, x: Complex, y: Complex) -> Value:
+    """Whether x is not after y in the order of real, then imaginary parts; false beside a NaN."""
+    b = m.b
+    ordered = b.and_(b.fcmp("ord", x.imag, y.imag), b.fcmp("olt", x.real, y.real))
+    return b.or_(ordered, b.and_(b.fcmp("oeq", x.real, y.real), b.fcmp("ole", x.imag, y.imag)))
+
+
+@_op("maximum")
+def _maximum(m: MathEmitter, x: Complex, y: Complex) -> Complex:
+    return _either(m, _precedes(m, y, x), x, y)
+
+
+@_op("minimum")
+def _minimum(m: MathEmitter, x: Complex, y: Complex) -> Complex:
+    return _either(m, _precedes(m, x, y), x, y)
+
+
 @_function("divide")
 def _divide(m: MathEmitter, x: Complex, y: Complex) -> Complex:
     """Smith's quotient, by the larger part of the divisor; zero and infinite divisors apart."""
@@ -303,6 +326,35 @@ def _logistic(m: MathEmitter, x: Complex) -> Complex:
     e = _polar(m, m.b.fneg(m.abs(x.real)), b.select(left, x.imag, b.fneg(x.imag)))
     above = Complex(m.choose(left, e.real, m.constant(1.0, e.real)), m.choose(left, e.imag, m.constant(0.0, e.real)))
     return _divide(m, above, Complex(m.add(e.real, 1.0), e.imag))
+
+
+@_function("atan2")
+def _atan2(m: MathEmitter, y: Complex, x: Complex) -> Complex:
+    """-i log((x + i y) / sqrt(x^2 + y^2)): the quotient's angle, and the logarithm of |x - i y| / |x + i y| halved, by
+    log1p of what their squares differ by. NaN where the quotient is not finite.
+    """
+    b = m.b
+    size = m.constant(0.0, x.real)
+    for part in (*x, *y):
+        size = b.intrinsic("maximum", size, m.abs(part))
+    scale = m.choose(
+        m.greater(size, 2.0**400), 2.0**-700, m.choose(m.less(size, 2.0**-400), 2.0**600, m.constant(1.0, size))
+    )
+    x, y = (Complex(b.fmul(v.real, scale), b.fmul(v.imag, scale)) for v in (x, y))
+    plus = Complex(b.fsub(x.real, y.imag), b.fadd(x.imag, y.real))
+    minus = Complex(b.fadd(x.real, y.imag), b.fsub(x.imag, y.real))
+    real = b.fsub(b.fmul(plus.real, minus.real), b.fmul(plus.imag, minus.imag))
+    imag = b.fadd(b.fmul(x.real, x.imag), b.fmul(y.real, y.imag))
+    ratio = _divide(m, plus, _sqrt(m, Complex(real, b.fadd(imag, imag))))
+    apart = b.fsub(b.fmul(x.real, y.imag), b.fmul(x.imag, y.real))
+    less = m.less(apart, 0.0)
+    small = Complex(b.select(less, minus.real, plus.real), b.select(less, minus.imag, plus.imag))
+    excess = b.fdiv(m.mul(m.abs(apart), 4.0), m.fma(small.real, small.real, b.fmul(small.imag, small.imag)))
+    logarithm = m.with_sign(m.mul(m.emit("log-plus-one", excess), 0.25), apart)
+    result = Complex(m.emit("atan2", ratio.imag, ratio.real), logarithm)
+    finite = b.and_(m.less(size, float("inf")), m.less(m.abs(b.fadd(ratio.real, ratio.imag)), float("inf")))
+    nan = float("nan")
+    return Complex(m.choose(finite, result.real, nan), m.choose(finite, result.imag, nan))
 
 
 def _roots(m: MathEmitter, x: Complex) -> tuple[Complex, Complex]:

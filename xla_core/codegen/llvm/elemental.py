@@ -152,6 +152,8 @@ def _by_category(opcode: str) -> ElementalEmitter:
             float_op = FLOAT_OPS.get(opcode)
             if float_op is not None:
                 wide = [e.widen(o, element_type) for o in operands if isinstance(o, Value)]
+                if element_type is ElementType.F8E8M0FNU:  # half of its exponents' results are too small for f32
+                    wide = [e.b.cast("fpext", o, "double") for o in wide]
                 return e.narrow(float_op(e.math, *wide), element_type)
         else:
             integer_op = INTEGER_OPS.get(opcode)

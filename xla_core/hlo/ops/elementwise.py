@@ -27,6 +27,9 @@ _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
 
 
+_FLOATS, _COMPLEX_OR_FLOATS = elementwise(shapes.floating), elementwise(shapes.complex_or_float)
+
+
 def _of_arrays(function: Callable[..., Any]) -> Evaluate:
     def evaluate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
         return function(*values)
@@ -42,12 +45,18 @@ def _binary(opcode: str, rule: ShapeRule, function: Callable[..., Any], *traits:
     return entry(opcode, 2, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
 
 
-def _function(opcode: str, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
-    """An elementary function of floating and complex numbers."""
+def _function(
+    opcode: str,
+    function: Callable[..., Any],
+    *traits: Trait,
+    rule: ShapeRule = _COMPLEX_OR_FLOATS,
+    doc: str,
+) -> OpDef:
+    """An elementary function of floating and, mostly, complex numbers."""
     return entry(
         opcode,
         1,
-        elementwise(shapes.complex_or_float),
+        rule,
         _of_arrays(function),
         Trait.ELEMENTWISE,
         _TRANSCENDENTAL,
@@ -75,7 +84,7 @@ def _real(x: Any) -> Any:
 
 
 def _imag(x: Any) -> Any:
-    return x.imag if CLASS[x.dtype] == "c" else np.zeros_like(x)
+    return x.imag if CLASS[x.dtype] == "c" else np.zeros(np.shape(x), np.float32).astype(x.dtype)
 
 
 def _convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -99,7 +108,6 @@ _NUMBERS = elementwise(shapes.numeric)
 _NUMBERS_OR_PRED = elementwise(shapes.numeric_or_pred)
 _BITS = elementwise(shapes.integral_or_pred)
 _INTEGERS = elementwise(shapes.integral)
-_FLOATS = elementwise(shapes.floating)
 
 _binary("add", _NUMBERS_OR_PRED, arithmetic.add, *_SYMMETRIC, _PRIMITIVE, doc="a + b; integers wrap; `or` of pred.")
 _binary("subtract", _NUMBERS, arithmetic.subtract, doc="a - b; integers wrap.")
@@ -298,7 +306,7 @@ _function("sine", elementary.sine, _PRIMITIVE, doc="The sine.")
 _function("cosine", elementary.cosine, _PRIMITIVE, doc="The cosine.")
 _function("tan", elementary.tan, doc="The tangent.")
 _function("tanh", elementary.tanh, doc="The hyperbolic tangent.")
-_function("erf", elementary.erf, doc="The error function.")
+_function("erf", elementary.erf, rule=_FLOATS, doc="The error function.")
 _function("acos", elementary.acos, doc="The inverse cosine.")
 _function("acosh", elementary.acosh, doc="The inverse hyperbolic cosine.")
 _function("asin", elementary.asin, doc="The inverse sine.")
