@@ -34,6 +34,7 @@ from xla_core.backend import (
 from xla_core.codegen.llvm import LoopAbi, compile_ir, may_share_buffer
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
 from xla_core.passes import HloPassPipeline, ModuleDump, create_pass, run_hlo_passes
+from xla_core.passes.copy_insertion import insert_copies
 from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
@@ -132,7 +133,10 @@ class CpuCompiler(Compiler):
                 DotPacker(2 * self.isa.register_bytes),
             ],
         )
-        return run_hlo_passes(module, self.target_config, options, {"target": stage})
+        run_hlo_passes(module, self.target_config, options, {"target": stage})
+        # Our kernels write over fewer operands than the core supposes: a loop may need a copy more.
+        insert_copies(module, self.target_config.shape_size_bytes, _can_share)
+        return module
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None

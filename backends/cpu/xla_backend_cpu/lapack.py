@@ -61,7 +61,7 @@ def _with_work(p: str, name: str, before: Sequence[Argument], after: Sequence[Ar
     """As `_info`, for routines with (work, lwork) between `before` and `after`: asks how much is best, and gives it."""
     work = np.zeros(1, _DTYPES[p])
     _info(name, *before, work, -1, *after)
-    size = max(int(work[0].real), 1)
+    size = max(int(work.real[0]), 1)
     return _info(name, *before, np.empty(size, _DTYPES[p]), size, *after)
 
 
@@ -74,7 +74,7 @@ def _new(p: str, *shape: int) -> np.ndarray:
 
 
 def _leading(matrix: np.ndarray) -> int:
-    return max(matrix.shape[0], 1)
+    return max(len(matrix), 1)
 
 
 # -- the routines ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,314 @@
+"""What the LAPACK custom calls that JAX emits on CPUs mean (`lapack_spotrf_ffi` and so on), matrix by matrix, in numpy.
+
+Written from LAPACK's documentation of the routines; computed in float64 or complex128. Where a routine's result is not
+unique (signs of eigenvectors), any is right. Real Schur forms (sgees, dgees) have no definition here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_core.hlo.backend_config import parse_backend_config
+from xla_core.hlo.ops.custom_calls import register_custom_call
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
+__all__: list[str] = []
+
+Attributes = Mapping[str, Any]
+Routine = Callable[..., Sequence[Any]]
+"""(attributes, matrices that may be written to) -> the results of one matrix."""
+
+
+def _flag(attributes: Attributes, name: str) -> str:
+    return chr(attributes[name])
+
+
+# -- reflectors --------------------------------------------------------------------------------------------------------
+
+
+def _reflector(x: np.ndarray) -> tuple[complex, np.ndarray, complex]:
+    """(tau, v, beta) with v[0] = 1 and (I - tau v v^H)^H x = (beta, 0, ...), beta real. (larfg)"""
+    alpha, v = x[0], x.copy()
+    v[0] = 1
+    if not np.any(x[1:]) and alpha.imag == 0:
+        return 0, v, alpha
+    beta = -np.copysign(np.linalg.norm(x), alpha.real)
+    v[1:] /= alpha - beta
+    return (beta - alpha) / beta, v, beta
+
+
+def _reflect(matrix: np.ndarray, tau: complex, v: np.ndarray) -> None:
+    """(I - tau v v^H) matrix, in place."""
+    matrix -= tau * np.outer(v, v.conj() @ matrix)
+
+
+def _reflect_right(matrix: np.ndarray, tau: complex, v: np.ndarray) -> None:
+    """Matrix (I - tau v v^H), in place."""
+    matrix -= tau * np.outer(matrix @ v, v.conj())
+
+
+def _vector(a: np.ndarray, i: int, rows: int) -> np.ndarray:
+    """The i-th reflector's v of a QR factorization."""
+    v = np.zeros(rows, a.dtype)
+    v[i], v[i + 1 :] = 1, a[i + 1 : rows, i]
+    return v
+
+
+# -- factorizations ----------------------------------------------------------------------------------------------------
+
+
+def _potrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    lower = _flag(attributes, "uplo") == "L"
+    c = a if lower else a.T.conj()
+    info = 0
+    for j in range(len(c)):
+        pivot = c[j, j].real - np.vdot(c[j, :j], c[j, :j]).real
+        c[j, j] = pivot
+        if not pivot > 0:
+            info = j + 1
+            break
+        c[j, j] = np.sqrt(pivot)
+        c[j + 1 :, j] = (c[j + 1 :, j] - c[j + 1 :, :j] @ c[j, :j].conj()) / c[j, j]
+    return c if lower else c.T.conj(), info
+
+
+def _getrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    pivots, info = np.zeros(min(a.shape), np.int32), 0
+    for j in range(len(pivots)):
+        sizes = np.abs(a[j:, j].real) + np.abs(a[j:, j].imag)
+        pivot = j + int(np.argmax(sizes))
+        pivots[j] = pivot + 1
+        a[[j, pivot]] = a[[pivot, j]]
+        if a[j, j] == 0:
+            info = info or j + 1
+            continue
+        a[j + 1 :, j] /= a[j, j]
+        a[j + 1 :, j + 1 :] -= np.outer(a[j + 1 :, j], a[j, j + 1 :])
+    return a, pivots, info
+
+
+def _geqrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    tau = np.zeros(min(a.shape), a.dtype)
+    for i in range(len(tau)):
+        tau[i], v, beta = _reflector(a[i:, i])
+        _reflect(a[i:, i + 1 :], tau[i].conj(), v)
+        a[i, i], a[i + 1 :, i] = beta, v[1:]
+    return a, tau
+
+
+def _geqp3(attributes: Attributes, a: np.ndarray, given: np.ndarray) -> Sequence[Any]:
+    """Columns with a number that isn't zero come first; the others by what is left of them."""
+    order = np.argsort(given == 0, kind="stable")
+    fixed, pivots = int(np.count_nonzero(given)), order + 1
+    a = np.ascontiguousarray(a[:, order])
+    tau = np.zeros(min(a.shape), a.dtype)
+    for i in range(len(tau)):
+        if i >= fixed:
+            best = i + int(np.argmax(np.linalg.norm(a[i:, i:], axis=0)))
+            a[:, [i, best]], pivots[[i, best]] = a[:, [best, i]], pivots[[best, i]]
+        tau[i], v, beta = _reflector(a[i:, i])
+        _reflect(a[i:, i + 1 :], tau[i].conj(), v)
+        a[i, i], a[i + 1 :, i] = beta, v[1:]
+    return a, pivots, tau
+
+
+def _orgqr(attributes: Attributes, a: np.ndarray, tau: np.ndarray) -> Sequence[Any]:
+    q = np.eye(*a.shape, dtype=a.dtype)
+    for i in reversed(range(len(tau))):
+        _reflect(q, tau[i], _vector(a, i, len(a)))
+    return (q,)
+
+
+def _ormqr(attributes: Attributes, a: np.ndarray, tau: np.ndarray, c: np.ndarray) -> Sequence[Any]:
+    left, adjoint = attributes["left"], attributes["transpose"]
+    order: Iterable[int] = range(len(tau))
+    rows = c.shape[0] if left else c.shape[1]
+    for i in order if left == adjoint else reversed(range(len(tau))):
+        apply = _reflect if left else _reflect_right
+        apply(c, tau[i].conj() if adjoint else tau[i], _vector(a, i, rows))
+    return (c,)
+
+
+def _gehrd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    low, high = attributes["low"], attributes["high"]
+    tau = np.zeros(max(len(a) - 1, 0), a.dtype)
+    for i in range(low - 1, high - 1):
+        tau[i], v, beta = _reflector(a[i + 1 : high, i])
+        _reflect_right(a[:high, i + 1 : high], tau[i], v)
+        _reflect(a[i + 1 : high, i + 1 :], tau[i].conj(), v)
+        a[i + 1, i], a[i + 2 : high, i] = beta, v[1:]
+    return a, tau, 0
+
+
+def _sytrd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    """The upper form is the lower one of the matrix with rows and columns in reverse."""
+    if _flag(attributes, "uplo") == "U":
+        parts = _sytrd({"uplo": ord("L")}, a[::-1, ::-1].copy())
+        return parts[0][::-1, ::-1], *(p[::-1] for p in parts[1:4]), 0
+    full = np.tril(a) + np.tril(a, -1).T.conj()
+    tau, beside = np.zeros(max(len(a) - 1, 0), a.dtype), np.zeros(max(len(a) - 1, 0))
+    for i in range(len(tau)):
+        tau[i], v, beta = _reflector(full[i + 1 :, i])
+        inner = full[i + 1 :, i + 1 :]
+        _reflect(inner, tau[i].conj(), v)
+        _reflect_right(inner, tau[i], v)
+        beside[i] = beta.real
+        a[i + 1, i], a[i + 2 :, i] = beta, v[1:]
+    diagonal = np.diagonal(full).real
+    np.fill_diagonal(a, diagonal)
+    return a, diagonal, beside, tau, 0
+
+
+# -- solving -----------------------------------------------------------------------------------------------------------
+
+
+def _trsm(attributes: Attributes, a: np.ndarray, b: np.ndarray) -> Sequence[Any]:
+    side, uplo, trans, diag = (_flag(attributes, name) for name in ("side", "uplo", "trans_x", "diag"))
+    t = np.tril(a) if uplo == "L" else np.triu(a)
+    if diag == "U":
+        np.fill_diagonal(t, 1)
+    t = {"N": t, "T": t.T, "C": t.T.conj()}[trans]
+    if side == "R":
+        return (_substitute(t.T, b.T, lower=(uplo == "L") != (trans == "N")).T,)
+    return (_substitute(t, b, lower=(uplo == "L") == (trans == "N")),)
+
+
+def _substitute(t: np.ndarray, b: np.ndarray, *, lower: bool) -> np.ndarray:
+    x = b.copy()
+    for i in range(len(t)) if lower else reversed(range(len(t))):
+        known = slice(0, i) if lower else slice(i + 1, None)
+        x[i] = (x[i] - t[i, known] @ x[known]) / t[i, i]
+    return x
+
+
+def _gtsv(attributes: Attributes, low: np.ndarray, d: np.ndarray, high: np.ndarray, b: np.ndarray) -> Sequence[Any]:
+    """`low` begins and `high` ends with an element that isn't the matrix's."""
+    dense = np.diag(d) + np.diag(low[1:], -1) + np.diag(high[:-1], 1)
+    lu, pivots, info = _getrf(attributes, dense)
+    for i, pivot in enumerate(pivots):
+        b[[i, pivot - 1]] = b[[pivot - 1, i]]
+    unit = np.tril(lu, -1) + np.eye(len(d))
+    x = _substitute(np.triu(lu), _substitute(unit, b, lower=True), lower=False)
+    low[1:-1], high[:-1] = np.diagonal(lu, 2), np.diagonal(lu, 1)
+    return low, np.diagonal(lu), high, x, info
+
+
+# -- spectra -----------------------------------------------------------------------------------------------------------
+
+
+def _syevd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    try:
+        values, vectors = np.linalg.eigh(a, "L" if _flag(attributes, "uplo") == "L" else "U")
+    except np.linalg.LinAlgError:
+        return a, np.zeros(len(a)), 1
+    return vectors, values, 0
+
+
+def _svd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    mode, (m, n) = _flag(attributes, "mode"), a.shape
+    try:
+        u, values, vt = np.linalg.svd(a, full_matrices=mode != "S")
+    except np.linalg.LinAlgError:
+        return a, np.zeros(min(m, n)), np.zeros((m, m)), np.zeros((n, n)), 1
+    return (a, values, u, vt, 0) if mode != "N" else (a, values, np.zeros((m, m)), np.zeros((n, n)), 0)
+
+
+def _geev(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    nothing = np.zeros(a.shape)
+    left = right = nothing
+    try:
+        values, vectors = np.linalg.eig(a)
+    except np.linalg.LinAlgError:
+        return _split(a, nothing[0]), left, right, 1
+    if _flag(attributes, "compute_right") == "V":
+        right = vectors
+    if _flag(attributes, "compute_left") == "V":
+        left = np.linalg.pinv(vectors).T.conj()
+        left = left / np.linalg.norm(left, axis=0)
+    return *_split(a, values), left, right, 0
+
+
+def _split(a: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Eigenvalues as the routine for real matrices gives them, or the one for complex ones."""
+    return (values,) if a.dtype.kind == "c" else (values.real, values.imag)
+
+
+def _gees(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
+    """The complex Schur form, by shifted QR steps on the active corner."""
+    n = len(a)
+    z, end, steps = np.eye(n, dtype=a.dtype), n, 0
+    while end > 1 and steps < 100 * n:
+        small = np.finfo(np.float64).eps * (np.abs(a[end - 1, end - 1]) + np.abs(a[end - 2, end - 2]))
+        if np.linalg.norm(a[end - 1, : end - 1]) <= small:
+            a[end - 1, : end - 1] = 0
+            end -= 1
+            continue
+        corner = np.linalg.eigvals(a[end - 2 : end, end - 2 : end])
+        shift = corner[np.argmin(np.abs(corner - a[end - 1, end - 1]))]
+        if steps % 11 == 10:
+            shift += np.abs(a[end - 1, end - 2])  # out of a cycle
+        q, _ = np.linalg.qr(a[:end, :end] - shift * np.eye(end))
+        a[:end] = q.conj().T @ a[:end]
+        a[:, :end] = a[:, :end] @ q
+        z[:, :end] = z[:, :end] @ q
+        steps += 1
+    return np.triu(a), z, np.diagonal(a), 0, int(end > 1)
+
+
+# -- the targets -------------------------------------------------------------------------------------------------------
+
+_ROUTINES: Mapping[str, tuple[Routine, tuple[int, ...], str]] = {
+    "potrf": (_potrf, (2,), "sdcz"),
+    "getrf": (_getrf, (2,), "sdcz"),
+    "geqrf": (_geqrf, (2,), "sdcz"),
+    "geqp3": (_geqp3, (2, 1), "sdcz"),
+    "orgqr": (_orgqr, (2, 1), "sd"),
+    "ungqr": (_orgqr, (2, 1), "cz"),
+    "ormqr": (_ormqr, (2, 1, 2), "sd"),
+    "unmqr": (_ormqr, (2, 1, 2), "cz"),
+    "trsm": (_trsm, (2, 2), "sdcz"),
+    "syevd": (_syevd, (2,), "sd"),
+    "heevd": (_syevd, (2,), "cz"),
+    "gesdd": (_svd, (2,), "sdcz"),
+    "gesvd": (_svd, (2,), "sdcz"),
+    "geev": (_geev, (2,), "sdcz"),
+    "gees": (_gees, (2,), "cz"),
+    "gehrd": (_gehrd, (2,), "sdcz"),
+    "sytrd": (_sytrd, (2,), "sd"),
+    "hetrd": (_sytrd, (2,), "cz"),
+    "gtsv": (_gtsv, (1, 1, 1, 2), "sdcz"),
+}
+"""Routine -> its definition, the ranks of its operands without batch dimensions, and the types that it is there for."""
+
+
+def _batched(
+    routine: Routine,
+    ranks: Sequence[int],
+    context: EvaluationContext,
+    instruction: HloInstruction,
+    values: list[Value],
+) -> Value:
+    attributes = parse_backend_config(instruction.attribute("backend_config") or "")
+    shapes = instruction.shape.tuple_shapes or (instruction.shape,)
+    results = [np.zeros(s.dimensions, s.dtype) for s in shapes]
+    for index in np.ndindex(*values[0].shape[: values[0].ndim - ranks[0]]):
+        matrices = [np.array(v[index], _wide(v.dtype)) for v in values]
+        for result, made in zip(results, routine(attributes, *matrices), strict=True):
+            result[index] = made
+    return tuple(results) if instruction.shape.is_tuple else results[0]
+
+
+def _wide(dtype: np.dtype) -> np.dtype:
+    return np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
+
+
+for _name, (_routine, _ranks, _letters) in _ROUTINES.items():
+    for _letter in _letters:
+        register_custom_call(f"lapack_{_letter}{_name}_ffi")(functools.partial(_batched, _routine, _ranks))
