@@ -316,6 +316,12 @@ def _manual_computation(reader: OpReader, state: OpState) -> None:
     state.operand_types, state.result_types = signature.inputs, signature.results
 
 
+def _vhlo_function(reader: OpReader, state: OpState) -> None:
+    from xla_core.stablehlo.bytecode import vhlo_text  # deferred: it reads with this reader, for few texts
+
+    vhlo_text.read_function(reader, state)
+
+
 CUSTOM: dict[str, Callable[[OpReader, OpState], None]] = {
     "<barrier>": _barrier,
     "<constant>": _constant,
@@ -326,6 +332,7 @@ CUSTOM: dict[str, Callable[[OpReader, OpState], None]] = {
     "<parenthesized_regions>": _parenthesized_regions,
     "<reduce>": _reduce,
     "<scan>": _scan,
+    "<vhlo_function>": _vhlo_function,
     "<while>": _while,
 }
 """Words of formats that are readers of their own."""

@@ -25,7 +25,7 @@ from xla_core.stablehlo.attributes import (
     TypeExtensions,
 )
 from xla_core.stablehlo.dot_algorithms import algorithm_problem
-from xla_core.stablehlo.ir import ScalarType
+from xla_core.stablehlo.ir import ScalarType, Type
 
 __all__ = ["ENUMS", "DialectAttributeReader"]
 
@@ -57,6 +57,10 @@ class DialectAttributeReader(AttributeReader):
 
     def dialect_attribute(self, name: str, start: int) -> Any:
         dialect, _, mnemonic = name.partition(".")
+        if dialect == "vhlo":
+            from xla_core.stablehlo.bytecode import vhlo_text  # deferred: it reads with this reader, for few texts
+
+            return vhlo_text.read_attribute(self, mnemonic, start)
         is_known = dialect in ("stablehlo", "chlo")
         if not mnemonic and self.source.startswith("<", self.position):
             if not is_known:
@@ -79,6 +83,11 @@ class DialectAttributeReader(AttributeReader):
             self.expect(">", "to end the attribute")
             return value
         return self._struct(mnemonic, start)
+
+    def vhlo_type(self, name: str, start: int) -> Type:
+        from xla_core.stablehlo.bytecode import vhlo_text_types
+
+        return vhlo_text_types.read_type(self, name, start)
 
     def enum(self, kind: str) -> EnumAttribute:
         """One of the values of an enum."""

@@ -124,6 +124,10 @@ class _Parser(OpReader):
             self.attribute()
 
     def _to_module(self, ops: list[Op]) -> Module:
+        if "vhlo." in self.source:
+            from xla_core.stablehlo.bytecode import vhlo_text  # deferred: it reads with this reader, for few texts
+
+            ops = vhlo_text.convert_ops(ops)
         module = Module(source=self.source, file=self.text.file)
         if len(ops) == 1 and ops[0].name == "builtin.module":
             module.attributes = dict(ops[0].attributes)

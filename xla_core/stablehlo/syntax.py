@@ -148,6 +148,7 @@ FORMATS: dict[str, str | None] = {
     "shape.shape_of": _CHLO_UNARY,
     "tensor.cast": _CAST,
     "builtin.module": "<module>",
+    "vhlo.func_v1": "<vhlo_function>",
     "check.expect_almost_eq": "% , % (? , tolerance = tolerance:f64 ?) attr-dict : :each:",
     "check.expect_almost_eq_const": "% , value:attribute (? , tolerance = tolerance:f64 ?) attr-dict :value:",
     "check.expect_close": "% , % , max_ulp_difference = max_ulp_difference:ui64"

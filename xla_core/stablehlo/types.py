@@ -78,7 +78,7 @@ def is_scalar(name: str) -> bool:
 
 
 class TypeReader(LocationReader):
-    """Reads types; `attribute` (for a tensor's encoding) is the next reader's."""
+    """Reads types; `attribute` (for a tensor's encoding) and `vhlo_type` are the next readers'."""
 
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
@@ -87,6 +87,10 @@ class TypeReader(LocationReader):
         self.quantized_types: dict[str, QuantizedType] = {}  # by their text, for which an OpaqueType stands
 
     def attribute(self) -> Any:
+        raise NotImplementedError
+
+    def vhlo_type(self, name: str, start: int) -> Type:
+        """`!vhlo.name`, read already, and what follows it."""
         raise NotImplementedError
 
     def type(self) -> Type:
@@ -258,6 +262,8 @@ class TypeReader(LocationReader):
             raise self.error(f"the type alias !{name} is not defined", start)
         if name == "stablehlo.token":
             return TokenType()
+        if name.startswith("vhlo."):
+            return self.vhlo_type(name.removeprefix("vhlo."), start)
         if name == "quant.uniform":
             quantized = self._quantized()
             text = str(TensorType((), quantized))[len("tensor<") : -1]

@@ -117,7 +117,7 @@ ATTRIBUTES: dict[int, Decoder] = {
     7: lambda reader: UNIT,
     8: integer_number,
     9: float_number,
-    **{code: location_reader for code in LOCATIONS},
+    **dict.fromkeys(LOCATIONS, location_reader),
     16: _resource,
     17: dense_array,
     18: _dense,

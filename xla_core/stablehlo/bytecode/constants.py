@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.errors import UnimplementedError
+from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.stablehlo.attributes import DenseArray, DenseElements, OpaqueAttribute, TypedFloat, TypedInt
 from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
 from xla_core.stablehlo.bytecode.pool import DialectReader
@@ -69,7 +69,10 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
     if dtype is None:
         if isinstance(type.element, str) and type.element.startswith("!"):
             return OpaqueAttribute(f'dense<"0x{reader.data[start : start + size].hex().upper()}"> : {type}')
-        raise UnimplementedError(f"MLIR bytecode, byte {start}: constants of type {type} can't be read")
+        raise UnimplementedError(
+            f"MLIR bytecode, byte {start}: constants of type {type} can't be read",
+            location=SourceLocation(reader.file),
+        )
     if not type.is_static:
         raise reader.error(f"a constant must have a static shape, found {type}", start)
     if len(type.shape) > 64:
@@ -85,7 +88,7 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
         raise reader.error(f"{type} needs {count} elements of {dtype.itemsize} bytes, found {size} bytes", start)
     count = math.prod(shape)
     data = np.frombuffer(reader.data, dtype, count, start) if size else np.empty(0, dtype)
-    bits = _SUB_BYTE.get(type.element, 8)
+    bits = _SUB_BYTE.get(str(type.element), 8)
     if bits < 8 and data.view(np.uint8).max(initial=0) >> bits:
         data = (data.view(np.uint8) & np.uint8((1 << bits) - 1)).view(dtype)
     return DenseElements(type, data.reshape(shape))

@@ -100,7 +100,9 @@ class Pool:
         """The error for an encoding that is in no table."""
         if entry.dialect in self._tables[is_type]:
             reader = ByteReader(self.data, self.file, entry.start, entry.end)
-            return reader.error(f"the dialect {entry.dialect} has no {_WHAT[is_type].split()[1]} {reader.varint()}", entry.start)
+            return reader.error(
+                f"the dialect {entry.dialect} has no {_WHAT[is_type].split()[1]} {reader.varint()}", entry.start
+            )
         return UnimplementedError(
             f"MLIR bytecode, byte {entry.start}: how the dialect {entry.dialect} encodes {_WHAT[is_type]} is not known",
             location=SourceLocation(self.file),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 
-from xla_core.stablehlo.bytecode.vhlo_ops import VHLO_OPS
+from xla_core.stablehlo.bytecode.vhlo_ops import VHLO_OPS, WITH_ACCURACY
 from xla_core.stablehlo.op_table import OPS, REQUIRED
 
 __all__ = ["SEGMENTED", "Layout", "layouts"]
@@ -56,12 +56,7 @@ _NEWER = {
     "stablehlo.custom_call": "result_tilings?",
     "stablehlo.recv": "source_target_pairs?",
     "stablehlo.send": "source_target_pairs?",
-    **{
-        f"stablehlo.{name}": "result_accuracy?"
-        for name in (
-            "cbrt cosine exponential exponential_minus_one log log_plus_one logistic rsqrt sine sqrt tan tanh".split()
-        )
-    },
+    **{f"stablehlo.{name}": "result_accuracy?" for name in WITH_ACCURACY.split()},
 }
 """Attributes that an op had not from the start: its properties are with or without them."""
 

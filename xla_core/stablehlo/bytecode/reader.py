@@ -9,15 +9,13 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, UnimplementedError, XlaError
-from xla_core.stablehlo.attributes import DenseArray
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, XlaError
 from xla_core.stablehlo.bytecode import builtin, stablehlo_dialect, vhlo_dialect
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.locations import BytecodeLocation
-from xla_core.stablehlo.bytecode.pool import DialectReader, Pool, plain
-from xla_core.stablehlo.bytecode.properties import SEGMENTED, Layout, layouts
-from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName, Sections
-from xla_core.stablehlo.bytecode.vhlo_ops import ConversionError, VhloOp, convert_attributes, find_vhlo_op
+from xla_core.stablehlo.bytecode.op_kinds import CAST, KEY_SHIFT, OpKind, OpKinds
+from xla_core.stablehlo.bytecode.pool import Pool, plain
+from xla_core.stablehlo.bytecode.sections import FormatVersion, Sections
 from xla_core.stablehlo.cursor import MAX_DEPTH
 from xla_core.stablehlo.ir import Block, Module, Op, Region, Value
 
@@ -26,10 +24,7 @@ __all__ = ["parse_bytecode"]
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES = (1 << i for i in range(7))
 _HAS_EITHER = _ATTRIBUTES | _PROPERTIES
 _IS_SPECIAL = _SUCCESSORS | _REGIONS | _USE_LISTS | 1 << 7
-_KEY_SHIFT = 64
-_CAST = "builtin.unrealized_conversion_cast"
 _IR_SECTION = 4
-_SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
 _SMALL = 64
 _MAX_NODES = 20_000_000
 
@@ -73,20 +68,6 @@ def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") 
             gc.enable()
 
 
-class _Kind:
-    """An op name of the file: what ops of that name become, and their attributes, made once for each combination."""
-
-    __slots__ = ("is_special", "known", "layouts", "name", "vhlo", "written")
-
-    def __init__(self, entry: OpName) -> None:
-        self.written = entry.name
-        self.vhlo: VhloOp | None = find_vhlo_op(entry.name) if entry.name.startswith("vhlo.") else None
-        self.name = entry.name if self.vhlo is None else self.vhlo.name
-        self.layouts = () if entry.was_registered is False else layouts(entry.name)
-        self.is_special = entry.name in ("vhlo.return_v1", _CAST)
-        self.known: dict[int, tuple[dict[str, Any], int]] = {}
-
-
 class _Reader:
     def __init__(self, data: bytes, file: str) -> None:
         self.data = data
@@ -94,7 +75,7 @@ class _Reader:
         self.sections = Sections(data, file)
         self.pool = Pool(self.sections, ATTRIBUTE_TABLES, TYPE_TABLES)
         self.version = self.sections.version
-        self.kinds: list[_Kind | None] = [None] * len(self.sections.op_names)
+        self.op_kinds = OpKinds(self.pool)
         self.locations: list[BytecodeLocation | None] = [None] * len(self.sections.attributes)
         self.types: list[Any] = [None] * len(self.sections.types)
         self.values: list[Value | None] = []
@@ -199,7 +180,7 @@ class _Reader:
         data, end, p = self.data, reader.end, reader.position
         if count > end - p:
             raise reader.error(f"{count} ops can't be in {end - p} bytes")
-        kinds, locations, types, values = self.kinds, self.locations, self.types, self.values
+        kinds, locations, types, values = self.op_kinds.kinds, self.locations, self.types, self.values
         has_either, is_special = _HAS_EITHER, _IS_SPECIAL
         append = ops.append
         for _ in range(count):
@@ -212,7 +193,7 @@ class _Reader:
                     index = b >> 1
                 else:
                     index, p = self._varint(reader, p)
-                kind = kinds[index] or self._kind(index, reader)
+                kind = kinds[index] or self.op_kinds.kind(index, reader)
                 mask = data[p]
                 b = data[p + 1]
                 p += 2
@@ -228,7 +209,7 @@ class _Reader:
                 if mask & has_either:
                     if mask & _ATTRIBUTES:
                         index, p = self._varint(reader, p + 1)
-                        key = (index + 1) << _KEY_SHIFT
+                        key = (index + 1) << KEY_SHIFT
                     if mask & _PROPERTIES:
                         b = data[p]
                         p += 1
@@ -240,7 +221,7 @@ class _Reader:
                 known = kind.known.get(key)
                 if known is None:
                     reader.position = p
-                    known = self._attributes(kind, key, reader)
+                    known = self.op_kinds.attributes(kind, key, reader)
                 attributes, nodes = known
                 attributes = attributes.copy()
                 if nodes > _SMALL:
@@ -294,7 +275,9 @@ class _Reader:
             name = kind.name
             if mask & is_special or kind.is_special:
                 reader.position = p
-                self._special(reader, ops, kind, mask, block, is_function, (operands, result_types, attributes, location))
+                self._special(
+                    reader, ops, kind, mask, block, is_function, (operands, result_types, attributes, location)
+                )
                 p = reader.position
                 continue
             op = Op(name, operands, result_types, attributes, None, location)
@@ -311,7 +294,7 @@ class _Reader:
         self,
         reader: ByteReader,
         ops: list[Op],
-        kind: _Kind,
+        kind: OpKind,
         mask: int,
         block: Block | None,
         is_function: bool,
@@ -331,11 +314,10 @@ class _Reader:
         regions = self._regions(reader, name == "func.func") if mask & _REGIONS else []
         if kind.written == "vhlo.return_v1" and is_function:
             name = "func.return"
-        if name == _CAST and len(operands) == len(types) and not regions:
-            if all(operand.type == type for operand, type in zip(operands, types, strict=True)):
-                if block is not None:
-                    self._define(operands, first)
-                return
+        if name == CAST and [operand.type for operand in operands] == types and not regions:
+            if block is not None:  # between VHLO and another dialect, whose types are the same here
+                self._define(operands, first)
+            return
         op = Op(name, operands, types, attributes, regions, location)
         if block is not None:
             self._define(op.results, first)
@@ -358,6 +340,12 @@ class _Reader:
 
     # What ops refer to
 
+    def _spend(self, nodes: int, reader: ByteReader) -> None:
+        """Large attributes that many ops share are copied for each."""
+        self.nodes += nodes
+        if self.nodes > _MAX_NODES:
+            raise reader.error("the attributes of the ops stand for too much")
+
     def _varint(self, reader: ByteReader, position: int) -> tuple[int, int]:
         """An integer whose first byte, before `position`, says that there are more; and the position after it."""
         reader.position = position - 1
@@ -369,16 +357,6 @@ class _Reader:
             return reader.error("the data end within an op", start)
         return reader.error("the op that begins here refers to what isn't there", start)
 
-    def _kind(self, index: int, reader: ByteReader) -> _Kind:
-        entry = self.sections.op_names[index]
-        try:
-            kind = self.kinds[index] = _Kind(entry)
-        except ConversionError as error:
-            raise UnimplementedError(
-                f"MLIR bytecode, byte {reader.position}: {error}", location=SourceLocation(self.file), op=entry.name
-            ) from None
-        return kind
-
     def _location(self, index: int, reader: ByteReader) -> BytecodeLocation:
         if index >= len(self.locations):
             raise reader.error(f"there is no location {index}")
@@ -389,113 +367,6 @@ class _Reader:
         type = plain(self.pool.type(index, reader))
         self.types[index] = type
         return type
-
-    def _spend(self, nodes: int, reader: ByteReader) -> None:
-        """Large attributes that many ops share would be copied for each."""
-        self.nodes += nodes
-        if self.nodes > _MAX_NODES:
-            raise reader.error("the attributes of the ops stand for too much")
-
-    def _attributes(self, kind: _Kind, key: int, reader: ByteReader) -> tuple[dict[str, Any], int]:
-        """The attributes of an op as StableHLO has them, and in how many nodes they would be written."""
-        start = reader.position
-        attributes, properties = key >> _KEY_SHIFT, key & ((1 << _KEY_SHIFT) - 1)
-        values: dict[str, Any] = {}
-        nodes = 0
-        if properties:
-            values, nodes = self._properties(kind, properties - 1, reader)
-        if attributes:
-            discardable = self.pool.attribute(attributes - 1, reader)
-            nodes += self.pool.attribute_size(attributes - 1)
-            if not isinstance(discardable, dict):
-                raise reader.error("an op's attributes must be a dictionary", start)
-            for name in discardable:
-                if name in values:
-                    raise reader.error(f"the attribute '{name}' is given twice", start)
-            values = {**values, **discardable}
-        if kind.vhlo is not None:
-            try:
-                values = convert_attributes(kind.vhlo, values)
-            except ConversionError as error:
-                raise reader.error(f"{kind.written}: {error}", start) from None
-        if kind.name == "func.func":
-            for name in ("arg_attrs", "res_attrs"):
-                attributes = values.get(name, ())
-                if not isinstance(attributes, tuple) or not all(isinstance(item, dict) for item in attributes):
-                    raise reader.error(f"{name}: expected an array of dictionaries", start)
-                if not any(attributes):
-                    values.pop(name, None)
-        kind.known[key] = values, nodes
-        return values, nodes
-
-    def _properties(self, kind: _Kind, index: int, reader: ByteReader) -> tuple[dict[str, Any], int]:
-        if index >= len(self.sections.properties):
-            raise reader.error(f"there are no properties {index}")
-        start, end = self.sections.properties[index]
-        properties = DialectReader(self.pool, start, end)
-        if not kind.layouts:  # an op that its writer did not know either has a dictionary
-            values = properties.attribute()
-            if not isinstance(values, dict) or properties.position != end:
-                raise UnimplementedError(
-                    f"MLIR bytecode, byte {start}: how the op {kind.written} writes its attributes is not known",
-                    location=SourceLocation(self.file),
-                    op=kind.written,
-                    hint="write the program as a portable artifact of StableHLO",
-                )
-            return dict(values), len(values)
-        for candidate in kind.layouts:
-            properties.position = start
-            found = self._by_layout(properties, candidate, kind.written in SEGMENTED)
-            if found is not None:
-                return found
-        names = ", ".join(name for name, _ in kind.layouts[0])
-        raise properties.error(f"the properties of {kind.written} aren't as they should be: {names or 'none'}", start)
-
-    def _by_layout(
-        self, properties: DialectReader, candidate: Layout, has_segments: bool
-    ) -> tuple[dict[str, Any], int] | None:
-        """The attributes, and their nodes, if the properties are laid out so."""
-        places: dict[str, int] = {}
-        values: dict[str, Any] = {}
-        if has_segments and self.version < FormatVersion.NEWEST:
-            for name in _SEGMENTS:
-                values[name] = properties.attribute()
-        for name, is_optional in candidate:
-            if properties.position >= properties.end:
-                return None
-            place = properties.varint()
-            if not is_optional:
-                places[name] = place
-            elif place & 1:
-                places[name] = place >> 1
-            elif place:
-                return None
-        if has_segments and self.version >= FormatVersion.NEWEST:
-            for name in _SEGMENTS:
-                if properties.position >= properties.end:
-                    return None
-                values[name] = DenseArray(_sparse_array(properties, 2), "i32")
-        if properties.position != properties.end:
-            return None
-        for name, place in places.items():
-            values[name] = self.pool.attribute(place, properties)
-        return values, sum(map(self.pool.attribute_size, places.values()))
-
-
-def _sparse_array(reader: ByteReader, size: int) -> list[int]:
-    """A short array of mostly zeros, or one in full."""
-    values = [0] * size
-    count, is_sparse = reader.flagged()
-    if count > size:
-        raise reader.error(f"{count} entries of {size}")
-    width = reader.varint() if is_sparse and count else 0
-    for i in range(count):
-        value = reader.varint()
-        place = value & ((1 << min(width, 8)) - 1) if is_sparse else i
-        if place >= size:
-            raise reader.error(f"entry {place} of {size}")
-        values[place] = value >> min(width, 8)
-    return values
 
 
 def _skip_use_lists(reader: ByteReader, count: int) -> None:

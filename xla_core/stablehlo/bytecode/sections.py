@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple
 
-from xla_core.errors import UnimplementedError
+from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.stablehlo.bytecode.encoding import MAGIC, ByteReader
 
 __all__ = ["Entry", "FormatVersion", "OpName", "Sections"]
@@ -80,6 +80,7 @@ class Sections:
         if self.version > FormatVersion.NEWEST:
             raise UnimplementedError(
                 f"MLIR bytecode of version {self.version}: versions 0 to {int(FormatVersion.NEWEST)} can be read",
+                location=SourceLocation(file),
                 hint="write the program as a portable artifact of StableHLO 1.20 or older",
             )
         self.producer = reader.text_until_null()

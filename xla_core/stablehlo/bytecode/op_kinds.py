@@ -1,0 +1,161 @@
+"""The op names of a file, and what the attributes of ops are: decided once for all ops that share them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_core.errors import SourceLocation, UnimplementedError
+from xla_core.stablehlo.attributes import DenseArray
+from xla_core.stablehlo.bytecode.encoding import ByteReader
+from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
+from xla_core.stablehlo.bytecode.properties import SEGMENTED, Layout, layouts
+from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName
+from xla_core.stablehlo.bytecode.vhlo_conversion import convert_attributes
+from xla_core.stablehlo.bytecode.vhlo_ops import ConversionError, VhloOp, find_vhlo_op
+
+__all__ = ["CAST", "KEY_SHIFT", "OpKind", "OpKinds"]
+
+CAST = "builtin.unrealized_conversion_cast"
+"""What stands between ops of VHLO and of another dialect."""
+
+KEY_SHIFT = 66
+"""An op's attributes and properties by number, as one number: the former from this bit on."""
+
+_SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
+
+
+class OpKind:
+    """An op name of the file: what ops of that name become, and their attributes, made once for each combination."""
+
+    __slots__ = ("is_special", "known", "layouts", "name", "vhlo", "written")
+
+    def __init__(self, entry: OpName) -> None:
+        self.written = entry.name
+        self.vhlo: VhloOp | None = find_vhlo_op(entry.name) if entry.name.startswith("vhlo.") else None
+        self.name = entry.name if self.vhlo is None else self.vhlo.name
+        self.layouts = () if entry.was_registered is False else layouts(entry.name)
+        self.is_special = entry.name in ("vhlo.return_v1", CAST)
+        self.known: dict[int, tuple[dict[str, Any], int]] = {}
+
+
+class OpKinds:
+    """The op names of a file by number."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.sections = pool.sections
+        self.version = pool.sections.version
+        self.file = pool.sections.file
+        self.kinds: list[OpKind | None] = [None] * len(pool.sections.op_names)
+
+    def kind(self, index: int, reader: ByteReader) -> OpKind:
+        """The op name of that number. Raises IndexError when there is none."""
+        entry = self.sections.op_names[index]
+        try:
+            kind = self.kinds[index] = OpKind(entry)
+        except ConversionError as error:
+            raise UnimplementedError(
+                f"MLIR bytecode, byte {reader.position}: {error}", location=SourceLocation(self.file), op=entry.name
+            ) from None
+        return kind
+
+    def attributes(self, kind: OpKind, key: int, reader: ByteReader) -> tuple[dict[str, Any], int]:
+        """The attributes of an op as StableHLO has them, and in how many nodes they would be written."""
+        start = reader.position
+        attributes, properties = key >> KEY_SHIFT, key & ((1 << KEY_SHIFT) - 1)
+        values: dict[str, Any] = {}
+        nodes = 0
+        if properties:
+            values, nodes = self._properties(kind, properties - 1, reader)
+        if attributes:
+            discardable = self.pool.attribute(attributes - 1, reader)
+            nodes += self.pool.attribute_size(attributes - 1)
+            if not isinstance(discardable, dict):
+                raise reader.error("an op's attributes must be a dictionary", start)
+            for name in discardable:
+                if name in values:
+                    raise reader.error(f"the attribute '{name}' is given twice", start)
+            values = {**values, **discardable}
+        if kind.vhlo is not None:
+            try:
+                values = convert_attributes(kind.vhlo, values)
+            except ConversionError as error:
+                raise reader.error(f"{kind.written}: {error}", start) from None
+        if kind.name == "func.func":
+            for name in ("arg_attrs", "res_attrs"):
+                attributes = values.get(name, ())
+                if not isinstance(attributes, tuple) or not all(isinstance(item, dict) for item in attributes):
+                    raise reader.error(f"{name}: expected an array of dictionaries", start)
+                if not any(attributes):
+                    values.pop(name, None)
+        kind.known[key] = values, nodes
+        return values, nodes
+
+    def _properties(self, kind: OpKind, index: int, reader: ByteReader) -> tuple[dict[str, Any], int]:
+        if index >= len(self.sections.properties):
+            raise reader.error(f"there are no properties {index}")
+        start, end = self.sections.properties[index]
+        properties = DialectReader(self.pool, start, end)
+        if not kind.layouts:  # an op that its writer did not know either has a dictionary
+            values = properties.attribute()
+            if not isinstance(values, dict) or properties.position != end:
+                raise UnimplementedError(
+                    f"MLIR bytecode, byte {start}: how the op {kind.written} writes its attributes is not known",
+                    location=SourceLocation(self.file),
+                    op=kind.written,
+                    hint="write the program as a portable artifact of StableHLO",
+                )
+            return dict(values), len(values)
+        for candidate in kind.layouts:
+            properties.position = start
+            found = self._by_layout(properties, candidate, kind.written in SEGMENTED)
+            if found is not None:
+                return found
+        names = ", ".join(name for name, _ in kind.layouts[0])
+        raise properties.error(f"the properties of {kind.written} aren't as they should be: {names or 'none'}", start)
+
+    def _by_layout(
+        self, properties: DialectReader, candidate: Layout, has_segments: bool
+    ) -> tuple[dict[str, Any], int] | None:
+        """The attributes, and their nodes, if the properties are laid out so."""
+        places: dict[str, int] = {}
+        values: dict[str, Any] = {}
+        if has_segments and self.version < FormatVersion.NEWEST:
+            for name in _SEGMENTS:
+                values[name] = properties.attribute()
+        for name, is_optional in candidate:
+            if properties.position >= properties.end:
+                return None
+            place = properties.varint()
+            if not is_optional:
+                places[name] = place
+            elif place & 1:
+                places[name] = place >> 1
+            elif place:
+                return None
+        if has_segments and self.version >= FormatVersion.NEWEST:
+            for name in _SEGMENTS:
+                if properties.position >= properties.end:
+                    return None
+                values[name] = DenseArray(_sparse_array(properties, 2), "i32")
+        if properties.position != properties.end:
+            return None
+        for name, place in places.items():
+            values[name] = self.pool.attribute(place, properties)
+        return values, sum(map(self.pool.attribute_size, places.values()))
+
+
+def _sparse_array(reader: ByteReader, size: int) -> list[int]:
+    """A short array of mostly zeros, or one in full."""
+    values = [0] * size
+    count, is_sparse = reader.flagged()
+    if count > size:
+        raise reader.error(f"{count} entries of {size}")
+    width = reader.varint() if is_sparse and count else 0
+    for i in range(count):
+        value = reader.varint()
+        place = value & ((1 << min(width, 8)) - 1) if is_sparse else i
+        if place >= size:
+            raise reader.error(f"entry {place} of {size}")
+        values[place] = value >> min(width, 8)
+    return values
