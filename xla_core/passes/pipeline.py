@@ -20,6 +20,7 @@ from xla_core.passes.flatten_call_graph import FlattenCallGraph
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
+from xla_core.passes.hlo_cse import HloCse
 from xla_core.passes.hlo_dce import HloDce
 from xla_core.passes.layout_assignment import LayoutAssignment
 from xla_core.passes.legalization import LegalityChecker, Legalization
@@ -95,6 +96,8 @@ def _fusion(target: TargetConfig, options: PipelineOptions) -> HloPass:
         policy = FusionPolicy(target.fusion)
         pipeline.add(InstructionFusion(policy))
         pipeline.add(MultiOutputFusion(policy))
+        pipeline.add(HloCse())  # what two merged fusions both computed
+        pipeline.add(HloDce())
     return pipeline
 
 
