@@ -23,6 +23,7 @@ __all__ = [
     "UnavailableError",
     "UnimplementedError",
     "XlaError",
+    "snippet",
 ]
 
 
@@ -61,6 +62,15 @@ class SourceLocation:
         if self.name and place:
             return f"{place} ({self.name})"
         return place or self.name or "<unknown>"
+
+
+def snippet(line: str, column: int) -> str:
+    """A line of a program, at most about 160 characters of it, and a caret below its `column` (from 1)."""
+    first = max(0, column - 1 - 100)
+    head = "..." if first else ""
+    tail = "..." if len(line) - first > 160 else ""
+    shown = line[first : first + 160].replace("\t", " ").rstrip()
+    return f"  {head}{shown}{tail}\n  {' ' * (len(head) + column - 1 - first)}^"
 
 
 class XlaError(Exception):

@@ -6,15 +6,13 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_core.errors import SourceLocation, XlaError
+from xla_core.errors import SourceLocation, XlaError, snippet
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
 __all__ = ["console", "describe_array", "print_error", "progress_console"]
-
-_LINE_CHARACTERS = 160
 
 
 def console() -> Console:
@@ -60,10 +58,7 @@ def _source_line(location: SourceLocation | None) -> str:
             line = next(itertools.islice(file, location.line - 1, None), "").rstrip()
     except (OSError, ValueError):
         return ""
-    shown = line[:_LINE_CHARACTERS]
-    if not shown or not 0 < location.column <= len(shown):
-        return shown
-    return f"{shown}\n{' ' * (location.column - 1)}^"
+    return snippet(line, max(location.column, 1)) if line else ""
 
 
 def describe_array(array: np.ndarray) -> tuple[str, str]:

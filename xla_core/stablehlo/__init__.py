@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xla_core.errors import XlaError, snippet
 from xla_core.stablehlo import ops as _ops
+from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.bytecode import parse_bytecode
-from xla_core.stablehlo.ir import Block, FunctionType, Module, Op, Region, TensorType, TokenType, TupleType, Value
+from xla_core.stablehlo.ir import (
+    Block,
+    FunctionType,
+    Module,
+    Op,
+    QuantizedType,
+    Region,
+    TensorType,
+    TokenType,
+    TupleType,
+    Value,
+)
 from xla_core.stablehlo.lowering import lower
+from xla_core.stablehlo.op_table import OPS, OpDef
 from xla_core.stablehlo.parser import parse_text, split_modules
 from xla_core.stablehlo.refine import refine
 from xla_core.stablehlo.verifier import verify
@@ -16,10 +30,14 @@ if TYPE_CHECKING:
     from xla_core.hlo.module import HloModule
 
 __all__ = [
+    "OPS",
     "Block",
+    "DenseElements",
     "FunctionType",
     "Module",
     "Op",
+    "OpDef",
+    "QuantizedType",
     "Region",
     "TensorType",
     "TokenType",
@@ -40,9 +58,19 @@ def to_hlo(source: str | bytes, file: str = "") -> HloModule:
 
     Raises XlaError with the place that is wrong.
     """
-    module = parse_text(source, file) if isinstance(source, str) else parse_bytecode(source, file)
-    verify(module)
-    return lower(module)
+    if not isinstance(source, str):
+        module = parse_bytecode(source, file)
+        verify(module)
+        return lower(module)
+    module = parse_text(source, file)
+    try:
+        verify(module)
+        return lower(module)
+    except XlaError as error:  # the readers' own errors show the line already
+        place = error.location
+        if error.snippet is None and place is not None and place.line and place.file in (file, "<input>"):
+            error.snippet = snippet(source.splitlines()[place.line - 1], place.column)
+        raise
 
 
 del _ops  # imported for the op table that it fills

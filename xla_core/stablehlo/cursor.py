@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from xla_core.errors import InvalidArgumentError, SourceLocation
+from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 
 __all__ = [
     "MAX_ALIAS_NODES",
@@ -65,13 +65,7 @@ class TextMap:
         """The line of an offset (at most about 160 characters of it) and a caret below it."""
         start = self.source.rfind("\n", 0, offset) + 1
         end = self.source.find("\n", offset)
-        end = len(self.source) if end < 0 else end
-        head = "..." if offset - start > 100 else ""
-        start = max(start, offset - 100)
-        tail = "..." if end - start > 160 else ""
-        end = min(end, start + 160)
-        line = self.source[start:end].replace("\t", " ").rstrip("\r\n")
-        return f"  {head}{line}{tail}\n  {' ' * (len(head) + offset - start)}^"
+        return snippet(self.source[start : len(self.source) if end < 0 else end], offset - start + 1)
 
 
 class Alias(NamedTuple):

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-from xla_core.errors import InvalidArgumentError, SourceLocation
+from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 
 __all__ = ["NAME", "Cursor", "nearest"]
 
@@ -18,7 +18,6 @@ _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.S)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)", re.S)
 _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)\s*")
-_SNIPPET_WIDTH = 160
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -118,13 +117,11 @@ class Cursor:
         line_end = self.original.find("\n", at)
         line = self.original[line_start : line_end if line_end >= 0 else len(self.original)].rstrip("\r")
         column = at - line_start
-        first = max(0, min(column - _SNIPPET_WIDTH // 2, len(line) - _SNIPPET_WIDTH))
-        shown = line[first : first + _SNIPPET_WIDTH].replace("\t", " ")
         number = self.original.count("\n", 0, at) + 1
         return InvalidArgumentError(
             message if at < len(self.text) else f"{message}, but the text ends here",
             location=SourceLocation(self.file, number, column + 1),
-            snippet=f"{shown}\n{' ' * (column - first)}^",
+            snippet=snippet(line, column + 1),
             hint=hint,
         )
 
