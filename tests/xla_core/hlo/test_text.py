@@ -282,7 +282,7 @@ def test_errors_have_line_column_and_caret(body, expected, column):
     assert error.location.file == "x.hlo"
     line = ("HloModule m\nENTRY e {\n  " + body + "\n}\n").split("\n")[error.location.line - 1]
     assert error.location.column == column
-    assert error.snippet == f"{line}\n{' ' * (column - 1)}^"
+    assert error.snippet == f"  {line}\n  {' ' * (column - 1)}^"
 
 
 def test_an_unknown_opcode_names_the_nearest():
