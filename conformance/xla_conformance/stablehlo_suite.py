@@ -22,8 +22,23 @@ import numpy as np
 from xla_conformance.stablehlo_checks import almost_equal, close, equal
 from xla_core.errors import XlaError
 from xla_core.hlo import HloModule, evaluate, evaluate_parallel
-from xla_core.stablehlo import ir, lower, op_table, parse_text, split_modules, verify
-from xla_core.stablehlo.attributes import DenseElements
+from xla_core.stablehlo import (
+    OPS,
+    Block,
+    DenseElements,
+    FunctionType,
+    Module,
+    Op,
+    QuantizedType,
+    Region,
+    TensorType,
+    TokenType,
+    Value,
+    lower,
+    parse_text,
+    split_modules,
+    verify,
+)
 
 __all__ = ["Case", "Outcome", "ParallelRun", "Run", "cases", "find_tests", "run_case", "suite_files"]
 
@@ -141,13 +156,13 @@ def _run_refused(case: Case) -> Outcome:
 _CHECKS = ("check.", "interpreter.")
 
 
-def _is_check(op: ir.Op) -> bool:
+def _is_check(op: Op) -> bool:
     return op.name.startswith(_CHECKS) or (
         op.name == "stablehlo.custom_call" and str(op.attributes.get("call_target_name", "")).startswith("check.")
     )
 
 
-def _entries(module: ir.Module) -> list[str]:
+def _entries(module: Module) -> list[str]:
     """Functions to run: `main`, else every function without arguments that checks something."""
     if "main" in module.functions:
         return ["main"] if any(_is_check(op) for op in module.functions["main"].walk()) else []
@@ -163,22 +178,22 @@ class _Check:
     """One comparison; each side is a value of the program, or an array that is known."""
 
     kind: str
-    got: ir.Value
-    want: ir.Value | np.ndarray
+    got: Value
+    want: Value | np.ndarray
     attributes: dict[str, Any]
 
 
 class _Program:
     """A function without arguments that checks values: cut into a program with arguments, and the comparisons."""
 
-    def __init__(self, module: ir.Module, name: str, run: Run, run_parallel: ParallelRun) -> None:
+    def __init__(self, module: Module, name: str, run: Run, run_parallel: ParallelRun) -> None:
         self.module, self.run, self.run_parallel = module, run, run_parallel
         self.block = module.functions[name].regions[0].block
-        self.known: dict[ir.Value, np.ndarray] = {}  # inputs, expectations, and what ran in parallel
+        self.known: dict[Value, np.ndarray] = {}  # inputs, expectations, and what ran in parallel
 
     def check(self) -> tuple[str | None, int]:
         """What is wrong (or None), and how many values were compared."""
-        kept: list[ir.Op] = []
+        kept: list[Op] = []
         checks: list[_Check] = []
         for op in self.block.ops[:-1]:
             if op.name == "interpreter.run_parallel":
@@ -189,26 +204,26 @@ class _Program:
                 self._call(op)
             else:
                 kept.append(op)
-        wanted = [v for c in checks for v in (c.got, c.want) if isinstance(v, ir.Value) and v not in self.known]
+        wanted = [v for c in checks for v in (c.got, c.want) if isinstance(v, Value) and v not in self.known]
         results = self._execute(kept, list(dict.fromkeys(wanted)))
         for number, check in enumerate(checks):
-            got, want = (results[v] if isinstance(v, ir.Value) else v for v in (check.got, check.want))
+            got, want = (results[v] if isinstance(v, Value) else v for v in (check.got, check.want))
             problem = _compare(check, got, want)
             if problem is not None:
                 return f"check {number}: {problem}", number
         return None, len(checks)
 
-    def _call(self, op: ir.Op) -> None:
+    def _call(self, op: Op) -> None:
         """A call without arguments: inputs and expectations. The evaluator makes them, whatever runs the rest."""
         outputs = iter(evaluate(lower(self.module, str(op.attributes["callee"]))))
-        self.known.update((r, next(outputs)) for r in op.results if not isinstance(r.type, ir.TokenType))
+        self.known.update((r, next(outputs)) for r in op.results if not isinstance(r.type, TokenType))
 
-    def _execute(self, ops: list[ir.Op], wanted: list[ir.Value]) -> dict[ir.Value, np.ndarray]:
+    def _execute(self, ops: list[Op], wanted: list[Value]) -> dict[Value, np.ndarray]:
         """Runs the ops with what is known, and what constants allow, as arguments."""
         values = dict(self.known)
         used = {v for op in ops for v in op.operands}
         for op in ops:
-            if op.name == "stablehlo.constant" and not isinstance(_tensor(op.results[0]).element, ir.QuantizedType):
+            if op.name == "stablehlo.constant" and not isinstance(_tensor(op.results[0]).element, QuantizedType):
                 values[op.results[0]] = op.attributes["value"].array
         fixed = _fixed(ops)
         arguments = {v: a for v, a in values.items() if v in used and v not in fixed}
@@ -223,7 +238,7 @@ class _Program:
             lower(_function([*constants, *kept], list(arguments), [], self.module))
         return values
 
-    def _parallel(self, op: ir.Op) -> None:
+    def _parallel(self, op: Op) -> None:
         """`interpreter.run_parallel`: replicas are rows of `programs`, partitions its columns."""
         rows = op.attributes["programs"]
         partitions = max((len(row) for row in rows), default=1)
@@ -233,30 +248,30 @@ class _Program:
         for name in names:
             block = self.module.functions[name].regions[0].block
             given = [next(operands) for _ in block.arguments]
-            arguments.append([self._value(v) for v in given if not isinstance(v.type, ir.TokenType)])
+            arguments.append([self._value(v) for v in given if not isinstance(v.type, TokenType)])
         modules = {name: lower(_without_checks(self.module), name) for name in dict.fromkeys(names)}
         rows_of_results = self.run_parallel([modules[n] for n in names], arguments, partitions)
         flat = (array for row in rows_of_results for array in row)
-        self.known.update((r, next(flat)) for r in op.results if not isinstance(r.type, ir.TokenType))
+        self.known.update((r, next(flat)) for r in op.results if not isinstance(r.type, TokenType))
 
-    def _value(self, value: ir.Value) -> np.ndarray:
+    def _value(self, value: Value) -> np.ndarray:
         if value not in self.known:
             before = [op for op in self.block.ops[:-1] if not _is_check(op)]
             self.known[value] = self._execute(before, [value])[value]
         return self.known[value]
 
 
-def _tensor(value: ir.Value) -> ir.TensorType:
-    assert isinstance(value.type, ir.TensorType)
+def _tensor(value: Value) -> TensorType:
+    assert isinstance(value.type, TensorType)
     return value.type
 
 
-def _has_check(module: ir.Module, call: ir.Op) -> bool:
+def _has_check(module: Module, call: Op) -> bool:
     function = module.functions.get(str(call.attributes["callee"]))
     return function is not None and any(map(_is_check, function.walk()))
 
 
-def _comparisons(op: ir.Op) -> list[_Check]:
+def _comparisons(op: Op) -> list[_Check]:
     """The comparisons of a check op; of `interpreter.print` and the like, none."""
     name = op.name if op.name.startswith("check.") else str(op.attributes.get("call_target_name", ""))
     kind = name.removeprefix("check.").removeprefix("expect_")
@@ -279,11 +294,11 @@ def _compare(check: _Check, got: np.ndarray, want: np.ndarray) -> str | None:
     return equal(got, want)
 
 
-def _fixed(ops: Sequence[ir.Op]) -> set[ir.Value]:
+def _fixed(ops: Sequence[Op]) -> set[Value]:
     """Values that must stay constants: shape operands and what they come from, and what regions take from outside."""
-    fixed: set[ir.Value] = set()
+    fixed: set[Value] = set()
     for op in reversed(ops):
-        definition = op_table.OPS.get(op.name)
+        definition = OPS.get(op.name)
         if definition is not None and len(definition.operands) == len(op.operands):
             fixed.update(v for v, spec in zip(op.operands, definition.operands, strict=True) if spec.static)
         if any(r in fixed for r in op.results):
@@ -293,26 +308,26 @@ def _fixed(ops: Sequence[ir.Op]) -> set[ir.Value]:
     return fixed
 
 
-def _constant(value: ir.Value, array: np.ndarray) -> ir.Op:
+def _constant(value: Value, array: np.ndarray) -> Op:
     """An op that makes a known value; the value becomes its result."""
-    op = ir.Op("stablehlo.constant", [], [value.type], {"value": DenseElements(_tensor(value), np.array(array))})
+    op = Op("stablehlo.constant", [], [value.type], {"value": DenseElements(_tensor(value), np.array(array))})
     op.results = [value]
     value.owner = op
     return op
 
 
-def _function(ops: list[ir.Op], arguments: list[ir.Value], results: list[ir.Value], module: ir.Module) -> ir.Module:
+def _function(ops: list[Op], arguments: list[Value], results: list[Value], module: Module) -> Module:
     """A module whose `main` runs the ops: the argument values are its block's arguments."""
-    block = ir.Block()
+    block = Block()
     block.arguments = arguments
-    block.ops = [*ops, ir.Op("func.return", list(results), [])]
-    type = ir.FunctionType(tuple(v.type for v in arguments), tuple(v.type for v in results))
-    function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
+    block.ops = [*ops, Op("func.return", list(results), [])]
+    type = FunctionType(tuple(v.type for v in arguments), tuple(v.type for v in results))
+    function = Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [Region([block])])
     others = {n: f for n, f in _without_checks(module).functions.items() if n != "main"}
-    return ir.Module("test", module.attributes, {"main": function, **others}, module.others)
+    return Module("test", module.attributes, {"main": function, **others}, module.others)
 
 
-def _without_checks(module: ir.Module) -> ir.Module:
+def _without_checks(module: Module) -> Module:
     """The module with `check` and `interpreter` ops left out of its functions."""
     functions = {}
     for name, function in module.functions.items():
@@ -323,8 +338,8 @@ def _without_checks(module: ir.Module) -> ir.Module:
         ):
             functions[name] = function
             continue
-        block = ir.Block()
+        block = Block()
         block.arguments = function.regions[0].block.arguments
         block.ops = [op for op in function.regions[0].block.ops if not _is_check(op)]
-        functions[name] = ir.Op(function.name, [], [], function.attributes, [ir.Region([block])])
+        functions[name] = Op(function.name, [], [], function.attributes, [Region([block])])
     return dataclasses.replace(module, functions=functions)

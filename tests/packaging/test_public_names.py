@@ -26,15 +26,6 @@ def imports(package: Path) -> Iterator[tuple[str, str, str]]:
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", str(node.module), alias.name
 
 
-PENDING = {
-    "xla_core.hlo": {
-        *("CUSTOM_CALLS", "evaluate_of", "flatten", "parse_backend_config", "parse_hlo", "unflatten", "value_of"),
-    },
-    "xla_core.stablehlo": {"DenseElements", "ir", "op_table"},
-}
-"""Used, and in no package's `__all__` yet: each wants a decision."""
-
-
 @pytest.mark.parametrize("package", PACKAGES)
 def test_public_names_alone(package: str) -> None:
     private = [
@@ -56,4 +47,4 @@ def homes(module: str) -> Iterator[str]:
 
 def public_names(home: str) -> set[str]:
     modules = {"config", "errors", "profiler"} if home == "xla_core" else set()
-    return {*importlib.import_module(home).__all__, *PENDING.get(home, ()), *modules}
+    return {*importlib.import_module(home).__all__, *modules}

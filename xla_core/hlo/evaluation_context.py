@@ -21,11 +21,10 @@ from xla_core.errors import (
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.environment import TOKEN, Environment, Value
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
 from xla_core.hlo.op_table import Evaluate, Trait
 from xla_core.hlo.shape import Shape
 
-__all__ = ["EvaluationContext", "evaluate_of", "flatten", "unflatten", "value_of"]
+__all__ = ["EvaluationContext", "flatten_value", "unflatten_value"]
 
 _ELEMENTS_PER_STEP = 4096
 
@@ -88,10 +87,14 @@ class EvaluationContext:
             plan = self._plans[computation] = self._make_plan(computation)
         return self._run(plan, arguments)
 
+    def evaluate(self, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        """One instruction, by its op's definition. Raises UnimplementedError for an op that has none."""
+        return _definition(instruction)(self, instruction, list(operands))
+
     def map(self, computation: HloComputation, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """A computation of scalars, for every element of (broadcast) arrays at once; its results, a tuple flattened."""
         result = self.map_value(computation, arguments)
-        leaves = flatten(result)
+        leaves = flatten_value(result)
         shape = np.broadcast_shapes(*(a.shape for a in arguments))
         return tuple(leaf if leaf.shape == shape else np.broadcast_to(leaf, shape) for leaf in leaves)
 
@@ -103,17 +106,17 @@ class EvaluationContext:
         return self._run(plan, arguments) if plan is not None else self._map_one_by_one(computation, arguments)
 
     def _map_one_by_one(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
-        leaves = [leaf for a in arguments for leaf in flatten(a)]
+        leaves = [leaf for a in arguments for leaf in flatten_value(a)]
         arrays = np.broadcast_arrays(*leaves) if leaves else []
         shape = arrays[0].shape if arrays else ()
         shapes = list(computation.root.shape.leaves())
         results = [np.empty(shape, s.dtype) for s in shapes]
         for index in np.ndindex(*shape):
             elements = iter([np.asarray(a[index]) for a in arrays])
-            value = self.call(computation, [unflatten(p.shape, elements) for p in computation.parameters])
-            for result, leaf in zip(results, flatten(value), strict=True):
+            value = self.call(computation, [unflatten_value(p.shape, elements) for p in computation.parameters])
+            for result, leaf in zip(results, flatten_value(value), strict=True):
                 result[index] = leaf
-        return unflatten(computation.root.shape, iter(results))
+        return unflatten_value(computation.root.shape, iter(results))
 
     def _run(self, plan: _Plan, arguments: Sequence[Value]) -> Value:
         slots = plan.slots.copy()
@@ -160,7 +163,7 @@ class EvaluationContext:
             if instruction.opcode == "parameter":
                 continue
             if instruction.opcode == "constant":
-                slots[numbers[instruction]] = value_of(instruction.literal)
+                slots[numbers[instruction]] = instruction.literal.value
                 continue
             size = instruction.shape.num_elements
             if self.max_bytes is not None and instruction.shape.byte_size > self.max_bytes:
@@ -173,7 +176,7 @@ class EvaluationContext:
             dead = {o for o in instruction.operands if last_use[o] is instruction and o.opcode != "constant"}
             steps.append(
                 _Step(
-                    evaluate_of(instruction),
+                    _definition(instruction),
                     instruction,
                     tuple(numbers[o] for o in instruction.operands),
                     numbers[instruction],
@@ -218,7 +221,7 @@ def _live(computation: HloComputation) -> list[HloInstruction]:
     return [i for i in computation.post_order() if i in needed]
 
 
-def evaluate_of(instruction: HloInstruction) -> Evaluate:
+def _definition(instruction: HloInstruction) -> Evaluate:
     evaluate = instruction.op.evaluate
     if evaluate is None:
         raise UnimplementedError(
@@ -244,7 +247,7 @@ def _map_call(context: EvaluationContext, instruction: HloInstruction, values: l
 def _map_conditional(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """All branches for all elements, then each element's own; branches have no effects."""
     branches = instruction.called_computations
-    results = [flatten(context.map_value(b, [v])) for b, v in zip(branches, values[1:], strict=True)]
+    results = [flatten_value(context.map_value(b, [v])) for b, v in zip(branches, values[1:], strict=True)]
     if instruction.operand(0).shape.dtype == np.bool_:
         index = np.where(values[0], 0, 1)
     else:
@@ -255,25 +258,21 @@ def _map_conditional(context: EvaluationContext, instruction: HloInstruction, va
         for number, leaf in enumerate(leaves[:-1]):
             result = np.where(index == number, leaf, result)
         selected.append(result)
-    return unflatten(instruction.shape, iter(selected))
+    return unflatten_value(instruction.shape, iter(selected))
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
 
 
-def flatten(value: Value) -> list[Any]:
+def flatten_value(value: Value) -> list[Any]:
     """The leaves of a value, left to right."""
     if not isinstance(value, tuple):
         return [value]
-    return [leaf for element in value for leaf in flatten(element)]
+    return [leaf for element in value for leaf in flatten_value(element)]
 
 
-def unflatten(shape: Shape, leaves: Iterator[Any]) -> Value:
+def unflatten_value(shape: Shape, leaves: Iterator[Any]) -> Value:
     """A value of this shape from its leaves; tokens are made."""
     if shape.is_tuple:
-        return tuple(unflatten(s, leaves) for s in shape.tuple_shapes)
+        return tuple(unflatten_value(s, leaves) for s in shape.tuple_shapes)
     return next(leaves) if shape.is_array else TOKEN
-
-
-def value_of(literal: Literal) -> Value:
-    return tuple(value_of(e) for e in literal.elements) if literal.shape.is_tuple else literal.array

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.environment import TOKEN, Environment, Rendezvous, Token, Value
-from xla_core.hlo.evaluation_context import EvaluationContext, evaluate_of, flatten, unflatten, value_of
+from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
@@ -32,7 +32,6 @@ __all__ = [
     "evaluate_instruction",
     "evaluate_parallel",
     "evaluate_replicas",
-    "flatten",
 ]
 
 
@@ -62,14 +61,14 @@ def _arguments(computation: HloComputation, arrays: Sequence[npt.ArrayLike]) -> 
     if len(arrays) != len(shapes):
         raise InvalidArgumentError(f"{computation.name} takes {len(shapes)} arrays, not {len(arrays)}")
     given = iter([_argument(a, s, i) for i, (a, s) in enumerate(zip(arrays, shapes, strict=True))])
-    return [unflatten(p.shape, given) for p in computation.parameters]
+    return [unflatten_value(p.shape, given) for p in computation.parameters]
 
 
 def _results(value: Value, arguments: Sequence[Value]) -> tuple[np.ndarray, ...]:
     """The arrays among a value's leaves, each the caller's to change: it shares memory with nothing."""
-    taken = {id(leaf) for argument in arguments for leaf in flatten(argument)}
+    taken = {id(leaf) for argument in arguments for leaf in flatten_value(argument)}
     results = []
-    for leaf in flatten(value):
+    for leaf in flatten_value(value):
         if isinstance(leaf, Token):
             continue
         array = np.asarray(leaf)
@@ -122,7 +121,7 @@ def evaluate(
 def evaluate_instruction(instruction: HloInstruction, operands: Sequence[Literal]) -> Literal:
     """One instruction on constant operands: what constant folding needs."""
     with np.errstate(all="ignore"):
-        value = evaluate_of(instruction)(EvaluationContext(), instruction, [value_of(o) for o in operands])
+        value = EvaluationContext().evaluate(instruction, [o.value for o in operands])
     return _literal(value, instruction.shape)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,11 @@ class Literal:
     def splat(value: npt.ArrayLike, shape: Shape) -> Literal:
         """Every element `value`, at the cost of one."""
         return Literal(np.broadcast_to(np.asarray(value).astype(shape.dtype), shape.dimensions), shape)
+
+    @property
+    def value(self) -> Any:
+        """As what the evaluator computes with: the array, or a tuple of the elements' values."""
+        return tuple(e.value for e in self.elements) if self.shape.is_tuple else self.array
 
     @property
     def is_splat(self) -> bool:

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import AlreadyExistsError
-from xla_core.hlo import HloInstruction
-from xla_core.hlo.ops.custom_calls import CUSTOM_CALLS as EVALUATED
+from xla_core.hlo import HloInstruction, is_custom_call_registered
 
 __all__ = ["CustomCall", "CustomCallFunction", "custom_call_function", "register_custom_call", "why_unknown"]
 
@@ -69,7 +68,7 @@ def custom_call_function(target: str) -> CustomCallFunction | None:
 def why_unknown(call: HloInstruction) -> str | None:
     """A reason why nothing can run this custom call; None where something can."""
     target = call.attribute("custom_call_target")
-    if target in _FUNCTIONS or target in EVALUATED:
+    if target in _FUNCTIONS or is_custom_call_registered(target):
         return None
     return (
         f"there is no custom call {target!r}; give it a meaning with xla_backend_cpu.register_custom_call, or with "

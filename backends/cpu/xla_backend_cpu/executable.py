@@ -16,8 +16,7 @@ from xla_backend_cpu.host import load_object, runtime_symbols, start_workers
 from xla_backend_cpu.host_calls import HostCalls, HostRun, host_call_address
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import CancelledError, InternalError, InvalidArgumentError
-from xla_core.hlo import HloModule
-from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo import HloModule, parse_hlo
 from xla_core.runtime import HostStream
 
 __all__ = ["CpuExecutable", "NativeProgram", "ResultPlace"]

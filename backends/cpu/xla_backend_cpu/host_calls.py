@@ -21,9 +21,19 @@ from xla_backend_cpu.codegen.module_emitter import Status
 from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
 from xla_core.backend import RunOptions
 from xla_core.errors import CancelledError, InternalError, XlaError
-from xla_core.hlo import Environment, EvaluationContext, HloInstruction, HloModule, Literal, Shape, Trait, Value
-from xla_core.hlo.backend_config import parse_backend_config
-from xla_core.hlo.evaluation_context import evaluate_of, flatten, unflatten, value_of
+from xla_core.hlo import (
+    Environment,
+    EvaluationContext,
+    HloInstruction,
+    HloModule,
+    Literal,
+    Shape,
+    Trait,
+    Value,
+    flatten_value,
+    parse_backend_config,
+    unflatten_value,
+)
 from xla_core.runtime import HostEvent, HostStream, InProcessCommunicator, communicator_of
 
 __all__ = ["HostCalls", "HostRun", "host_call_address"]
@@ -92,10 +102,10 @@ class _HostCall:
         """By the definition in the op table."""
         instruction = self.instruction
         given = iter([np.array(o, order="C") if self.copies else o for o in operands])
-        values: list[Value] = [unflatten(o.shape, given) for o in instruction.operands]
+        values: list[Value] = [unflatten_value(o.shape, given) for o in instruction.operands]
         with np.errstate(all="ignore"):
-            value = evaluate_of(instruction)(run.evaluation, instruction, values)
-        arrays = [v for s, v in zip(instruction.shape.leaves(), flatten(value), strict=True) if s.is_array]
+            value = run.evaluation.evaluate(instruction, values)
+        arrays = [v for s, v in zip(instruction.shape.leaves(), flatten_value(value), strict=True) if s.is_array]
         for array, result in zip(arrays, results, strict=True):
             if array is None:  # what a recv will bring comes with recv-done
                 continue
@@ -192,7 +202,7 @@ class HostRun:
         self.program.calls[number](self, table)
 
     def _take_infeed(self) -> Value:
-        return value_of(self.options.transfer_manager.infeed(self.options.device_ordinal).get())
+        return self.options.transfer_manager.infeed(self.options.device_ordinal).get().value
 
     def give_outfeed(self, instruction: HloInstruction) -> None:
         """Hands on what an outfeed wrote."""

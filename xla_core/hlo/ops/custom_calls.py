@@ -16,27 +16,32 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
     from xla_core.hlo.op_table import Evaluate
 
-__all__ = ["CUSTOM_CALLS", "custom_call", "register_custom_call"]
+__all__ = ["custom_call", "is_custom_call_registered", "register_custom_call"]
 
-CUSTOM_CALLS: dict[str, Evaluate] = {}
+_CUSTOM_CALLS: dict[str, Evaluate] = {}
 
 
 def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
     """A decorator: `function(context, instruction, values)` is what a custom call of this target means."""
 
     def register(function: Evaluate) -> Evaluate:
-        if target in CUSTOM_CALLS:
+        if target in _CUSTOM_CALLS:
             raise AlreadyExistsError(f"custom call {target!r} is registered already")
-        CUSTOM_CALLS[target] = function
+        _CUSTOM_CALLS[target] = function
         return function
 
     return register
 
 
+def is_custom_call_registered(target: str) -> bool:
+    """Whether the evaluator knows what a custom call of this target means."""
+    return target in _CUSTOM_CALLS
+
+
 def custom_call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """The registered meaning; a computation that the call carries stands in for one that has none."""
     target = instruction.attributes["custom_call_target"]
-    function = CUSTOM_CALLS.get(target)
+    function = _CUSTOM_CALLS.get(target)
     if function is not None:
         return function(context, instruction, values)
     raise UnimplementedError(

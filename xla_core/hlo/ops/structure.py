@@ -10,7 +10,6 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
-from xla_core.hlo.evaluation_context import value_of
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.conversion import bitcast_convert
 from xla_core.hlo.ops.rules import array, attr, check, check_axes, declared_array, dims, dynamic, entry, normalize
@@ -35,7 +34,7 @@ def _constant_shape(operands: Sequence[Shape], attributes: Attributes, declared:
 
 
 def _constant(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return value_of(instruction.literal)
+    return instruction.literal.value
 
 
 def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
