@@ -11,13 +11,14 @@ from xla_core.passes.pass_manager import (
     PassGroup,
     PassTiming,
 )
-from xla_core.passes.pipeline import default_pipeline, run_hlo_passes
+from xla_core.passes.pipeline import STAGES, default_pipeline, run_hlo_passes, scheduling_pipeline
 from xla_core.passes.registry import PASSES, create_pass, register_pass
 from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
 
 __all__ = [
     "PASSES",
+    "STAGES",
     "Builder",
     "HloPass",
     "HloPassFix",
@@ -33,5 +34,6 @@ __all__ = [
     "default_pipeline",
     "register_pass",
     "run_hlo_passes",
+    "scheduling_pipeline",
     "simplification_pipeline",
 ]

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xla_core.analysis import CanShare, can_share_buffer
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.call_inliner import CallInliner
@@ -32,7 +33,7 @@ from xla_core.passes.simplification import SimplificationOptions, simplification
 from xla_core.passes.tuple_simplifier import TupleSimplifier
 from xla_core.target import TargetConfig
 
-__all__ = ["STAGES", "PipelineOptions", "default_pipeline", "run_hlo_passes"]
+__all__ = ["STAGES", "PipelineOptions", "default_pipeline", "run_hlo_passes", "scheduling_pipeline"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -101,12 +102,24 @@ def _fusion(target: TargetConfig, options: PipelineOptions) -> HloPass:
     return pipeline
 
 
-def _scheduling(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def scheduling_pipeline(target: TargetConfig, can_share: CanShare = can_share_buffer) -> HloPassPipeline:
+    """The order of execution, and the copies that buffers then need. `can_share` says what the target's kernels may
+    write in an operand's place.
+    """
     size = target.shape_size_bytes
     return HloPassPipeline(
         "scheduling",
-        [OptimizeInputOutputBufferAlias(size), FlattenCallGraph(), HloMemoryScheduler(size), CopyInsertion(size)],
+        [
+            OptimizeInputOutputBufferAlias(size),
+            FlattenCallGraph(),
+            HloMemoryScheduler(size),
+            CopyInsertion(size, can_share),
+        ],
     )
+
+
+def _scheduling(target: TargetConfig, options: PipelineOptions) -> HloPass:
+    return scheduling_pipeline(target)
 
 
 def _checked(pipeline: HloPassPipeline, target: TargetConfig, options: PipelineOptions) -> HloPassPipeline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from xla_backend_cpu.passes.dot_packer import DotPacker
 from xla_backend_cpu.passes.dot_strength_reduction import DotStrengthReduction
 from xla_backend_cpu.passes.fft_decomposer import FftDecomposer
 from xla_backend_cpu.passes.float_upcaster import FloatUpcaster
+from xla_backend_cpu.passes.precision_upcaster import PrecisionUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.backend import (
@@ -33,8 +34,7 @@ from xla_core.backend import (
 )
 from xla_core.codegen.llvm import LoopAbi, compile_ir, may_share_buffer
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
-from xla_core.passes import HloPassPipeline, ModuleDump, create_pass, run_hlo_passes
-from xla_core.passes.copy_insertion import insert_copies
+from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
 from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
@@ -117,26 +117,22 @@ class CpuCompiler(Compiler):
     def isa(self) -> VectorIsa:
         return VectorIsa.of(self.features, self.triple)
 
-    def run_hlo_passes(
-        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
-    ) -> HloModule:
-        """The core's pipeline; its target stage is the CPU's."""
-        stage = HloPassPipeline(
+    def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
+        """The CPU's own patterns; and what its kernels write in place, fewer operands than the core supposes."""
+        target = HloPassPipeline(
             "target",
             [
                 AsyncToSync(),
                 FftDecomposer(),
                 FloatUpcaster(),
+                PrecisionUpcaster(),
                 *map(create_pass, ("dot-decomposer", "reduce-window-rewriter", "reduction-splitter")),
                 ConvolutionCanonicalizer(),
                 DotStrengthReduction(),
                 DotPacker(2 * self.isa.register_bytes),
             ],
         )
-        run_hlo_passes(module, self.target_config, options, {"target": stage})
-        # Our kernels write over fewer operands than the core supposes: a loop may need a copy more.
-        insert_copies(module, self.target_config.shape_size_bytes, _can_share)
-        return module
+        return {"target": target, "scheduling": scheduling_pipeline(self.target_config, _can_share)}
 
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xla_core
+from xla_core.passes import HloPass
 
 
 @pytest.fixture
@@ -123,3 +124,19 @@ def test_opt_prints_and_runs_the_pipeline(xla: Callable[..., Any], program: Path
     assert ran.code == 0, ran.err
     assert "is_scheduled=true" in ran.out
     assert xla("opt", program, "--pipeline", "--passes", "hlo-dce").code == 2
+
+
+def test_opt_prints_a_backends_own_stages(
+    xla: Callable[..., Any], toy: Any, toy_backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OwnPatterns(HloPass):
+        name = "toy-patterns"
+
+        def run(self, module: xla_core.HloModule) -> bool:
+            return False
+
+    monkeypatch.setattr(toy.ToyCompiler, "hlo_stages", lambda compiler, options: {"target": OwnPatterns()})
+    printed = xla("opt", "--pipeline", "--backend", toy_backend)
+    assert printed.code == 0, printed.err
+    assert "toy-patterns" in [line.strip() for line in printed.out.splitlines()]
+    assert "toy-patterns" not in xla("opt", "--pipeline").out

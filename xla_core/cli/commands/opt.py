@@ -12,8 +12,7 @@ from xla_core.cli import output, programs
 from xla_core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from xla_core.passes import PassContext
-    from xla_core.target import TargetConfig
+    from xla_core.passes import HloPassPipeline, PassContext
 
 __all__ = ["opt"]
 
@@ -24,7 +23,7 @@ def opt(
         str | None, typer.Option("--passes", "-p", metavar="A,B,C", help="In order; without it, lists the passes.")
     ] = None,
     pipeline: Annotated[
-        bool, typer.Option("--pipeline", help="The core's whole pipeline; without a FILE, prints it.")
+        bool, typer.Option("--pipeline", help="A target's whole pipeline; without a FILE, prints it.")
     ] = False,
     backend: Annotated[
         str | None, typer.Option("--backend", "-b", metavar="B", help="Whose target --pipeline is for; default: any.")
@@ -34,12 +33,12 @@ def opt(
 ) -> None:
     """Run HLO passes on a program; print HLO text."""
     import xla_core as xla
-    from xla_core.passes import HloPassPipeline, PassContext, create_pass, default_pipeline
+    from xla_core.passes import HloPassPipeline, PassContext, create_pass
 
     if pipeline and passes is not None:
         raise InvalidArgumentError("--pipeline and --passes are two ways to say which passes", hint="give one of them")
     if pipeline:
-        whole = default_pipeline(_target(backend))
+        whole = _pipeline(backend)
         if file is None:
             output.console().print(whole.describe(), markup=False, soft_wrap=True)
             return
@@ -57,14 +56,17 @@ def opt(
     sys.stdout.write(module.to_text().rstrip("\n") + "\n")
 
 
-def _target(backend: str | None) -> TargetConfig:
-    """A backend's target; without one, a target that can do everything."""
-    from xla_core.backend import load_backend
+def _pipeline(backend: str | None) -> HloPassPipeline:
+    """A backend's pipeline, its own stages included; without one, the core's for a target that can do everything."""
+    from xla_core.backend import CompileOptions, load_backend
+    from xla_core.passes import default_pipeline
     from xla_core.target import Capabilities, TargetConfig
 
     if backend is None:
-        return TargetConfig(name="any", capabilities=Capabilities.all_of())
-    return load_backend(backend).platform().compiler.target_config
+        return default_pipeline(TargetConfig(name="any", capabilities=Capabilities.all_of()))
+    spec = load_backend(backend)
+    compiler, options = spec.platform().compiler, CompileOptions(backend=spec.options())
+    return default_pipeline(compiler.target_config, options, compiler.hlo_stages(options))
 
 
 def _list_passes() -> None:
