@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from xla_core.errors import InvalidArgumentError
 
 __all__ = ["BackendOptions", "CompileOptions"]
 
 
-class BackendOptions(BaseModel):
+class _Options(BaseModel):
+    """Frozen; what is wrong with the values raises InvalidArgumentError."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join([type(self).__name__, *map(str, first["loc"])])
+            names = ", ".join(type(self).model_fields) or "none"
+            raise InvalidArgumentError(f"{place}: {first['msg']}", hint=f"the options are: {names}") from error
+
+
+class BackendOptions(_Options):
     """Base of a backend's own options: frozen, unknown names are errors. Named in `BackendSpec.options`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
-
-class CompileOptions(BaseModel):
+class CompileOptions(_Options):
     """Options of one compilation; the same for every backend, but for `backend`.
 
     Attributes:
@@ -34,8 +49,6 @@ class CompileOptions(BaseModel):
         backend: the backend's own options, an instance of its `BackendSpec.options` or a mapping for it.
         name: the program's name in dumps and profiles; "" takes the module's.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     num_replicas: int | None = Field(default=None, ge=1)
     num_partitions: int | None = Field(default=None, ge=1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from xla_core import config, profiler
 from xla_core.backend import registry
@@ -124,15 +125,11 @@ class Client:
         if isinstance(options.backend, model):
             return options
         given = options.backend.model_dump() if isinstance(options.backend, BaseModel) else options.backend
-        try:
-            return options.model_copy(update={"backend": model.model_validate(given)})
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
+        if not isinstance(given, Mapping):
             raise InvalidArgumentError(
-                f"CompileOptions.backend is not right for {self.platform_name}: {place}: {first['msg']}",
-                hint=f"its options are: {', '.join(model.model_fields) or 'none'}",
-            ) from error
+                f"CompileOptions.backend must be {model.__name__} or a mapping, not {type(given).__name__}"
+            )
+        return options.model_copy(update={"backend": model(**given)})
 
     def _device_assignment(
         self, replicas: int, partitions: int, wanted: tuple[tuple[int, ...], ...] | None

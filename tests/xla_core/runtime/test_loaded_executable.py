@@ -25,7 +25,6 @@ from xla_core.errors import (
     InternalError,
     InvalidArgumentError,
     ResourceExhaustedError,
-    UnimplementedError,
 )
 from xla_core.hlo import ElementType, HloModule, Layout, Shape
 from xla_core.runtime import Client
@@ -416,7 +415,7 @@ def test_impossible_assignments(client, options: dict) -> None:
 def test_backend_options_are_checked(client) -> None:
     exe = client.compile(programs.add(), xla_core.CompileOptions(backend={"speed": 3}, name="mine"))
     assert exe.name == "mine"
-    with pytest.raises(InvalidArgumentError, match=r"(?s)spead.*its options are: speed"):
+    with pytest.raises(InvalidArgumentError, match=r"(?s)spead.*the options are: speed"):
         client.compile(programs.add(), xla_core.CompileOptions(backend={"spead": 3}))
     with pytest.raises(InvalidArgumentError, match="must be CompileOptions"):
         client.compile(programs.add(), {"num_replicas": 1})
@@ -435,7 +434,7 @@ def test_report_memory_and_text(client) -> None:
 
 
 def test_a_program_must_be_a_program(client) -> None:
-    with pytest.raises(UnimplementedError, match="bytecode"):
+    with pytest.raises(InvalidArgumentError, match="bytecode|byte"):
         client.compile(b"ML\xefR\x0d")
     with pytest.raises(InvalidArgumentError, match="neither"):
         client.compile(b"\xff\xfe")
