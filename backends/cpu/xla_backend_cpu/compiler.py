@@ -21,7 +21,6 @@ from xla_backend_cpu.passes.dot_packer import DotPacker
 from xla_backend_cpu.passes.dot_strength_reduction import DotStrengthReduction
 from xla_backend_cpu.passes.fft_decomposer import FftDecomposer
 from xla_backend_cpu.passes.float_upcaster import FloatUpcaster
-from xla_backend_cpu.passes.precision_upcaster import PrecisionUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.backend import (
@@ -125,7 +124,6 @@ class CpuCompiler(Compiler):
                 AsyncToSync(),
                 FftDecomposer(),
                 FloatUpcaster(),
-                PrecisionUpcaster(),
                 *map(create_pass, ("dot-decomposer", "reduce-window-rewriter", "reduction-splitter")),
                 ConvolutionCanonicalizer(),
                 DotStrengthReduction(),
@@ -205,7 +203,8 @@ def _program(
     for shape, place in zip(root.shape.leaves(), assignment.leaf_slices(root), strict=True):
         if shape.is_array:
             slot = 1 + place.allocation.index
-            results.append(ResultPlace(slot, place.size, donors.get(slot)))
+            # A result without elements may lie in a parameter that isn't donated; it gets memory of its own.
+            results.append(ResultPlace(slot, place.size, donors.get(slot) if place.size else None))
     return NativeProgram(
         code=code,
         slots=1 + len(assignment.allocations),
