@@ -15,7 +15,7 @@ from xla_core.analysis.buffer_classes import BufferClass, BufferClasses, SizeFun
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
 from xla_core.analysis.dataflow import HloDataflowAnalysis, HloValue, Segment, ShapeIndex, ValueKind, leaf_index
 from xla_core.analysis.heap import HeapBlock, pack, peak_bytes
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -199,6 +199,7 @@ def assign_buffers(
                 allocations.append(allocation)
                 place = BufferSlice(allocation, 0, group.size)
                 slices.update(dict.fromkeys(group.values, place))
+    _check_addressable(classes)
     peak = 0
     for space, groups in sorted(temporaries.items()):
         blocks = [HeapBlock(g.size, _lifetime(g)) for g in groups]
@@ -218,6 +219,20 @@ def assign_buffers(
         if v.kind is ValueKind.INSTRUCTION and v.shape.is_array and v not in outputs
     )
     return assignment
+
+
+def _check_addressable(classes: BufferClasses) -> None:
+    """Offsets are numbers of 64 bits, in here and on every device."""
+    if sum(group.size for group in classes.classes()) < 1 << 62:
+        return
+    largest = max(classes.classes(), key=lambda group: group.size)
+    instruction = largest.values[0].instruction
+    raise ResourceExhaustedError(
+        f"the program needs more memory than 64 bits can address; {instruction.name} alone has {largest.size} bytes",
+        op=instruction.opcode,
+        location=instruction.location,
+        hint="look for a dimension that is too large",
+    )
 
 
 def _own_allocation(number: int, group: BufferClass) -> BufferAllocation:

@@ -134,6 +134,8 @@ class Client:
     def _device_assignment(
         self, replicas: int, partitions: int, wanted: tuple[tuple[int, ...], ...] | None
     ) -> tuple[tuple[int, ...], ...]:
+        if replicas < 1 or partitions < 1:
+            raise InvalidArgumentError(f"a program runs on 1 device at least, not on {replicas} x {partitions}")
         if replicas * partitions > len(self.devices):
             raise InvalidArgumentError(
                 f"the program needs {replicas} x {partitions} devices, {self.platform_name} has {len(self.devices)}"

@@ -57,6 +57,8 @@ class CpuExecutor(StreamExecutor):
         """Aligned host memory; None where the system has no more."""
         address = ctypes.c_void_p()
         padded = -(-size // ALIGNMENT) * ALIGNMENT
+        if padded >= 1 << 63:  # ctypes would cut it down
+            return None
         alignment = _PAGE if padded >= 2 * _PAGE else ALIGNMENT
         if _libc().posix_memalign(ctypes.byref(address), alignment, padded) or address.value is None:
             return None
