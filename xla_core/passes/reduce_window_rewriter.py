@@ -43,11 +43,13 @@ class ReduceWindowRewriter(OpExpander):
 
     def matches(self, instruction: HloInstruction) -> bool:
         opcode = reduction_opcode(instruction.attributes["to_apply"])
+        found = scanned_dimension(instruction)
         return (
             opcode is not None
             and instruction.operands[0].shape.element_type is instruction.shape.element_type
             and neutral_value(opcode, instruction.shape.element_type) is not None
-            and scanned_dimension(instruction) is not None
+            and found is not None
+            and instruction.shape.dimensions[found[0]] > self.block  # short ones are as fast one after the other
         )
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:

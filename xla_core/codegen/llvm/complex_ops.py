@@ -70,9 +70,10 @@ def _subtract(m: MathEmitter, x: Complex, y: Complex) -> Complex:
 
 @_op("multiply")
 def _multiply(m: MathEmitter, x: Complex, y: Complex) -> Complex:
+    """The second product of each part is rounded, the first is not (as XLA's CPU backend does)."""
     b = m.b
-    real = b.fsub(b.fmul(x.real, y.real), b.fmul(x.imag, y.imag))
-    imag = b.fadd(b.fmul(x.real, y.imag), b.fmul(x.imag, y.real))
+    real = m.fma(x.real, y.real, b.fneg(b.fmul(x.imag, y.imag)))
+    imag = m.fma(x.imag, y.real, b.fmul(x.real, y.imag))
     return Complex(real, imag)
 
 

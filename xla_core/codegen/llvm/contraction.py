@@ -22,6 +22,18 @@ from xla_core.hlo.instruction import HloInstruction
 __all__ = ["ConvolutionForm", "DotForm", "ProductSum"]
 
 
+_FEW_TERMS = 16
+
+
+def _terms(product: HloInstruction) -> int:
+    """How many products an element of a dot's or convolution's result is the sum of, at most."""
+    lhs, rhs = (o.shape.dimensions for o in product.operands)
+    if product.opcode == "dot":
+        return math.prod(lhs[d] for d in product.attribute("lhs_contracting_dims"))
+    labels: ConvolutionDimensionNumbers = product.attribute("dim_labels")
+    return math.prod(size for d, size in enumerate(rhs) if d != labels.kernel_output_feature)
+
+
 class ProductSum:
     """A sum of products of two operands' elements, in the registers that its result's type asks for."""
 
@@ -32,6 +44,8 @@ class ProductSum:
         self.result_type = instruction.shape.element_type
         small = self.result_type.is_floating and self.result_type is not ElementType.F64
         self.type = ElementType.F32 if small else self.result_type
+        # Few terms are added one after the other, every step rounded: it is as fast, and what others compute too.
+        self.flags = "reassoc contract" if _terms(instruction) > _FEW_TERMS else ""
 
     def zero(self) -> list[Value]:
         """The registers of an empty sum."""
@@ -45,7 +59,7 @@ class ProductSum:
         """Adds a product: total + lhs * rhs."""
         b, e = self.f.b, self.f.elemental
         x, y = e.convert(lhs, self.lhs_type, self.type), e.convert(rhs, self.rhs_type, self.type)
-        saved, b.fast_math = b.fast_math, "reassoc contract"
+        saved, b.fast_math = b.fast_math, self.flags
         if isinstance(x, Complex) and isinstance(y, Complex):
             real = b.fsub(b.fmul(x.real, y.real), b.fmul(x.imag, y.imag))
             imag = b.fadd(b.fmul(x.real, y.imag), b.fmul(x.imag, y.real))

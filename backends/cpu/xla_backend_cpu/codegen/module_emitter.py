@@ -84,6 +84,7 @@ HOST_OPCODES = frozenset(
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
 _BYTES_PER_NANOSECOND = 15.0
+_TINY_FLOPS = 2048.0  # below, plain loops are as fast as register blocks
 _TRANSCENDENTAL_FLOPS = 10.0
 
 
@@ -330,11 +331,12 @@ class ModuleEmitter:
         return _NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
 
     def _product(self, instruction: HloInstruction) -> BlockedProduct | None:
+        product = None
         if instruction.opcode == "dot":
-            return dot_product(instruction)
-        if instruction.opcode == "convolution" and is_canonical(instruction):
-            return convolution_product(instruction)
-        return None
+            product = dot_product(instruction)
+        elif instruction.opcode == "convolution" and is_canonical(instruction):
+            product = convolution_product(instruction)
+        return product if product is not None and product.flops > _TINY_FLOPS else None
 
     def _frame(self, name: str, instruction: HloInstruction, count: int) -> KernelFrame:
         parameters = [KernelParameter(o.name, o.shape) for o in instruction.operands]
