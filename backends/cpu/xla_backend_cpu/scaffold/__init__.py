@@ -11,7 +11,7 @@ SCAFFOLD = Scaffold(
     package="xla_backend_cpu",
     templates="scaffold",
     distribution="xla-backend-cpu",
-    copy_dependencies=("llvmlite>=0.50,<0.51", "scipy-openblas32>=0.3.29"),
+    copy_dependencies=("llvmlite>=0.50,<0.51", "pydantic>=2.7", "scipy-openblas32>=0.3.29"),
     renames=(
         (r"xla_backend_cpu", "$module"),
         (r"\bCpu(?=[A-Z])", "$class_name"),

@@ -11,6 +11,7 @@ NO_LLVM = Scaffold(
     package="xla_backend_template",
     templates="scaffold/no_llvm",
     distribution="xla-backend-template",
+    copy_dependencies=("pydantic>=2.7",),
     renames=(("template", "$name"), ("Template", "$class_name")),
 )
 
@@ -19,6 +20,7 @@ WITH_LLVM = Scaffold(
     package="xla_backend_template",
     templates="scaffold/with_llvm",
     distribution="xla-backend-template",
+    copy_dependencies=("pydantic>=2.7",),
     copy_into="simulation",
     renames=(("xla_backend_template", "$base"), ("xla_template_", "xla_${name}_"), ('"template"', '"$name"')),
 )
