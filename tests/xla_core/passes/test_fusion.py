@@ -220,6 +220,22 @@ def test_sibling_reductions_read_their_operand_once():
     assert _opcodes(found).count("fusion") == 1
 
 
+def test_a_reduction_of_what_another_yields_has_a_kernel_of_its_own():
+    """Both read x; but all of the mean would be computed again for each element of the variance."""
+    found = _entry("""
+  x = f32[100,200] parameter(0)
+  zero = f32[] constant(0)
+  mean = f32[200] reduce(x, zero), dimensions={0}, to_apply=sum
+  means = f32[100,200] broadcast(mean), dimensions={1}
+  distance = f32[100,200] subtract(x, means)
+  square = f32[100,200] multiply(distance, distance)
+  variance = f32[200] reduce(square, zero), dimensions={0}, to_apply=sum
+  ROOT o = (f32[200], f32[200]) tuple(mean, variance)""")
+    (fusion,) = (i for i in found if i.opcode == "fusion")
+    assert _inside(fusion) == ["broadcast", "constant", "multiply", "reduce", "subtract"]
+    assert _opcodes(found).count("reduce") == 1
+
+
 def test_kernels_are_not_joined_across_what_lies_between():
     found = _entry("""
   x = f32[64,64] parameter(0)

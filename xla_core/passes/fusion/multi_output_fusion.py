@@ -89,7 +89,7 @@ class _Joiner:
         """Kernels that read `node`, and pairs of kernels that read it, as seen from the first of them."""
         if self._is_kernel(node):
             for user in list(node.users):
-                if self._is_kernel(user) and _reads_in_step(node, user) and self._wanted(node, user):
+                if self._is_kernel(user):
                     yield user
             for source in list(node.reads):
                 if not _is_large(source) or len(source.users) > _MOST_READERS:
@@ -123,6 +123,8 @@ class _Joiner:
             first, second = second, first
         if second.position - first.position > _WINDOW:
             return False
+        if first in second.reads and not (_reads_in_step(first, second) and self._wanted(first, second)):
+            return False  # all of the first would be computed again for each element of the second
         loops = _loops(first.members)
         if loops is None or loops != _loops(second.members) or not self._small_enough(first, second):
             return False
