@@ -10,7 +10,7 @@ import gc
 from typing import Any
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, XlaError
-from xla_core.stablehlo.bytecode import builtin, stablehlo_dialect, vhlo_dialect
+from xla_core.stablehlo.bytecode import builtin, sdy_dialect, stablehlo_dialect, vhlo_dialect
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.locations import BytecodeLocation
 from xla_core.stablehlo.bytecode.op_kinds import CAST, KEY_SHIFT, OpKind, OpKinds
@@ -31,6 +31,7 @@ _MAX_NODES = 20_000_000
 ATTRIBUTE_TABLES = {
     "builtin": builtin.ATTRIBUTES,
     "chlo": stablehlo_dialect.CHLO_ATTRIBUTES,
+    "sdy": sdy_dialect.ATTRIBUTES,
     "stablehlo": stablehlo_dialect.ATTRIBUTES,
     "vhlo": vhlo_dialect.ATTRIBUTES,
 }
@@ -353,7 +354,7 @@ class _Reader:
 
     def _bad_index(self, reader: ByteReader, start: int, position: int) -> InvalidArgumentError:
         """The error for a number that is none of a table, or for the end of the file."""
-        if position >= reader.end:
+        if position >= len(self.data):
             return reader.error("the data end within an op", start)
         return reader.error("the op that begins here refers to what isn't there", start)
 

@@ -38,7 +38,7 @@ class _Id(enum.IntEnum):
 
 
 _REQUIRED = (_Id.STRING, _Id.DIALECT, _Id.ATTRIBUTES, _Id.ATTRIBUTE_OFFSETS, _Id.IR)
-_BLOB = 2
+_BLOB = 0
 
 
 class Entry(NamedTuple):
