@@ -66,7 +66,7 @@ class CpuOptions(BackendOptions):
     """
 
     threads: int | None = Field(default=None, ge=1)
-    llvm_optimization_level: int = Field(default=3, ge=0, le=3)
+    llvm_optimization_level: int = Field(default=2, ge=0, le=3)
     collective_timeout: float = Field(default=60.0, gt=0)
 
 
