@@ -306,7 +306,8 @@ class ModuleEmitter:
     def _kernel(self, instruction: HloInstruction) -> _NativeKernel:
         """The kernel of an instruction; one for all that are the same but for where their operands lie."""
         aliasing = self._aliasing(instruction)
-        operands = tuple(o.shape for o in instruction.operands)
+        # A kernel of f(x, x) reads one buffer twice: it is none of f(x, y).
+        operands = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
         key = (self._keys.instruction(instruction), operands, frozenset(aliasing))
         if key not in self._kernels:
             self._kernels[key] = self._new_kernel(instruction, aliasing)
