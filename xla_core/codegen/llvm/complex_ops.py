@@ -7,6 +7,7 @@ zeros are C99's. (Kahan, Branch cuts for complex elementary functions, 1987.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -364,8 +365,36 @@ def _roots(m: MathEmitter, x: Complex) -> tuple[Complex, Complex]:
     return _sqrt(m, minus), _sqrt(m, Complex(m.add(x.real, 1.0), x.imag))
 
 
+def _is_huge(m: MathEmitter, x: Complex) -> Value:
+    """Whether x is so large that 1 is nothing to x^2, which may overflow."""
+    limit = 2.0**500 if x.real.type == "double" else 2.0**60
+    return m.b.or_(m.greater(m.abs(x.real), limit), m.greater(m.abs(x.imag), limit))
+
+
+def _log_double(m: MathEmitter, x: Complex) -> Value:
+    """log|2 x|: what the inverse functions of huge numbers grow like."""
+    return m.add(_log_modulus(m, x), math.log(2.0))
+
+
+def _select(m: MathEmitter, condition: Value, x: Complex, y: Complex) -> Complex:
+    return Complex(m.b.select(condition, x.real, y.real), m.b.select(condition, x.imag, y.imag))
+
+
 @_function("asin")
 def _asin(m: MathEmitter, x: Complex) -> Complex:
+    b = m.b
+    limit = 2.0**-27 if x.real.type == "double" else 2.0**-13
+    tiny = b.and_(m.less(m.abs(x.real), limit), m.less(m.abs(x.imag), limit))
+    angle = m.emit("atan2", x.real, m.abs(x.imag))
+    return _select(
+        m,
+        tiny,
+        x,
+        _select(m, _is_huge(m, x), Complex(angle, m.with_sign(_log_double(m, x), x.imag)), _asin_between(m, x)),
+    )
+
+
+def _asin_between(m: MathEmitter, x: Complex) -> Complex:
     b = m.b
     minus, plus = _roots(m, x)
     product = b.fsub(b.fmul(minus.real, plus.real), b.fmul(minus.imag, plus.imag))
@@ -378,7 +407,10 @@ def _acos(m: MathEmitter, x: Complex) -> Complex:
     b = m.b
     minus, plus = _roots(m, x)
     cross = b.fsub(b.fmul(plus.real, minus.imag), b.fmul(plus.imag, minus.real))
-    return Complex(m.mul(m.emit("atan2", minus.real, plus.real), 2.0), m.emit("asinh", cross))
+    result = Complex(m.mul(m.emit("atan2", minus.real, plus.real), 2.0), m.emit("asinh", cross))
+    angle = m.emit("atan2", m.abs(x.imag), x.real)
+    far = Complex(angle, b.fneg(m.with_sign(_log_double(m, x), x.imag)))
+    return _select(m, _is_huge(m, x), far, result)
 
 
 @_function("asinh")
@@ -394,7 +426,8 @@ def _acosh(m: MathEmitter, x: Complex) -> Complex:
     below = _sqrt(m, Complex(m.sub(x.real, 1.0), x.imag))
     above = _sqrt(m, Complex(m.add(x.real, 1.0), x.imag))
     product = b.fadd(b.fmul(below.real, above.real), b.fmul(below.imag, above.imag))
-    return Complex(m.emit("asinh", product), m.mul(m.emit("atan2", below.imag, above.real), 2.0))
+    result = Complex(m.emit("asinh", product), m.mul(m.emit("atan2", below.imag, above.real), 2.0))
+    return _select(m, _is_huge(m, x), Complex(_log_double(m, x), m.emit("atan2", x.imag, x.real)), result)
 
 
 @_function("atanh")
@@ -408,11 +441,19 @@ def _atanh(m: MathEmitter, x: Complex) -> Complex:
     ratio = b.fdiv(m.mul(size, 4.0), m.fma(near, near, square))
     real = m.with_sign(m.mul(m.emit("log-plus-one", ratio), 0.25), x.real)
     angle = m.emit("atan2", b.fadd(x.imag, x.imag), b.fsub(b.fmul(less, m.add(x.real, 1.0)), square))
-    huge = b.or_(m.greater(size, 2.0**500), m.greater(m.abs(x.imag), 2.0**500))
-    half = m.with_sign(m.constant(0.7853981633974483 * 2, x.real), x.imag)
-    return Complex(
-        b.select(huge, m.with_sign(m.constant(0.0, size), x.real), real), b.select(huge, half, m.mul(angle, 0.5))
-    )
+    half = m.with_sign(m.constant(math.pi / 2, x.real), x.imag)
+    far = Complex(m.with_sign(_reciprocal_real(m, size, m.abs(x.imag)), x.real), half)
+    return _select(m, _is_huge(m, x), far, Complex(real, m.mul(angle, 0.5)))
+
+
+def _reciprocal_real(m: MathEmitter, x: Value, y: Value) -> Value:
+    """The real part of 1 / (x + i y) for x, y >= 0, of which one is large: x / (x^2 + y^2) without overflow."""
+    b = m.b
+    swap = b.fcmp("olt", x, y)
+    large, small = b.select(swap, y, x), b.select(swap, x, y)
+    ratio, inverse = b.fdiv(small, large), b.fdiv(m.constant(1.0, x), large)
+    result = b.fdiv(b.select(swap, b.fmul(ratio, inverse), inverse), m.fma(ratio, ratio, m.constant(1.0, x)))
+    return m.choose(m.equal(large, float("inf")), 0.0, result)
 
 
 @_function("atan")
