@@ -4,7 +4,8 @@ The answer is a contract with those who emit kernels. Where an operand and a res
 
 - an elementwise op, and a loop fusion, reads the operand's element i, for all its results, before it writes their
   element i, and reads it never again: one loop computes all results of such a fusion;
-- dynamic-update-slice and scatter write the updated elements only;
+- dynamic-update-slice and scatter write the updated elements only; element i of an update may be computed from the
+  very element that it replaces;
 - sort sorts in place;
 - a custom call writes over what its output_to_operand_aliasing names.
 """
@@ -16,6 +17,7 @@ from collections.abc import Callable
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.shape import Shape
 
 __all__ = ["CanShare", "can_share_buffer", "in_place_operands", "output_aliasing"]
 
@@ -49,14 +51,10 @@ def _ints(text: str) -> tuple[int, ...]:
 
 
 def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bool:
-    """The default CanShare. Sizes are the caller's to compare; here it is access order alone."""
+    """The default CanShare."""
     source = instruction.operands[operand].shape
     result = instruction.shape.tuple_shapes[leaf] if instruction.shape.is_tuple else instruction.shape
-    if not source.is_array or not result.is_array or result.is_tuple:
-        return False
-    if source.element_type.byte_width != result.element_type.byte_width or source.dimensions != result.dimensions:
-        return False
-    if source.minor_to_major() != result.minor_to_major():
+    if not _same_places(source, result):
         return False
     match instruction.opcode:
         case "fusion":
@@ -65,7 +63,8 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
             return operand == leaf
         case "dynamic-update-slice" | "scatter":
             places = in_place_operands(instruction)
-            return leaf < len(places) and places[leaf] == operand
+            alone = list(instruction.operands).count(instruction.operands[operand]) == 1
+            return alone and leaf < len(places) and places[leaf] == operand
         case "custom-call":
             return any(
                 o == operand and i == ((leaf,) if instruction.shape.is_tuple else ()) and not inner
@@ -76,6 +75,18 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
     return instruction.is_elementwise and Trait.NONDETERMINISTIC not in instruction.op.traits
 
 
+def _same_places(a: Shape, b: Shape) -> bool:
+    """Element i of both lies in the same bytes."""
+    return (
+        a.is_array
+        and b.is_array
+        and a.dimensions == b.dimensions
+        and a.minor_to_major() == b.minor_to_major()
+        and a.element_type.byte_width == b.element_type.byte_width
+        and (a.layout.element_size_in_bits if a.layout else 0) == (b.layout.element_size_in_bits if b.layout else 0)
+    )
+
+
 def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
     computation = fusion.attributes["calls"]
     root = computation.root
@@ -83,70 +94,77 @@ def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
         return False
     results = list(root.operands) if root.opcode == "tuple" else [root]
     result = results[leaf]
-    parameter = computation.parameters[operand]
-    if result.opcode in ("dynamic-update-slice", "scatter"):
-        return len(results) == 1 and _updates_only(result, parameter)
-    if any(
-        r.shape.dimensions != result.shape.dimensions or r.shape.minor_to_major() != result.shape.minor_to_major()
+    shared = fusion.operands[operand]
+    targets = {p for p, o in zip(computation.parameters, fusion.operands, strict=True) if o is shared}
+    places = in_place_operands(result)
+    if places and len(results) == 1:
+        return _updates_only(result, result.operand(places[leaf]), targets)
+    same_loop = all(
+        r.shape.dimensions == result.shape.dimensions and r.shape.minor_to_major() == result.shape.minor_to_major()
         for r in results
-    ):
-        return False
-    return _read_at_result_index_only(parameter)
+    )
+    return same_loop and all(_reads_in_step(r, targets) for r in results)
 
 
-def _updates_only(update: HloInstruction, parameter: HloInstruction) -> bool:
-    """`parameter` is what `update` updates, and nothing else reads it but at the very place that is updated."""
-    target = update.operand(0)
-    while target.opcode in ("bitcast", "copy") and target.user_count == 1:
-        target = target.operand(0)
-    if target is not parameter:
+def _updates_only(update: HloInstruction, updated: HloInstruction, targets: set[HloInstruction]) -> bool:
+    """Whether a target is what `update` updates, and nothing reads it but at the very place that is updated."""
+    if updated not in targets or list(update.operands).count(updated) > 1:
         return False
-    for user in parameter.users:
-        if user is update or (user.opcode in ("bitcast", "copy") and user.user_count == 1 and update in user.users):
-            if list(update.operands).count(parameter) > 1:
+    others = [o for o in update.operands if o is not updated]
+    if update.opcode == "dynamic-update-slice":
+        value, *starts = others
+        return not any(_reads(o, targets) for o in starts) and _reads_in_step(value, targets, update)
+    return not any(_reads(o, targets) for o in others)
+
+
+def _reads(instruction: HloInstruction, targets: set[HloInstruction]) -> bool:
+    """Whether any of the targets is among an instruction and what it is computed from."""
+    seen: set[HloInstruction] = set()
+    stack = [instruction]
+    while stack:
+        top = stack.pop()
+        if top in targets:
+            return True
+        if top not in seen:
+            seen.add(top)
+            stack.extend(top.operands)
+    return False
+
+
+def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: HloInstruction | None = None) -> bool:
+    """Whether element i of the root needs no other element of the targets than i.
+
+    With a dynamic-update-slice whose update is `root`: than the one that element i of the update replaces.
+    """
+    seen: set[tuple[HloInstruction, bool]] = set()
+    stack = [(root, True)]
+    while stack:
+        state = stack.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        instruction, in_step = state
+        if instruction in targets:
+            if not in_step or update is not None:
                 return False
             continue
-        if (
-            update.opcode == "dynamic-update-slice"
-            and user.opcode == "dynamic-slice"
-            and user.shape.dimensions == update.operand(1).shape.dimensions
-            and list(user.operands[1:]) == list(update.operands[2:])
-            and _reaches_elementwise(user, update)
-        ):
+        if update is not None and in_step and _is_slice_of(instruction, targets, update):
             continue
-        return False
+        row_major = all(s.layout is None or s.layout.is_row_major for s in (instruction.shape, root.shape))
+        for operand in instruction.operands:
+            if instruction.opcode in ("reshape", "bitcast"):
+                same = row_major and operand.shape.element_type is instruction.shape.element_type
+            else:
+                same = instruction.is_elementwise and operand.shape.dimensions == instruction.shape.dimensions
+            stack.append((operand, in_step and same))
     return True
 
 
-def _reaches_elementwise(source: HloInstruction, update: HloInstruction) -> bool:
-    """All that depends on `source` reads it at the index that it writes, up to the updated slice of `update`."""
-    todo, seen = [source], {source}
-    while todo:
-        node = todo.pop()
-        for user in node.users:
-            if user is update:
-                if update.operand(1) is not node or list(update.operands).count(node) > 1:
-                    return False
-            elif not user.is_elementwise or user.shape.dimensions != source.shape.dimensions:
-                return False
-            elif user not in seen:
-                seen.add(user)
-                todo.append(user)
-    return True
-
-
-def _read_at_result_index_only(parameter: HloInstruction) -> bool:
-    """Everything that depends on `parameter` is elementwise: result element i needs element i of it only."""
-    todo, seen = [parameter], {parameter}
-    while todo:
-        node = todo.pop()
-        for user in node.users:
-            if user in seen or (user.opcode == "tuple" and user.is_root):
-                continue
-            if not (user.is_elementwise or user.opcode == "copy"):
-                return False
-            if user.shape.minor_to_major() != node.shape.minor_to_major():
-                return False
-            seen.add(user)
-            todo.append(user)
-    return True
+def _is_slice_of(instruction: HloInstruction, targets: set[HloInstruction], update: HloInstruction) -> bool:
+    """Whether this is what a dynamic-update-slice will replace."""
+    return (
+        instruction.opcode == "dynamic-slice"
+        and instruction.operand(0) in targets
+        and list(instruction.operands[1:]) == list(update.operands[2:])
+        and instruction.shape.dimensions == update.operand(1).shape.dimensions
+    )
