@@ -40,7 +40,7 @@ class Pool:
         self._tables = attributes, types
         self.attributes: list[Any] = [_UNREAD] * len(sections.attributes)
         self.types: list[Any] = [_UNREAD] * len(sections.types)
-        self._sizes: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        self._sizes = [0] * len(self.attributes), [0] * len(self.types)
         self._depth = 0
         self._nodes = 0
 
@@ -166,7 +166,9 @@ class DialectReader(ByteReader):
         return plain(self.raw_type())
 
     def types(self) -> tuple[Any, ...]:
-        return tuple(self.list_of(self.type))
+        varint, type = self.varint, self.pool.type
+        found = [type(varint(), self) for _ in range(self.count())]
+        return tuple([plain(item) if item.__class__ is QuantizedType else item for item in found])
 
     def tensor_type(self) -> TensorType:
         """A type that must be a tensor's."""

@@ -365,8 +365,10 @@ class _Reader:
         return location
 
     def _type(self, index: int, reader: ByteReader) -> Any:
-        type = plain(self.pool.type(index, reader))
-        self.types[index] = type
+        type = self.types[index] if index < len(self.types) else None
+        if type is None:
+            type = plain(self.pool.type(index, reader))
+            self.types[index] = type
         return type
 
 
