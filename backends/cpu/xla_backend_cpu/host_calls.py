@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -58,50 +58,43 @@ class _HostCall:
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.instruction = instruction
-        self.operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
-        self.results = [s for s in instruction.shape.leaves() if s.is_array]
-        self.copies = (
-            Trait.COLLECTIVE in instruction.op.traits
-            or instruction.opcode in _KEEPING
-            or bool(instruction.attribute("output_to_operand_aliasing") if instruction.opcode == "custom-call" else 0)
-        )
+        operands = [s for o in instruction.operands for s in o.shape.leaves() if s.is_array]
+        self.shapes = operands + [s for s in instruction.shape.leaves() if s.is_array]
+        self._operand_count = len(operands)
+        self._copies = Trait.COLLECTIVE in instruction.op.traits or instruction.opcode in _KEEPING
         self._function: CustomCallFunction | None = None
+        self._target = ""
+        self._attributes: Mapping[str, Any] = {}
         if instruction.opcode == "custom-call":
-            self._function = custom_call_function(instruction.attribute("custom_call_target"))
+            self._target = instruction.attribute("custom_call_target")
+            self._function = custom_call_function(self._target)
             self._attributes = parse_backend_config(instruction.attribute("backend_config") or "")
+            self._copies = bool(instruction.attribute("output_to_operand_aliasing"))
 
-    def __call__(self, run: HostRun, table: int) -> None:
-        count = len(self.operands) + len(self.results)
-        addresses = (ctypes.c_void_p * count).from_address(table)
-        arrays = [array_at(a or 0, s) for a, s in zip(addresses, self.operands + self.results, strict=True)]
-        operands, results = arrays[: len(self.operands)], arrays[len(self.operands) :]
+    def __call__(self, run: HostRun, number: int, table: int) -> None:
+        places = ctypes.string_at(table, 8 * len(self.shapes))
+        known = run.views.get(number)
+        if known is None or known[0] != places:  # in a loop they are mostly where they were
+            known = run.views[number] = (places, self._at(run, table))
         if self._function is not None:
-            self._call(self._function, run, operands, results)
+            self._function(known[1])
         else:
-            self._evaluate(run, operands, results)
+            self._evaluate(run, known[1].operands, known[1].results)
 
-    def _call(
-        self, function: CustomCallFunction, run: HostRun, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]
-    ) -> None:
+    def _at(self, run: HostRun, table: int) -> CustomCall:
+        """The views of what lies at the table's addresses."""
+        addresses = (ctypes.c_void_p * len(self.shapes)).from_address(table)
+        arrays = [array_at(a or 0, s) for a, s in zip(addresses, self.shapes, strict=True)]
+        operands, results = arrays[: self._operand_count], arrays[self._operand_count :]
         for operand in operands:
             operand.flags.writeable = False
-        target = self.instruction.attribute("custom_call_target")
-        options = run.options
-        function(
-            CustomCall(
-                target,
-                self._attributes,
-                tuple(operands),
-                tuple(results),
-                replica=options.replica_id,
-                partition=options.partition_id,
-            )
-        )
+        place = (run.options.replica_id, run.options.partition_id)
+        return CustomCall(self._target, self._attributes, tuple(operands), tuple(results), *place)
 
     def _evaluate(self, run: HostRun, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
         """By the definition in the op table."""
         instruction = self.instruction
-        given = iter([np.array(o, order="C") if self.copies else o for o in operands])
+        given = iter([np.array(o, order="C") if self._copies else o for o in operands])
         values: list[Value] = [unflatten_value(o.shape, given) for o in instruction.operands]
         with np.errstate(all="ignore"):
             value = run.evaluation.evaluate(instruction, values)
@@ -154,6 +147,7 @@ class HostRun:
         self.context = (ctypes.c_int32 * 16)(0, options.replica_id, options.partition_id)
         self.address = ctypes.addressof(self.context)
         self.error: XlaError | None = None
+        self.views: dict[int, tuple[bytes, CustomCall]] = {}  # by call: the table, and what lies there
         self._device = (options.replica_id, options.partition_id)
         self._communicator: InProcessCommunicator | None = None
         if program.communicates:
@@ -199,7 +193,7 @@ class HostRun:
     def call(self, number: int, table: int) -> None:
         if self.context[0]:
             raise CancelledError("the execution was cancelled")
-        self.program.calls[number](self, table)
+        self.program.calls[number](self, number, table)
 
     def _take_infeed(self) -> Value:
         return self.options.transfer_manager.infeed(self.options.device_ordinal).get().value
