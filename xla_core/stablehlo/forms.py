@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.custom_forms import CUSTOM, generic_regions, value_types
-from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES
+from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
+from xla_core.stablehlo.op_table import OPS
 from xla_core.stablehlo.signatures import SIGNATURES
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ def _step(word: str) -> Step:
         return lambda reader, state: reader.operands(state)
     if word == "%,*":
         return _operands_with_commas
+    if word == "attr-dict":
+        return _checked_dictionary
     if word in ATTRIBUTE_GROUPS:
         return _attribute_group(word)
     if word in CUSTOM:
@@ -95,6 +99,22 @@ def _attribute_group(kind: str) -> Step:
     return step
 
 
+def _checked_dictionary(reader: OpReader, state: OpState) -> None:
+    """The dictionary of an op's own form. As in MLIR, its attributes are checked where it stands."""
+    reader.skip()
+    start = reader.position
+    values = attribute_dictionary(reader)
+    reader.add_attributes(state, values, start)
+    definition = OPS.get(state.name)
+    if definition is None:
+        return
+    for name, value in values.items():
+        attribute = definition.attributes.get(name)
+        problem = None if attribute is None else attribute_problem(name, attribute, value)
+        if problem is not None:
+            raise reader.error(f"'{state.name}' op {problem}", start)
+
+
 def _signature(kind: str) -> Step:
     read = SIGNATURES[kind][0]
 
@@ -107,6 +127,7 @@ def _signature(kind: str) -> Step:
 GENERIC_STEPS: tuple[Step, ...] = (
     *steps_of("( %* ) <properties>"),
     generic_regions,
-    *steps_of("attr-dict : :functional:"),
+    _attribute_group("attr-dict"),
+    *steps_of(": :functional:"),
 )
 """What follows the quoted name of an op."""

@@ -17,7 +17,6 @@ FILES = suite_files(ROOT) if ROOT is not None else []
 SAMPLE = sorted(random.Random(5).sample(FILES, min(150, len(FILES))))
 
 _ROUNDING = "expects 1e-4 in absolute terms where a float32 is further from the next, and is not the nearest itself"
-_PLACE = "a constraint of an attribute in the short form, which is reported where its dictionary begins"
 
 # The parts that differ, each with the reason.
 KNOWN = {
@@ -28,8 +27,6 @@ KNOWN = {
     "testdata/cumprod_complex64_8_9.mlir:0": _ROUNDING,
     "testdata/integer_pow_complex64_20_30.mlir:0": _ROUNDING,
     "testdata/cosh_float32_20_20_chlo.mlir:0": "expects a value 4 ULP from the correctly rounded one",
-    "verify/verify_convolution.mlir:35": _PLACE,
-    "verify/verify_convolution.mlir:36": _PLACE,
 }
 
 

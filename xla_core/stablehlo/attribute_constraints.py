@@ -1,0 +1,64 @@
+"""Whether an attribute's value is what the op table says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.stablehlo.attributes import DenseArray, DenseElements, SymbolRef
+from xla_core.stablehlo.op_table import Attribute, Kind
+
+__all__ = ["attribute_problem"]
+
+
+def attribute_problem(name: str, attribute: Attribute, value: Any) -> str | None:
+    """What is wrong with the value, worded as MLIR words it; None where nothing is."""
+    if _accepts(attribute, value):
+        return None
+    return f"attribute '{name}' failed to satisfy constraint: {_constraint(attribute)}"
+
+
+def _constraint(attribute: Attribute) -> str:
+    text = attribute.kind.value
+    if attribute.minimum is not None:
+        text += " whose value is " + {0: "non-negative", 1: "positive"}.get(
+            attribute.minimum, f">= {attribute.minimum}"
+        )
+    if attribute.cases:
+        text += f": {', '.join(attribute.cases)}"
+    if attribute.classes:
+        text += f": {' or '.join(c.__name__ for c in attribute.classes)}"
+    return text
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _accepts(attribute: Attribute, value: Any) -> bool:
+    kind = attribute.kind
+    if kind in (Kind.INT, Kind.INT32):
+        return _is_int(value) and (attribute.minimum is None or value >= attribute.minimum)
+    if kind is Kind.INTS:
+        return isinstance(value, (tuple, list, DenseElements))
+    if kind is Kind.ENUM:
+        return isinstance(value, str) and value in attribute.cases
+    if kind is Kind.ENUMS:
+        return isinstance(value, (tuple, list)) and all(isinstance(v, str) and v in attribute.cases for v in value)
+    if kind is Kind.STRUCT:
+        return isinstance(value, attribute.classes)
+    return _CHECKS[kind](value)
+
+
+_CHECKS: dict[Kind, Callable[[Any], bool]] = {
+    Kind.BOOL: lambda v: isinstance(v, bool) or not isinstance(v, (int, float, str, tuple, dict)),
+    Kind.FLOAT: lambda v: isinstance(v, (int, float)),
+    Kind.STRING: lambda v: isinstance(v, str),
+    Kind.BOOLS: lambda v: isinstance(v, (tuple, list, DenseArray, DenseElements)),
+    Kind.ELEMENTS: lambda v: isinstance(v, (DenseElements, tuple)),
+    Kind.SYMBOL: lambda v: isinstance(v, (SymbolRef, str)),
+    Kind.DICTIONARY: lambda v: isinstance(v, dict),
+    Kind.ARRAY: lambda v: isinstance(v, (tuple, list)),
+    Kind.UNIT: lambda v: True,
+    Kind.ANY: lambda v: True,
+}
