@@ -12,14 +12,14 @@ import pathlib
 
 import scipy_openblas32
 
-from xla_backend_cpu.host import host_features
+from xla_backend_cpu.host import host_features, once
 
 __all__ = ["library", "symbol_address"]
 
 _PREFIX = "scipy_"
 
 
-@functools.cache
+@once
 def library() -> ctypes.CDLL:
     """The loaded OpenBLAS, single-threaded, with the kernels that this processor's features allow.
 
@@ -36,7 +36,7 @@ def library() -> ctypes.CDLL:
     finally:
         for name, value in before.items():
             if value is None:
-                del os.environ[name]
+                os.environ.pop(name, None)
             else:
                 os.environ[name] = value
     lib.scipy_openblas_set_num_threads(1)

@@ -65,7 +65,7 @@ class CpuOptions(BackendOptions):
         collective_timeout: seconds that a device waits in a collective for the others.
     """
 
-    threads: int | None = Field(default=None, ge=1)
+    threads: int | None = Field(default=None, ge=1, le=1024)
     llvm_optimization_level: int = Field(default=2, ge=0, le=3)
     collective_timeout: float = Field(default=60.0, gt=0)
 

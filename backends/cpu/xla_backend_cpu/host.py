@@ -9,7 +9,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = [
     "NativeLibrary",
@@ -17,12 +17,40 @@ __all__ = [
     "host_features",
     "host_triple",
     "load_object",
+    "once",
     "runtime_symbols",
     "start_workers",
 ]
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # LLVM's linker, and what is made once
 _counter = itertools.count()
+
+
+T = TypeVar("T")
+
+
+def once(make: Callable[[], T]) -> Callable[[], T]:
+    """Calls `make` on first use, whichever thread comes first; the others wait for it."""
+    made: list[T] = []
+
+    @functools.wraps(make)
+    def get() -> T:
+        if not made:
+            with _lock:
+                if not made:
+                    made.append(make())
+        return made[0]
+
+    return get
+
+
+def _after_fork() -> None:
+    """A thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @functools.cache
@@ -46,7 +74,7 @@ def host_features() -> frozenset[str]:
     return frozenset(name for name, present in _binding().get_host_cpu_features().items() if present)
 
 
-@functools.cache
+@once
 def _binding() -> Any:
     import llvmlite.binding  # slow to import: only when something is compiled
 
@@ -55,7 +83,7 @@ def _binding() -> Any:
     return llvmlite.binding
 
 
-@functools.cache
+@once
 def _linker() -> Any:
     binding = _binding()
     machine = binding.Target.from_default_triple().create_target_machine(
@@ -95,16 +123,15 @@ def load_object(code: bytes, exports: Sequence[str], imports: Mapping[str, int])
 _RUNTIME = ("xla_cpu_parallel_for", "xla_cpu_start_workers", "xla_cpu_forget_workers")
 
 
-@functools.cache
+@once
 def _runtime() -> NativeLibrary:
     source = importlib.resources.files("xla_backend_cpu").joinpath("native/thread_pool.ll").read_text()
-    with _lock:
-        builder = _binding().JITLibraryBuilder()
-        builder.add_ir(source)
-        builder.add_current_process()
-        for name in _RUNTIME:
-            builder.export_symbol(name)
-        library = NativeLibrary(builder.link(_linker(), "runtime"), _RUNTIME)
+    builder = _binding().JITLibraryBuilder()
+    builder.add_ir(source)
+    builder.add_current_process()
+    for name in _RUNTIME:
+        builder.export_symbol(name)
+    library = NativeLibrary(builder.link(_linker(), "runtime"), _RUNTIME)
     os.register_at_fork(after_in_child=library.function("xla_cpu_forget_workers", None))
     return library
 

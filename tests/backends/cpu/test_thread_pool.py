@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -68,3 +70,45 @@ def test_a_forked_child_runs_alone(increment):
         increment(array, 1000, 64)
         os._exit(0 if (array == 1).all() else 1)
     assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_a_child_forked_in_the_middle_of_a_job_is_right(increment):
+    busy, stop = np.zeros(1 << 16, np.int64), threading.Event()
+
+    def work():
+        while not stop.is_set():
+            increment(busy, busy.size, 16)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(10):
+            pid = os.fork()
+            if pid == 0:
+                host.start_workers(4)
+                array = np.zeros(1000, np.int64)
+                for _ in range(50):
+                    increment(array, 1000, 10)
+                os._exit(0 if (array == 50).all() else 1)
+            assert os.waitpid(pid, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_threads_that_come_first_together_share_one_runtime():
+    code = (
+        "import threading, ctypes\n"
+        "from xla_backend_cpu import host, blas\n"
+        "found, errors = [], []\n"
+        "def use():\n"
+        "    try:\n"
+        "        found.append((host.runtime_symbols()['xla_cpu_parallel_for'], blas.symbol_address('cblas_sgemm')))\n"
+        "    except Exception as error:\n"
+        "        errors.append(error)\n"
+        "threads = [threading.Thread(target=use) for _ in range(8)]\n"
+        "[t.start() for t in threads]; [t.join() for t in threads]\n"
+        "assert not errors, errors\n"
+        "assert len(set(found)) == 1 and len(found) == 8\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

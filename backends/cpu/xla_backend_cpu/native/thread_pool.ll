@@ -155,8 +155,12 @@ out:
   ret i32 %n
 }
 
-; In a forked child the workers are gone, and a job may have been under way.
+; In a forked child the workers are gone, and a job may have been under way: its pieces are nobody's any more.
 define void @xla_cpu_forget_workers() {
+  %t = load i64, ptr @ticket, align 8
+  %no.pieces = and i64 %t, -1099511627776
+  store i64 %no.pieces, ptr @ticket, align 8
+  store i64 0, ptr @done, align 8
   store i32 0, ptr @workers, align 4
   store i32 0, ptr @sleepers, align 4
   store i32 0, ptr @taken, align 4
