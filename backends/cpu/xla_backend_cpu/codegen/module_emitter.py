@@ -58,7 +58,17 @@ class ContextField(enum.IntEnum):
 
 
 _NOTHING_TO_DO = frozenset(
-    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "add-dependency"}
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "opt-barrier",
+        "add-dependency",
+        "domain",
+    }
 )
 
 HOST_OPCODES = frozenset(
