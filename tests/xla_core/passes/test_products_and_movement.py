@@ -37,6 +37,16 @@ def test_contracted_dimensions_in_front_need_no_transpose(check_pass, opcodes):
     assert opcodes(check_pass(text, "dot-decomposer")) == ["reshape", "dot", "reshape"]
 
 
+def test_operands_change_places_where_the_large_one_would_be_transposed(check_pass):
+    """The values of an attention times its large weights."""
+    text = """x = f32[2,16,3,4] parameter(0)
+      y = f32[2,3,17,16] parameter(1)
+      ROOT r = f32[2,3,4,17] dot(x, y), lhs_batch_dims={0,2}, lhs_contracting_dims={1}, rhs_batch_dims={0,1}, rhs_contracting_dims={3}, operand_precision={high,default}"""
+    (dot,) = dots(check_pass(text, "dot-decomposer", tolerance=1e-4))
+    assert [o.shape.dimensions for o in dot.operands] == [(6, 17, 16), (6, 16, 4)]
+    assert [p.upper() for p in dot.attribute("operand_precision")] == ["DEFAULT", "HIGH"]
+
+
 def test_vectors_stay_vectors(check_pass, opcodes):
     text = "x = f32[4,5] parameter(0)\ny = f32[4,5] parameter(1)\nROOT r = f32[] dot(x, y), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}"
     module = check_pass(text, "dot-decomposer")
