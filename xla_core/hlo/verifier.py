@@ -106,7 +106,7 @@ def verify_instruction(instruction: HloInstruction) -> None:
     except XlaError as error:
         error.location = error.location or instruction.location
         error.op = error.op or instruction.opcode
-        if instruction.name not in error.message:
+        if not error.message.startswith((f"{instruction.name} = ", f"{instruction.name}: ")):
             error.message = f"{instruction.name}: {error.message}"
         raise
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from xla_core.hlo.literal import Literal
@@ -34,6 +36,8 @@ class ZeroSizedHloElimination(HloPass):
                 ):
                     continue
                 operands = list(instruction.operands)
+                if math.prod(max(n, 1) for n in shape.dimensions) * shape.dtype.itemsize >= 1 << 63:
+                    continue  # numpy has no such array, though it would be empty
                 literal = Literal(np.empty(shape.dimensions, shape.dtype), shape)
                 computation.replace_with(instruction, computation.add("constant", shape=shape, literal=literal))
                 for operand in operands:

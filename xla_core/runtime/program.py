@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from xla_core import profiler
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.module import HloModule
 
 __all__ = ["is_hlo_text", "parse"]
@@ -60,8 +60,24 @@ def _parse_hlo(text: str, file: str) -> HloModule:
     from xla_core.hlo.verifier import verify
 
     module = parse_hlo(text, file=file)
-    verify(module)  # the reader takes shapes as they are written
+    try:
+        verify(module)  # the reader takes shapes as they are written
+    except XlaError as error:
+        if error.location is None:
+            _find_line(error, text, file)
+        raise
     return module
+
+
+def _find_line(error: XlaError, text: str, file: str) -> None:
+    """The verifier names an instruction that has no metadata: its place is where the text defines it."""
+    from xla_core.hlo.text.cursor import Cursor
+
+    name = re.match(r"([^\s:]+)(?: = |: )", error.message)
+    definition = name and re.search(rf"(?<![\w.$-]){re.escape(name[1])}\s*=\s", text)
+    if definition:
+        place = Cursor(text, file).error("", position=definition.start())
+        error.location, error.snippet = place.location, place.snippet
 
 
 def _parse_stablehlo(source: str | bytes, file: str) -> HloModule:
