@@ -98,9 +98,13 @@ def test_stablehlos_own_test_programs(context: Any) -> None:
     paths = [p for folder in ("testdata", "interpret", "chlo", "math") for p in (stablehlo_tests() / folder).rglob("*")]
     for path in sorted(path for path in paths if path.suffix == ".mlir")[::5]:
         for part in split_modules(path.read_text()):
-            if "check.expect" not in part:
-                count += check_artifacts(context, part, TARGETS[::3])
-    assert count > 300
+            text = re.sub(r"^ *\"?check\..*\n", "", part, flags=re.MULTILINE)
+            try:
+                ir.Module.parse(text)
+            except ir.MLIRError:  # newer than jaxlib, or no program without its checks
+                continue
+            count += check_artifacts(context, text, TARGETS[::3])
+    assert count > 500
 
 
 def vhlo_texts(text: str) -> tuple[str, list[str]]:
