@@ -76,6 +76,7 @@ class TransferManager:
     def __init__(self, target_config: TargetConfig) -> None:
         self.target_config = target_config
         self._queues: dict[tuple[str, int], LiteralQueue] = {}
+        self._closed = False
 
     # -- layouts -----------------------------------------------------------------------------------------------------
 
@@ -131,5 +132,14 @@ class TransferManager:
         self.infeed(ordinal).close()
         self.outfeed(ordinal).close()
 
+    def close(self) -> None:
+        """Nothing more will come from the host: ends programs that wait for it, with CancelledError."""
+        self._closed = True
+        for queue in list(self._queues.values()):
+            queue.close()
+
     def _queue(self, kind: str, ordinal: int) -> LiteralQueue:
-        return self._queues.setdefault((kind, ordinal), LiteralQueue(f"the {kind} of device {ordinal}"))
+        queue = self._queues.setdefault((kind, ordinal), LiteralQueue(f"the {kind} of device {ordinal}"))
+        if self._closed:
+            queue.close()
+        return queue

@@ -232,6 +232,8 @@ class Client:
         """Finishes what was enqueued and gives the devices back. Any later use is an error that says so."""
         error = FailedPreconditionError("this client is closed", hint="make a new Client")
         already = all(device.dead is not None for device in self.devices)
+        if not already:
+            self.platform.transfer_manager.close()  # a program that waits for an infeed would wait for ever
         for device in self.devices:
             device.close(error)
         if not already:
