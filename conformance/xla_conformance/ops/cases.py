@@ -124,6 +124,8 @@ def _of_template(template: Template, types: list[ElementType]) -> Iterator[OpCas
         return _parsed(template, element_type).clone()
 
     special = template.opcode in ("compare", "clamp", "reduce-precision", "select", "bitcast-convert")
+    if template.rule.kind == "sum" and "$zero" in template.text:
+        types = [t for t in types if t is not ElementType.F8E8M0FNU]  # it has no zero for a sum to begin at
     for element_type in types:
         if element_type in template.types and _builds(lambda t=element_type: build(t)):  # type: ignore[misc]
             yield OpCase(
