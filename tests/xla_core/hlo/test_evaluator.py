@@ -19,8 +19,10 @@ from xla_core.errors import (
 )
 from xla_core.hlo import (
     OPS,
+    TOKEN,
     ElementType,
     Environment,
+    EvaluationContext,
     HloComputation,
     HloInstruction,
     HloModule,
@@ -29,7 +31,10 @@ from xla_core.hlo import (
     Shape,
     evaluate,
     evaluate_instruction,
+    flatten_value,
+    is_custom_call_registered,
     register_custom_call,
+    unflatten_value,
     verify,
 )
 
@@ -311,3 +316,28 @@ def test_little_time_goes_into_a_step() -> None:
 def test_pred_arrays() -> None:
     on = np.array([True, False])
     assert run_built(lambda c, p: c.add("not", p), on)[0].dtype == PRED.dtype
+
+
+def test_one_instruction_by_its_definition() -> None:
+    computation = HloComputation("main")
+    x = computation.parameter(0, Shape.array(F32, (2,)))
+    negate = computation.add("negate", x)
+    value = EvaluationContext().evaluate(negate, [np.array([1, -2], np.float32)])
+    np.testing.assert_array_equal(value, [-1, 2])
+
+
+def test_values_of_literals_and_their_leaves() -> None:
+    inner = Literal([Literal(np.float32(1)), Literal(np.int32([2, 3]))])
+    literal = Literal([inner, Literal(np.bool_(True))])
+    (one, two), true = literal.value
+    assert (one, true) == (1, True)
+    np.testing.assert_array_equal(two, [2, 3])
+    leaves = flatten_value(literal.value)
+    assert len(leaves) == 3
+    assert unflatten_value(literal.shape, iter([1, 2, 3])) == ((1, 2), 3)
+    assert unflatten_value(Shape.tuple([Shape.token()]), iter([])) == (TOKEN,)
+
+
+def test_registered_custom_calls() -> None:
+    assert is_custom_call_registered("Sharding")
+    assert not is_custom_call_registered("nobody.knows")

@@ -97,3 +97,19 @@ def test_dynamic_dimensions_are_compatible_with_any_and_bounds_are_not():
     types = "(tensor<?x3xf32, #stablehlo.bounds<4, ?>>)"
     error = refuse(function(f'%0 = "stablehlo.abs"(%a) : {types} -> tensor<5x3xf32>', arguments))
     assert "are incompatible with return type(s)" in error.message
+
+
+def test_attributes_of_a_short_form_are_refused_where_their_dictionary_stands() -> None:
+    short = """%0 = stablehlo.iota
+      dim = 0
+      {iota_dimension = 1 : i64} : tensor<3xi32>"""
+    assert "given twice" in refuse(function(short)).message
+    convolution = """%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f],
+      window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 0 : i64} :
+      (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"""
+    error = refuse(function(convolution))
+    assert "attribute 'feature_group_count' failed to satisfy constraint" in error.message
+    assert error.op == "stablehlo.convolution"
+    assert error.location is not None
+    assert error.location.line == 4
