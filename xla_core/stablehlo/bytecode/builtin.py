@@ -302,7 +302,8 @@ def _quantized(
         raise reader.error("the scales and zero points of a quantized type don't go together")
     if kind and width <= 64:
         is_signed = bool(flags & _SIGNED)
-        storage = f"{'' if is_signed else 'u'}i{width}" if kind != "i" or not is_signed else storage
+        if kind == "i" and not is_signed:  # as the text says it
+            storage = f"u{width}"
         default = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
         if (low, high) == default:  # the range of the storage type says nothing more
             low = high = None

@@ -169,8 +169,9 @@ def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> Opaque
     bits = int(name.lstrip("ui"))
     if (low, high) == ((-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)):
         low = high = None
-    storage_name = f"{'' if is_signed else 'u'}i{bits}"
-    type = QuantizedType(storage_name, str(expressed), tuple(scales), tuple(zeros), axis, low, high)
+    if name.startswith("i") and not is_signed:  # as the text of StableHLO says it
+        name = f"u{bits}"
+    type = QuantizedType(name, str(expressed), tuple(scales), tuple(zeros), axis, low, high)
     text = str(TensorType((), type))[len("tensor<") : -1]
     reader.quantized_types[text] = type
     return OpaqueType(text)
