@@ -90,15 +90,19 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             if position > last:
                 _update(body, form, context, fused, Index(form.window, digits), visit_index, starts)
                 return
-            first, limit = b.int_(0), b.int_(partition.extents[position])
+            base, first, limit = b.int_(0), b.int_(0), b.int_(partition.extents[position])
             if chunk is not None and position == last:
-                first, limit = chunk
+                if partition.extents[position] % partition.chunk == 0:  # LLVM then knows how long the loop is
+                    base, limit = chunk[0], b.int_(partition.chunk)
+                else:
+                    first, limit = chunk
             if partition.extents[position] == 1:
                 window([*digits, Digit(first, 1, 0)], visit_index, starts)
                 return
 
             def one(index: Value, _: list[Value]) -> Sequence[Value]:
-                digit = Digit(index, partition.extents[position], b.level, (_SPACE, position))
+                place = b.add(base, index, "nuw nsw")
+                digit = Digit(place, partition.extents[position], b.level, (_SPACE, position))
                 window([*digits, digit], visit_index, starts)
                 return ()
 
