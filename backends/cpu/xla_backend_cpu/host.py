@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from xla_core.errors import InternalError
+
 __all__ = [
     "NativeLibrary",
     "host_cpu",
@@ -117,17 +119,25 @@ def load_object(code: bytes, exports: Sequence[str], imports: Mapping[str, int])
         builder.add_current_process()
         for name in exports:
             builder.export_symbol(name)
-        return NativeLibrary(builder.link(_linker(), f"program{next(_counter)}"), exports)
+        try:
+            return NativeLibrary(builder.link(_linker(), f"program{next(_counter)}"), exports)
+        except RuntimeError as error:
+            raise InternalError(
+                f"the program could not be linked: {str(error)[:200]}",
+                hint="LLVM's own message, on stderr, names what is missing; this is a defect of the backend",
+            ) from error
 
 
-_RUNTIME = ("xla_cpu_parallel_for", "xla_cpu_start_workers", "xla_cpu_forget_workers")
+_CALLED = ("xla_cpu_parallel_for", "__truncdfhf2", "__truncdfbf2")
+_RUNTIME = (*_CALLED, "xla_cpu_start_workers", "xla_cpu_forget_workers")
 
 
 @once
 def _runtime() -> NativeLibrary:
-    source = importlib.resources.files("xla_backend_cpu").joinpath("native/thread_pool.ll").read_text()
+    native = importlib.resources.files("xla_backend_cpu").joinpath("native")
     builder = _binding().JITLibraryBuilder()
-    builder.add_ir(source)
+    for name in ("thread_pool.ll", "conversions.ll"):
+        builder.add_ir(native.joinpath(name).read_text())
     builder.add_current_process()
     for name in _RUNTIME:
         builder.export_symbol(name)
@@ -138,7 +148,7 @@ def _runtime() -> NativeLibrary:
 
 def runtime_symbols() -> dict[str, int]:
     """The addresses of the native runtime's functions that compiled programs call."""
-    return {"xla_cpu_parallel_for": _runtime().address("xla_cpu_parallel_for")}
+    return {name: _runtime().address(name) for name in _CALLED}
 
 
 def start_workers(threads: int) -> int:

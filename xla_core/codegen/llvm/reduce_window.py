@@ -54,6 +54,8 @@ class WindowForm:
 
     def elements(self, f: FusedIrEmitter, reducer: Reducer, places: Sequence[Digit], inside: Value) -> list[Value]:
         """The registers of the element at a position of the padded operands."""
+        if not self.operands:  # padding alone
+            return reducer.start()
         index = Index(self.dims, places)
         return f.context.choose(
             inside, lambda: reducer.enter([f.value(o, index) for o in self.operands]), reducer.start
@@ -84,6 +86,4 @@ def _reduce_window(f: FusedIrEmitter, instruction: HloInstruction, index: Index)
             return values
         return f.context.nest(("window", instruction, dimension), size, step, carried, name="window")
 
-    if not form.operands:  # padding alone: the initial value, combined with itself
-        return reducer.leave(reducer.combine(reducer.start(), reducer.start()))
     return reducer.leave(over([], b.bool_(True), reducer.start()))
