@@ -374,3 +374,12 @@ def test_programs_are_told_by_their_first_bytes() -> None:
     (result,) = xla.evaluate(module, np.array([1, 2, 3], np.float32))
     np.testing.assert_array_equal(result, [2, 4, 6])
     assert isinstance(parse_bytecode(memoryview(add_file())), Module)
+
+
+def test_many_locations_that_can_not_be_read_leave_the_others() -> None:
+    file = BytecodeFile()
+    broken = [file.attribute("builtin", varint(14) + varint(file.attribute("builtin", varint(99)))) for _ in range(200)]
+    place = file.attribute("builtin", varint(11) + varint(file.text("model.py")) + varint(3) + varint(7))
+    ops = [file.op("func.return", location=location) for location in [*broken, place]]
+    found = [op.location for op in parse_bytecode(module_file(file, ops)).others]
+    assert found == [SourceLocation()] * 200 + [SourceLocation("model.py", 3, 7)]

@@ -43,6 +43,7 @@ class BytecodeLocation:
             try:
                 found_name, found_place, children = _read(self.pool, index)
             except XlaError:
+                self.pool.recover()
                 continue
             name = name or found_name
             place = place or found_place

@@ -67,6 +67,10 @@ class Pool:
             self._nodes += self._sizes[1][index]
         return value
 
+    def recover(self) -> None:
+        """After an error that is no reason to stop: the next entry is at no depth again."""
+        self._depth = self._nodes = 0
+
     def attribute_size(self, index: int) -> int:
         """In how many nodes an attribute that was read would be written out."""
         return self._sizes[0][index]

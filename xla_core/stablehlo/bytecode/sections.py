@@ -89,7 +89,6 @@ class Sections:
         self.strings = _strings(found[_Id.STRING])
         self.properties = _properties(found[_Id.PROPERTIES]) if _Id.PROPERTIES in found else []
         self.dialects: list[str] = []
-        self.dialect_versions: dict[str, tuple[int, int]] = {}
         self.op_names: list[OpName] = []
         self._read_dialects(found[_Id.DIALECT])
         self.resources: list[tuple[int, int] | None] = []
@@ -142,10 +141,9 @@ class Sections:
             name = self.string_at(index, reader, start)
             self.dialects.append(name)
             if has_version:
-                number, section = reader.section()
+                number, _ = reader.section()  # which tells nothing that the ops' own versions don't
                 if number != _Id.DIALECT_VERSION:
                     raise reader.error(f"expected the version of the dialect {name}, found section {number}", start)
-                self.dialect_versions[name] = (section.position, section.end)
         if self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS:
             reader.count()  # of op names, told again by the groups
         while reader.position < reader.end:
