@@ -25,11 +25,11 @@ LoopBody = Callable[[list[Digit], list[Value]], Sequence[Value]]
 
 
 def minor_loop_metadata(extent: int) -> tuple[str, ...]:
-    """Hints for an innermost loop: short ones are unrolled, and vectors may be made of the loop around them.
+    """Hints for a loop over contiguous elements.
 
-    Were a longer one unrolled before the vectorizer sees it, LLVM would do so too, with gathers.
+    Were it unrolled before the vectorizer sees it, LLVM would make vectors of the loop around it, with gathers.
     """
-    return ('!{!"llvm.loop.unroll.disable"}',) if extent >= 8 else ('!{!"llvm.loop.unroll.full"}',)
+    return ('!{!"llvm.loop.unroll.disable"}',) if extent >= 8 else ()
 
 
 class _Scope:

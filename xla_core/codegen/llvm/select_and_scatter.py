@@ -75,7 +75,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
                 return over([*places, found], b.and_(inside, fits), values)
 
             size = form.window[dimension].size
-            return context.nest(("window", dimension), size, step, carried, name="window", metadata=_ROLLED)
+            return context.nest(("window", dimension), size, step, carried, name="window")
 
         def consider(places: list[Digit], carried: list[Value]) -> list[Value]:
             index = Index(form.dims, places)
@@ -108,7 +108,5 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
         context.nest("source", math.prod(source_rest), each, name="source")
     context.close_loop(loop)
 
-
-_ROLLED = ('!{!"llvm.loop.unroll.disable"}',)  # unrolled, a window's comparisons become branches that are mispredicted
 
 SELECT_AND_SCATTER = Hero(_matches, _plan, _emit)
