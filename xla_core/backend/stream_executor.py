@@ -92,4 +92,4 @@ class StreamExecutor(abc.ABC):
         """Waits for all work of this device that the executor knows of beyond its streams."""
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Gives the device back. Nothing is called after it."""
+        """Gives the device back. Nothing is called after it but `deallocate`, for memory that somebody still holds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import threading
 from collections import deque
@@ -32,6 +33,10 @@ def format_bytes(size: float) -> str:
     return f"{size:.1f} GiB"
 
 
+def _key(memory: DeviceMemory) -> int | tuple[int, int]:
+    return (memory.memory_space, memory.size) if memory.memory_space else memory.size
+
+
 class MemoryStats:
     """Bytes of one device at one moment.
 
@@ -60,13 +65,17 @@ class PoolAllocator(Allocator):
 
     The fast paths take no lock: a list's append and pop are atomic, and a destructor may call `free` at any point of
     any thread, also within `allocate`.
+
+    Memory is kept by its own size, which may be more than was asked for.
     """
 
     def __init__(self, executor: StreamExecutor, stream: Stream, limit: int | None = None) -> None:
         self._executor = executor
         self._stream = stream
         self._limit = limit
-        self._pool: dict[int | tuple[int, int], list[DeviceMemory]] = {}
+        self._pool: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # by what the memory has
+        self._asked: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # the same lists, by what is asked for
+        self._closed = False
         self._deferred: deque[tuple[DeviceMemory, list[Event]]] = deque()
         self._lock = threading.RLock()
         self._reserved = 0
@@ -78,13 +87,15 @@ class PoolAllocator(Allocator):
         size = -(-size // grain) * grain or grain
         key = (memory_space, size) if memory_space else size
         try:
-            return self._pool[key].pop()
+            return self._asked[key].pop()
         except (KeyError, IndexError):
             return self._allocate(size, memory_space, key)
 
     def free(self, memory: DeviceMemory) -> None:
-        key = (memory.memory_space, memory.size) if memory.memory_space else memory.size
-        self._pool[key].append(memory)
+        if self._closed:
+            self._give_back([memory])
+        else:
+            self._pool[_key(memory)].append(memory)
 
     def free_after(self, memory: DeviceMemory, events: list[Event]) -> None:
         """Like `free`, but other streams still work on it until `events`."""
@@ -92,15 +103,15 @@ class PoolAllocator(Allocator):
 
     def _allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory:
         with self._lock:
-            pool = self._pool.setdefault(key, [])
             self._sweep()
-            if pool:
-                return pool.pop()
+            with contextlib.suppress(IndexError):
+                return self._asked.setdefault(key, self._pool.setdefault(key, [])).pop()
             for attempt in range(3):
                 if self._limit is None or self._reserved + size <= self._limit:
                     memory = self._executor.allocate(size, memory_space)
                     if memory is not None:
-                        self._reserved += size
+                        self._asked[key] = self._pool.setdefault(_key(memory), [])
+                        self._reserved += memory.size
                         self._peak = max(self._peak, self._reserved)
                         self._allocations += 1
                         return memory
@@ -134,17 +145,41 @@ class PoolAllocator(Allocator):
         """Gives the pooled memory back to the device; returns how many bytes. Waits for the stream's work."""
         with self._lock:
             self._sweep()
-            if not any(self._pool.values()):
+            # Taken first, waited for then: what others free meanwhile, with work on it, comes after these.
+            memories = self._take_pooled()
+            if not memories:
                 return 0
-            self._stream.synchronize()
-            freed = 0
-            for pool in self._pool.values():
-                while pool:
-                    memory = pool.pop()
-                    freed += memory.size
-                    self._executor.deallocate(memory)
-            self._reserved -= freed
-            return freed
+            try:
+                self._stream.synchronize()
+            except BaseException:
+                for memory in memories:
+                    self.free(memory)
+                raise
+            return self._give_back(memories)
+
+    def close(self) -> None:
+        """Gives pooled memory back, and from now on what is freed. The stream's work is done by then."""
+        with self._lock:
+            self._closed = True
+            self._sweep()
+            self._give_back(self._take_pooled())
+
+    def _take_pooled(self) -> list[DeviceMemory]:
+        taken: list[DeviceMemory] = []
+        for pool in list(self._pool.values()):
+            for _ in range(len(pool)):
+                try:
+                    taken.append(pool.pop())
+                except IndexError:  # another thread took it
+                    break
+        return taken
+
+    def _give_back(self, memories: list[DeviceMemory]) -> int:
+        for memory in memories:
+            self._executor.deallocate(memory)
+        freed = sum(memory.size for memory in memories)
+        self._reserved -= freed
+        return freed
 
     @property
     def limit(self) -> int | None:

@@ -101,6 +101,7 @@ class Device:
             self.platform.transfer_manager.close_queues(self.local_ordinal)
             for stream in (self.h2d_stream, self.compute_stream, self.d2h_stream):
                 stream.close()
+            self.allocator.close()
 
     def __repr__(self) -> str:
         return f"<Device {self.platform.name}:{self.id}>"

@@ -1,0 +1,141 @@
+"""The pool of device memory: what it keeps, gives back, and how it counts."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+from xla_core.backend import DeviceMemory
+from xla_core.errors import ResourceExhaustedError
+from xla_core.runtime.allocator import PoolAllocator
+
+
+class Executor:
+    """Counts; gives memory in multiples of `grain`."""
+
+    ordinal = 0
+
+    def __init__(self, grain: int = 1) -> None:
+        self.grain = grain
+        self.live: set[int] = set()
+        self.count = 0
+
+    def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory:
+        self.count += 1
+        self.live.add(self.count)
+        return DeviceMemory(self.count, -(-size // self.grain) * self.grain, memory_space=memory_space)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        self.live.remove(memory.handle)
+
+
+class Stream:
+    def __init__(self) -> None:
+        self.while_waiting = lambda: None
+
+    def synchronize(self) -> None:
+        self.while_waiting()
+
+
+def test_what_is_freed_while_trim_waits_stays() -> None:
+    executor, stream = Executor(), Stream()
+    pool = PoolAllocator(executor, stream)
+    busy, idle = pool.allocate(256), pool.allocate(256)
+    pool.free(idle)
+    stream.while_waiting = lambda: pool.free(busy)  # another thread's, with work enqueued on it
+    assert pool.trim() == 256
+    assert executor.live == {busy.handle}
+    assert pool.allocate(256) is busy
+
+
+def test_a_trim_that_is_interrupted_loses_nothing() -> None:
+    executor, stream = Executor(), Stream()
+    pool = PoolAllocator(executor, stream)
+    pool.free(pool.allocate(256))
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    stream.while_waiting = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        pool.trim()
+    assert pool.stats().bytes_pooled == 256
+
+
+def test_a_device_that_gives_more_than_is_asked() -> None:
+    executor = Executor(grain=1024)
+    pool = PoolAllocator(executor, Stream())
+    memory = pool.allocate(100)
+    assert pool.stats().bytes_in_use == 1024
+    pool.free(memory)
+    assert pool.stats().bytes_pooled == 1024
+    assert pool.allocate(256) is memory
+    pool.free(memory)
+    assert pool.allocate(1024) is memory
+    pool.free(memory)
+    assert pool.trim() == 1024
+    assert pool.stats().bytes_reserved == 0
+
+
+def test_memory_never_goes_to_those_who_need_more() -> None:
+    executor = Executor(grain=1024)
+    pool = PoolAllocator(executor, Stream())
+    pool.free(pool.allocate(256))  # 1024
+    pool.trim()
+    executor.grain = 1
+    pool.free(pool.allocate(256))
+    assert pool.allocate(1024).size == 1024
+
+
+def test_a_closed_pool_keeps_nothing() -> None:
+    executor = Executor()
+    pool = PoolAllocator(executor, Stream())
+    exported, pooled = pool.allocate(256), pool.allocate(512)
+    pool.free(pooled)
+    pool.close()
+    assert executor.live == {exported.handle}
+    pool.free(exported)
+    assert not executor.live
+
+
+def test_a_closed_client_gives_its_memory_back(client) -> None:
+    device = client.devices[0]
+    kept = client.buffer_from_host(np.zeros(1000, np.float32))
+    client.buffer_from_host(np.zeros(5000, np.float32)).delete()
+    client.close()
+    assert device.memory_stats().bytes_pooled == 0
+    del kept
+    gc.collect()
+    assert device.memory_stats().bytes_reserved == 0
+
+
+def test_threads_that_run_while_another_trims(client) -> None:
+    device = client.devices[0]
+    array = np.arange(1000, dtype=np.float32)
+    stop = threading.Event()
+    wrong: list[object] = []
+
+    def work() -> None:
+        while not stop.is_set():
+            if not np.array_equal(np.asarray(client.buffer_from_host(array)), array):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(200):
+        device.allocator.trim()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_no_memory_says_who_has_it(client) -> None:
+    device = client.devices[0]
+    device.memory_limit = 1 << 16
+    with pytest.raises(ResourceExhaustedError, match=r"limit is 64\.0 KiB"):
+        client.buffer_from_host(np.zeros(1 << 20, np.uint8))
