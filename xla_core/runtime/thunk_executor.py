@@ -10,7 +10,7 @@ import numpy as np
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import Allocator, RunOptions
-from xla_core.backend.stream import Stream
+from xla_core.backend.stream import Event, Stream
 from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
 from xla_core.errors import CancelledError, InternalError, UnimplementedError
@@ -70,6 +70,23 @@ class ThunkRun:
 ThunkHandler = Callable[[Thunk, ThunkRun], None]
 
 
+class _Constant:
+    """A constant's memory on one device, and the event of its last upload."""
+
+    __slots__ = ("_settled", "allocator", "memory", "uploaded")
+
+    def __init__(self, memory: DeviceMemory, allocator: Allocator) -> None:
+        self.memory = memory
+        self.allocator = allocator
+        self.uploaded: Event | None = None
+        self._settled = False
+
+    def is_there(self) -> bool:
+        if not self._settled and self.uploaded is not None:
+            self._settled = self.uploaded.ready and self.uploaded.error is None
+        return self._settled
+
+
 class ThunkExecutor:
     """Runs a ThunkProgram on any stream. Made once for a program; runs of it may overlap.
 
@@ -82,8 +99,9 @@ class ThunkExecutor:
     """
 
     def __init__(self, program: ThunkProgram, handlers: Mapping[type[Thunk], ThunkHandler] | None = None) -> None:
-        self._constants: dict[tuple[StreamExecutor, int], tuple[DeviceMemory, Allocator]] = {}
+        self._constants: dict[tuple[StreamExecutor, int], _Constant] = {}
         self._pieces: dict[bool, list[tuple[BufferAllocation, list[_Key]]]] = {}
+        self._lengths: dict[int, int] = {}  # by the id of a loop
         self._lock = threading.Lock()
         self._cancelled = False
         self.program = program
@@ -114,19 +132,20 @@ class ThunkExecutor:
                         memories[place] = memory
                         if allocation.kind is AllocationKind.TEMP:
                             temporaries.append(memory)
-        except Exception:
-            for memory in taken:
+            for parameter, argument in zip(self.program.parameters, arguments, strict=True):
+                if parameter is not None:
+                    memories[parameter.index, 0, parameter.size] = argument
+            run = ThunkRun(options, options.stream, memories)
+            for thunk in self.program.thunks:
+                self.enqueue(thunk, run)
+            results = run.memories(self.program.results)
+        except BaseException:
+            for memory in taken:  # free in the stream's order: after what was enqueued
                 allocator.free(memory)
             raise
-        for parameter, argument in zip(self.program.parameters, arguments, strict=True):
-            if parameter is not None:
-                memories[parameter.index, 0, parameter.size] = argument
-        run = ThunkRun(options, options.stream, memories)
-        for thunk in self.program.thunks:
-            self.enqueue(thunk, run)
         for memory in temporaries:
             allocator.free(memory)
-        return run.memories(self.program.results)
+        return results
 
     def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
         """Enqueues one thunk on the run's stream."""
@@ -162,27 +181,33 @@ class ThunkExecutor:
         return found
 
     def _constant(self, options: RunOptions, allocation: BufferAllocation) -> DeviceMemory:
-        """Constants are put on each device once, and stay."""
+        """Constants stay on each device. They are put there by each run until one upload is known to have succeeded: a
+        stream whose work has failed does none.
+        """
         key = (options.executor, allocation.index)
         with self._lock:
+            if allocation.constant is None:
+                raise InternalError(f"{allocation} has no constant")
             held = self._constants.get(key)
             if held is None:
-                if allocation.constant is None:
-                    raise InternalError(f"{allocation} has no constant")
                 memory = options.allocator.allocate(allocation.size, allocation.memory_space)
+                held = self._constants[key] = _Constant(memory, options.allocator)
+            if not held.is_there():
                 shape = allocation.constant.shape.with_default_layout()
                 array = np.ascontiguousarray(allocation.constant.literal.array)
-                options.transfer_manager.transfer_to_device_async(options.stream, array, memory, shape, immutable=True)
-                held = self._constants[key] = (memory, options.allocator)
-            return held[0]
+                stream, manager = options.stream, options.transfer_manager
+                manager.transfer_to_device_async(stream, array, held.memory, shape, immutable=True)
+                held.uploaded = stream.create_event()
+                stream.record(held.uploaded)
+            return held.memory
 
     def cancel(self) -> None:
         """Ends the loops of runs that are under way, and of later ones, with CancelledError."""
         self._cancelled = True
 
     def __del__(self) -> None:
-        for memory, allocator in self._constants.values():
-            allocator.free(memory)
+        for held in self._constants.values():
+            held.allocator.free(held.memory)
 
     # -- thunks that need nothing of the host --------------------------------------------------------------------------
 
@@ -203,7 +228,7 @@ class ThunkExecutor:
     # -- thunks that the host takes part in ----------------------------------------------------------------------------
 
     def _while(self, thunk: WhileThunk, run: ThunkRun) -> None:
-        if thunk.trip_count is not None and thunk.trip_count * len(thunk.body) <= _UNROLLED:
+        if thunk.trip_count is not None and self._unrolled(thunk) <= _UNROLLED:
             for _ in range(thunk.trip_count):
                 for inner in thunk.body:
                     self.enqueue(inner, run)
@@ -226,6 +251,19 @@ class ThunkExecutor:
                 trips += 1
 
         self._driven(drive, run)
+
+    def _unrolled(self, thunk: WhileThunk) -> int:
+        """How many items are enqueued when a loop of known length and the short ones within it are unrolled."""
+        found = self._lengths.get(id(thunk))
+        if found is None:
+            found = self._lengths[id(thunk)] = (thunk.trip_count or 0) * sum(map(self._items, thunk.body))
+        return found
+
+    def _items(self, thunk: Thunk) -> int:
+        if isinstance(thunk, WhileThunk) and thunk.trip_count is not None:
+            length = self._unrolled(thunk)
+            return length if length <= _UNROLLED else 1  # a longer one is one item, driven in its turn
+        return sum(map(self._items, thunk.thunks)) if isinstance(thunk, CallThunk) else 1
 
     def _conditional(self, thunk: ConditionalThunk, run: ThunkRun) -> None:
         def drive(run: ThunkRun) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from xla_backend_cpu.blas import symbol_address
 from xla_backend_cpu.codegen.module_emitter import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
-from xla_backend_cpu.host import load_object, runtime_symbols, start_workers
+from xla_backend_cpu.host import architecture, host_triple, load_object, runtime_symbols, start_workers
 from xla_backend_cpu.host_calls import HostCalls, HostRun, host_call_address
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
-from xla_core.errors import CancelledError, InternalError, InvalidArgumentError
+from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, InvalidArgumentError
 from xla_core.hlo import HloModule, parse_hlo
 from xla_core.runtime import HostStream
 
@@ -36,6 +36,7 @@ class NativeProgram:
     """All that a run needs, as data; what is serialized.
 
     Attributes:
+        triple: what the code is for.
         code: an object file that defines the entry.
         slots: length of the table of addresses; slot 0 is the run's context.
         parameters: the slot of each argument.
@@ -49,6 +50,7 @@ class NativeProgram:
         collective_timeout: seconds that a device waits for others.
     """
 
+    triple: str
     code: bytes
     slots: int
     parameters: tuple[int, ...]
@@ -112,10 +114,12 @@ class CpuExecutable(Executable):
         self._host_calls = HostCalls(module, program.host_calls, program.collective_timeout)
         if program.host_calls:
             imports[HOST_CALL] = host_call_address()
-        self._library = load_object(program.code, [ENTRY], imports | runtime_symbols())
-        self._entry = self._library.function(ENTRY, ctypes.c_int32, ctypes.c_void_p)
-        if program.threads > 1:
-            start_workers(program.threads)
+        self._runs_here = architecture(program.triple) == architecture(host_triple())
+        if self._runs_here:
+            self._library = load_object(program.code, [ENTRY], imports | runtime_symbols())
+            self._entry = self._library.function(ENTRY, ctypes.c_int32, ctypes.c_void_p)
+            if program.threads > 1:
+                start_workers(program.threads)
         storage = ctypes.create_string_buffer(len(program.constants) + ALIGNMENT)
         base = -(-ctypes.addressof(storage) // ALIGNMENT) * ALIGNMENT
         ctypes.memmove(base, program.constants, len(program.constants))
@@ -129,6 +133,11 @@ class CpuExecutable(Executable):
     ) -> Sequence[DeviceMemory]:
         """One native call on the stream."""
         program, allocator = self._program, run_options.allocator
+        if not self._runs_here:
+            raise FailedPreconditionError(
+                f"the code is for {program.triple}, this process is {host_triple()}",
+                hint="take its artifacts (`xla compile --emit asm` or `object`) to a machine of that kind",
+            )
         table = self._table_type()
         host_run = None
         if program.host_calls:
@@ -142,24 +151,31 @@ class CpuExecutable(Executable):
             table[slot] = address
         for slot, memory in zip(program.parameters, arguments, strict=True):
             table[slot] = memory.handle + memory.offset
-        results = []
-        for place in program.results:
-            if place.donor is None:
-                memory = allocator.allocate(place.size)
-                table[place.slot] = memory.handle + memory.offset
-            else:
-                memory = arguments[place.donor]
-            results.append(memory)
         stream = run_options.stream
         if not isinstance(stream, HostStream):
             raise InternalError(f"a CPU executable runs on host streams, not on {type(stream).__name__}")
-        if program.temp_bytes:
-            temporaries = allocator.allocate(program.temp_bytes)
-            table[program.temp_slot] = temporaries.handle + temporaries.offset
+        results, taken = [], []
+        try:
+            for place in program.results:
+                if place.donor is None:
+                    memory = allocator.allocate(place.size)
+                    taken.append(memory)
+                    table[place.slot] = memory.handle + memory.offset
+                else:
+                    memory = arguments[place.donor]
+                results.append(memory)
+            temporaries = None
+            if program.temp_bytes:
+                temporaries = allocator.allocate(program.temp_bytes)
+                taken.append(temporaries)
+                table[program.temp_slot] = temporaries.handle + temporaries.offset
             stream.enqueue(work, program.microseconds)
+        except BaseException:
+            for memory in taken:
+                allocator.free(memory)
+            raise
+        if temporaries is not None:
             allocator.free(temporaries)
-        else:
-            stream.enqueue(work, program.microseconds)
         if host_run is not None:
             host_run.report_end(stream)
         return results
