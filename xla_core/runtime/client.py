@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -50,6 +51,7 @@ class Client:
         count = self.platform.visible_device_count()
         if count < 1:
             raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
+        self.launch_lock = threading.RLock()  # held while a sharded run is enqueued on all its devices
         self._sizes: dict[int, int] = {}
         self._device_shapes: dict[tuple[np.dtype, tuple[int, ...]], Shape] = {}
         self.devices: tuple[Device, ...] = tuple(Device(self, self.platform, i, i) for i in range(count))
@@ -198,7 +200,11 @@ class Client:
             free = device.compute_stream.finish()
             if free is not _READY:
                 stream.wait(free)
-            manager.transfer_to_device_async(stream, array, memory, shape)
+            try:
+                manager.transfer_to_device_async(stream, array, memory, shape)
+            except BaseException:
+                device.allocator.free_after(memory, [stream.finish()])
+                raise
             done = stream.finish()
         if done is _READY:
             return Buffer(device, memory, shape, None)

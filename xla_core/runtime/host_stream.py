@@ -129,7 +129,7 @@ class HostStream(Stream):
         """For a stream whose only user is a worker that may block: a handoff gains nothing there."""
         self._inline_limit = float("inf")
 
-    def _run(self, work: Work) -> None:
+    def _run(self, work: Work, *, in_worker: bool = False) -> None:
         start = time.perf_counter_ns() if profiler._active is not None else 0
         try:
             work()
@@ -137,7 +137,8 @@ class HostStream(Stream):
             self._error = as_xla_error(error, f"work on {self.name}")
         except BaseException as error:  # Ctrl-C in work that runs inline: the work is half done, the caller must know
             self._error = CancelledError(f"work on {self.name} was interrupted by {type(error).__name__}")
-            raise
+            if not in_worker:
+                raise
         active = profiler.active()
         if active is not None and start:
             active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
@@ -177,7 +178,7 @@ class HostStream(Stream):
                 if isinstance(item, tuple):
                     item[0].complete(item[1], self._error)
                 elif self._error is None or item == self._forget:
-                    self._run(item)
+                    self._run(item, in_worker=True)
                 # Popped while busy is held: a head that is done must not look like waiting work, nor the reverse.
                 self._queue.popleft()
             del item
@@ -297,8 +298,9 @@ def _close_all() -> None:
     """At exit: lets the workers finish what was enqueued, while modules still stand. Work that waits for what never
     comes (an infeed) must not keep the process.
     """
+    deadline = time.monotonic() + _EXIT_SECONDS
     for stream in list(_streams):
-        stream.close(_EXIT_SECONDS)
+        stream.close(max(0.0, deadline - time.monotonic()))
 
 
 def _after_fork() -> None:

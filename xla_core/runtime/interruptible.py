@@ -8,8 +8,6 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from xla_core.errors import CancelledError
-
 __all__ = ["run_interruptible"]
 
 T = TypeVar("T")
@@ -17,11 +15,10 @@ T = TypeVar("T")
 _SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it; so wait in pieces
 
 
-class _Interrupted(CancelledError):
-    """Raised within the worker; nobody waits for its result any more."""
-
-    def __init__(self) -> None:
-        super().__init__("interrupted")
+class _Interrupted(BaseException):
+    """Raised within the worker; nobody waits for its result any more. No XlaError, nor an Exception: the work must not
+    take it for a failure of its own and go on.
+    """
 
 
 def run_interruptible(work: Callable[[], T], name: str) -> T:

@@ -11,13 +11,14 @@ from xla_core import profiler
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.entry import donated_parameters
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats, RunOptions
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError, XlaError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.communicator import report_failure
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
+from xla_core.runtime.host_stream import as_xla_error
 
 if TYPE_CHECKING:
     from xla_core.backend.device_memory import DeviceMemory
@@ -126,36 +127,48 @@ class _DeviceProgram:
             self._check_donated_once(memories)
         device = self.device
         stream = run_options.stream
-        copies = []
-        for index in self.donated:
-            argument = arguments[index]
-            if argument._hold is not None:
-                copy = device.allocator.allocate(memories[index].size)
-                copies.append((index, copy))
-            elif argument._pending is not None:
-                for event in argument._pending:
-                    stream.wait(event)
-        for index, copy in copies:
-            stream.memcpy_d2d(copy, memories[index])
-            memories[index] = copy
+        copies: list[DeviceMemory] = []
+        try:
+            for index in self.donated:
+                argument = arguments[index]
+                if argument._hold is not None:
+                    copy = device.allocator.allocate(memories[index].size)
+                    copies.append(copy)
+                    stream.memcpy_d2d(copy, memories[index])
+                    memories[index] = copy
+                elif argument._pending is not None:
+                    for event in argument._pending:
+                        stream.wait(event)
+        except BaseException:
+            _free_all(device, copies)
+            raise
+        results: Sequence[DeviceMemory] = ()
         try:
             results = self.execute(run_options, memories)
-        except Exception:
-            for _, copy in copies:
-                device.allocator.free(copy)
+        except (ResourceExhaustedError, FailedPreconditionError):  # refused before anything was enqueued
+            _free_all(device, copies)
             raise
+        except BaseException:
+            self._hand_over(arguments, memories, results)
+            raise
+        self._hand_over(arguments, memories, results)
+        return results
+
+    def _hand_over(
+        self, arguments: Sequence[Buffer], memories: list[DeviceMemory], results: Sequence[DeviceMemory]
+    ) -> None:
+        """Ends the donated arguments; what isn't a result's memory is free."""
         returned = {id(memory) for memory in results}
         for index in self.donated:
             argument = arguments[index]
             memory = memories[index]
             if id(memory) not in returned:
-                device.allocator.free(memory)
+                self.device.allocator.free(memory)
             if argument._memory is memory:
                 argument._memory = None  # it is the executable's now
                 argument._gone = f"donated to {self.name}"
             else:
                 argument._take(f"donated to {self.name}")
-        return results
 
     # -- what is not the common case ---------------------------------------------------------------------------------
 
@@ -208,6 +221,11 @@ class _DeviceProgram:
                     f"arguments {other} and {index} of {self.name} are the same buffer, and it is donated",
                     hint="pass a copy, or compile with CompileOptions(donate=())",
                 )
+
+
+def _free_all(device: Device, memories: list[DeviceMemory]) -> None:
+    for memory in memories:
+        device.allocator.free(memory)
 
 
 def _raiser(error: XlaError) -> Callable[[RunOptions, Sequence[DeviceMemory]], Sequence[DeviceMemory]]:
@@ -291,20 +309,24 @@ class LoadedExecutable:
                 f"{self.name} runs on {len(self._programs)} devices ({self.num_replicas} replicas x "
                 f"{self.num_partitions} partitions), arguments are given for {len(arguments)}"
             )
+        self._client._alive()
         run_id = next(_run_ids)
         rows = [
             [a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(row)]
             for program, row in zip(self._programs, arguments, strict=True)
         ]
         results: list[tuple[Buffer, ...]] = []
-        try:
-            for program, row in zip(self._programs, rows, strict=True):
-                results.append(self._profiled(program, row, program.run_options.with_run_id(run_id)))
-        except XlaError as error:  # those that were started must not wait for the rest
-            for program in self._programs[len(results) :]:
-                options = program.run_options
-                report_failure(run_id, (options.replica_id, options.partition_id), error)
-            raise
+        # Two runs that meet in collectives must come in the same order on all their devices.
+        with self._client.launch_lock:
+            try:
+                for program, row in zip(self._programs, rows, strict=True):
+                    results.append(self._profiled(program, row, program.run_options.with_run_id(run_id)))
+            except BaseException as error:  # those that were started must not wait for the rest
+                cause = as_xla_error(error, f"starting {self.name}")
+                for program in self._programs[len(results) :]:
+                    options = program.run_options
+                    report_failure(run_id, (options.replica_id, options.partition_id), cause)
+                raise
         return results
 
     def _profiled(

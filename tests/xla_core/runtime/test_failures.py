@@ -1,0 +1,220 @@
+"""What a failure leaves behind: memory, donated arguments, constants, streams, the other devices of a run."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xla_core.errors import CancelledError, InternalError, ResourceExhaustedError, XlaError
+from xla_core.runtime import HostEvent, HostStream
+from xla_core.runtime.interruptible import _Interrupted
+from xla_core.runtime.loaded_executable import report_failure
+from xla_core.runtime.thunk_executor import ThunkExecutor
+from xla_core.schedule import FillThunk, ThunkProgram, WhileThunk
+
+_spec = importlib.util.spec_from_file_location("runtime_programs", Path(__file__).with_name("programs.py"))
+programs = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(programs)
+
+A = np.arange(4, dtype=np.float32)
+B = np.ones(4, np.float32)
+
+
+def in_use(client) -> int:
+    return client.devices[0].memory_stats().bytes_in_use
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
+def test_a_run_that_broke_off_ends_its_donated_arguments(client, monkeypatch, kind) -> None:
+    exe = client.compile(programs.step())
+    program = exe._programs[0]
+
+    def breaks(options, arguments) -> None:
+        raise kind
+
+    monkeypatch.setattr(program, "execute", breaks)
+    state, x = client.buffer_from_host(A), client.buffer_from_host(B)
+    looked_at = client.buffer_from_host(A)
+    view = np.asarray(looked_at)
+    for donated in (state, looked_at):
+        with pytest.raises(kind):
+            exe.execute([donated, x])
+        assert donated.is_deleted()
+    assert view.tolist() == A.tolist()
+    del view, looked_at, state
+    assert in_use(client) == 256  # x
+
+
+def test_a_copy_of_a_donated_argument_that_finds_no_memory(client) -> None:
+    exe = client.compile(programs.step())
+    state, x = client.buffer_from_host(A), client.buffer_from_host(B)
+    view = np.asarray(state)
+    client.devices[0].memory_limit = 512
+    for _ in range(3):
+        with pytest.raises(ResourceExhaustedError):
+            exe.execute([state, x])
+        assert in_use(client) == 512
+    assert np.asarray(state).tolist() == view.tolist()
+
+
+def test_an_upload_that_fails_keeps_no_memory(client, monkeypatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise InternalError("no")
+
+    monkeypatch.setattr(client.platform.transfer_manager, "transfer_to_device_async", fails)
+    for _ in range(3):
+        with pytest.raises(InternalError):
+            client.buffer_from_host(A)
+    assert in_use(client) == 0
+
+
+def test_runs_on_several_devices_come_in_one_order(client, monkeypatch) -> None:
+    from xla_core import CompileOptions
+
+    exe = client.compile(programs.negate(), CompileOptions(num_replicas=2))
+    rows = [[client.buffer_from_host(A, device)] for device in client.devices]
+    order: list[list[int]] = [[], []]
+    for index, program in enumerate(exe._programs):
+
+        def slow(options, arguments, index=index, execute=program.execute):
+            order[index].append(options.run_id)
+            time.sleep(0.001)
+            return execute(options, arguments)
+
+        monkeypatch.setattr(program, "execute", slow)
+    threads = [threading.Thread(target=lambda: [exe.execute_sharded(rows) for _ in range(20)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(order[0]) == 80
+    assert order[0] == order[1]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
+def test_a_device_that_cannot_start_is_told_to_the_others(client, monkeypatch, kind) -> None:
+    from xla_core import CompileOptions
+
+    exe = client.compile(programs.negate(), CompileOptions(num_replicas=2))
+    told: list[tuple[tuple[int, int], XlaError]] = []
+    monkeypatch.setitem(
+        type(exe).execute_sharded.__globals__, report_failure.__name__, lambda run, device, e: told.append((device, e))
+    )
+
+    def breaks(options, arguments) -> None:
+        raise kind("boom")
+
+    monkeypatch.setattr(exe._programs[1], "execute", breaks)
+    with pytest.raises(kind):
+        exe.execute_sharded([[client.buffer_from_host(A, device)] for device in client.devices])
+    assert [device for device, _ in told] == [(1, 0)]
+    assert isinstance(told[0][1], XlaError)
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
+def test_work_that_ends_the_thread_poisons_the_stream(kind) -> None:
+    stream = HostStream(SimpleNamespace(ordinal=0))
+
+    def leave() -> None:
+        raise kind
+
+    stream.host_callback(leave)
+    stream.synchronize()
+    assert isinstance(stream.error, CancelledError)
+    stream.recover()
+    done: list[int] = []
+    stream.host_callback(lambda: done.append(1))
+    stream.synchronize()
+    assert done == [1]
+    stream.close()
+
+
+def test_an_interruption_is_no_error_that_work_could_handle() -> None:
+    assert not issubclass(_Interrupted, Exception)
+
+
+def test_stuck_streams_share_one_deadline_at_exit() -> None:
+    program = """
+        import threading
+        from types import SimpleNamespace
+        from xla_core.runtime import HostStream, host_stream
+        host_stream._EXIT_SECONDS = 1.0
+        never = threading.Event()
+        streams = [HostStream(SimpleNamespace(ordinal=0)) for _ in range(20)]
+        for stream in streams:
+            stream.host_callback(never.wait)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=15)
+
+
+TWO = """HloModule two
+ENTRY m {
+  p = f32[] parameter(0)
+  a = f32[1000000]{0} broadcast(p), dimensions={}
+  b = f32[2000000]{0} broadcast(p), dimensions={}
+  ROOT r = (f32[1000000]{0}, f32[2000000]{0}) tuple(a, b)
+}"""
+
+
+@pytest.mark.parametrize("backend", ["cpu", "template"])
+def test_a_run_without_memory_keeps_none(backend: str) -> None:
+    pytest.importorskip(f"xla_backend_{backend}")
+    from xla_core import Client
+
+    with Client(backend) as client:
+        exe = client.compile(TWO)
+        client.devices[0].memory_limit = 10_000_000
+        for _ in range(3):
+            with pytest.raises(ResourceExhaustedError):
+                exe(np.float32(1))
+            client.synchronize()
+            client.devices[0].allocator.trim()
+            assert in_use(client) <= 256
+
+
+def loop(trips: int, body: list, name: str = "loop") -> WhileThunk:
+    return WhileThunk(name, None, (), tuple(body), trips)
+
+
+def test_nested_loops_are_unrolled_by_what_they_enqueue() -> None:
+    fill = FillThunk("fill", None, 0)
+    inner = loop(1000, [fill, fill])
+    outer = loop(500, [inner, fill])
+    executor = ThunkExecutor(ThunkProgram((), (outer,), (), ()))
+    assert executor._unrolled(inner) == 2000
+    assert executor._unrolled(outer) == 500 * 2001
+    assert executor._unrolled(loop(3, [outer])) == 3  # each is driven: one item
+
+
+KONSTANT = """HloModule k
+ENTRY m {
+  p = f32[4]{0} parameter(0)
+  k = f32[4]{0} constant({1, 2, 3, 4})
+  ROOT r = f32[4]{0} add(p, k)
+}"""
+
+
+def test_constants_are_there_after_a_first_run_that_failed() -> None:
+    pytest.importorskip("xla_backend_template", reason="xla-backend-template is not installed")
+    from xla_core import Client
+
+    with Client("template") as client:
+        exe = client.compile(KONSTANT)
+        bad = client.buffer_from_host(np.zeros(4, np.float32)).block_until_ready()
+        failed = HostEvent()
+        failed.complete(failed.arm(), InternalError("upstream"))
+        bad._event = failed
+        (out,) = exe.execute([bad])
+        with pytest.raises(InternalError, match="upstream"):
+            np.asarray(out)
+        for _ in range(3):
+            assert np.asarray(exe(np.zeros(4, np.float32))[0]).tolist() == [1, 2, 3, 4]
