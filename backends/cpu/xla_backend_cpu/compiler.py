@@ -206,6 +206,7 @@ def _program(
             # A result without elements may lie in a parameter that isn't donated; it gets memory of its own.
             results.append(ResultPlace(slot, place.size, donors.get(slot) if place.size else None))
     return NativeProgram(
+        triple=emitter.abi.triple,
         code=code,
         slots=1 + len(assignment.allocations),
         parameters=tuple(parameters[i] for i in range(len(parameters))),

@@ -15,6 +15,7 @@ from xla_core.errors import InternalError
 
 __all__ = [
     "NativeLibrary",
+    "architecture",
     "host_cpu",
     "host_features",
     "host_triple",
@@ -68,6 +69,12 @@ def host_triple() -> str:
     """The triple of the process."""
     triple: str = _binding().get_process_triple()
     return triple
+
+
+def architecture(triple: str) -> str:
+    """The instruction set that a triple names."""
+    name = triple.partition("-")[0]
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
 
 
 @functools.cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xla_backend_cpu.compiler import CpuCompiler
 
 import xla_core as xla
 
@@ -132,3 +133,16 @@ ENTRY main {
     with pytest.raises(xla.XlaError, match=r"model\.py:7") as caught:
         client.compile(text)
     assert caught.value.code is xla.StatusCode.UNIMPLEMENTED
+
+
+def test_code_for_another_machine_is_not_run(client):
+    class Riscv(CpuCompiler):
+        triple = "riscv64-unknown-linux-gnu"
+        cpu = "generic-rv64"
+        features = frozenset({"m", "a", "f", "d", "v"})
+
+    executable = Riscv().compile(xla.parse(LOOP), xla.CompileOptions(keep_artifacts=True))
+    assert "vsetvli" in executable.artifacts()["asm"] or "flw" in executable.artifacts()["asm"]
+    device = client.devices[0]
+    with pytest.raises(xla.FailedPreconditionError, match=r"riscv64.*this process is"):
+        executable.execute_async_on_stream(device.run_options, [])
