@@ -12,7 +12,12 @@ import jax.numpy as jnp  # noqa: E402  (after importorskip)
 import jax.scipy.linalg as jsl  # noqa: E402
 from jax import lax  # noqa: E402
 
-TYPES = [np.float32, np.float64, np.complex64, np.complex128]
+TYPES = [
+    np.float32,
+    pytest.param(np.float64, marks=pytest.mark.slow),
+    pytest.param(np.complex64, marks=pytest.mark.slow),
+    np.complex128,
+]
 
 
 @pytest.fixture(autouse=True)
