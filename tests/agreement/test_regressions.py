@@ -1,0 +1,90 @@
+"""Programs that once came out wrong, made small."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+
+
+@pytest.fixture(scope="module", params=["cpu", "template"])
+def client(request):
+    with xla.Client(request.param) as made:
+        yield made
+
+
+def agree(client, text, *arguments):
+    module = xla.parse(text)
+    expected = xla.evaluate(module, *arguments)
+    results = [np.asarray(r) for r in client.compile(module)(*arguments)]
+    for result, want in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(result, want)
+
+
+def test_an_argument_without_elements_that_is_returned(client):
+    """Its memory was the argument's and the result's, and was given to two others after both had gone."""
+    text = "HloModule m\nENTRY e {\n  x = f32[2,0] parameter(0)\n  y = f32[3] parameter(1)\n"
+    text += "  ROOT t = (f32[2,0], f32[3], f32[2,0]) tuple(x, y, x)\n}\n"
+    exe = client.compile(text)
+    empty = np.zeros((2, 0), np.float32)
+    held = [exe(empty, np.full(3, i, np.float32)) for i in range(4)]
+    memories = [id(buffer._memory) for results in held for buffer in results]
+    assert len(set(memories)) == len(memories)
+    given = [client.buffer_from_host(a) for a in (empty, np.ones(3, np.float32))]
+    assert not {id(b._memory) for b in given} & {id(b._memory) for b in exe(*given)}
+    del held, given
+    held = [exe(empty, np.full(3, i, np.float32)) for i in range(8)]
+    assert [np.asarray(results[1]).tolist() for results in held] == [[i] * 3 for i in range(8)]
+
+
+def test_kernels_of_one_operand_twice_are_others_than_those_of_two(client):
+    """f(x, x) and f(x, y) shared a kernel, and y was read twice."""
+    text = """HloModule m
+gt { a = s8[] parameter(0)  b = s8[] parameter(1)  c = s8[] parameter(2)  d = s8[] parameter(3)
+     ROOT r = pred[] compare(a, b), direction=GT }
+ENTRY e {
+  x = s8[33] parameter(0)
+  y = s8[33] parameter(1)
+  s = (s8[33], s8[33]) sort(x, x), dimensions={0}, is_stable=true, to_apply=gt
+  t = (s8[33], s8[33]) sort(x, y), dimensions={0}, is_stable=true, to_apply=gt
+  s1 = s8[33] get-tuple-element(s), index=1
+  t0 = s8[33] get-tuple-element(t), index=0
+  t1 = s8[33] get-tuple-element(t), index=1
+  ROOT r = (s8[33], s8[33], s8[33]) tuple(s1, t0, t1)
+}
+"""
+    x, y = (np.random.default_rng(seed).integers(-9, 9, 33).astype(np.int8) for seed in range(2))
+    agree(client, text, x, y)
+
+
+def test_windows_over_nothing_but_padding(client):
+    """The initial value was combined with itself once, whatever the window's size."""
+    text = """HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[8,7,0] parameter(0)
+  i = f32[] parameter(1)
+  ROOT w = f32[4,4,1] reduce-window(x, i), window={size=2x2x1 stride=2x2x2 pad=1_0x1_0x1_1 lhs_dilate=1x1x2}, to_apply=add
+}
+"""
+    agree(client, text, np.zeros((8, 7, 0), np.float32), np.float32(1))
+
+
+@pytest.mark.parametrize("narrow", ["f16", "bf16"])
+def test_whole_numbers_through_f64_to_a_narrow_type(client, narrow):
+    """LLVM proves the rounding to f32 exact, and calls a routine that rounds f64 to f16 at once."""
+    text = f"""HloModule m
+ENTRY e {{
+  x = s16[9] parameter(0)
+  w = f64[9] convert(x)
+  h = {narrow}[9] convert(w)
+  p = u8[9] convert(x)
+  v = f64[9] convert(p)
+  k = {narrow}[9] convert(v)
+  r = f64[9] sqrt(v)
+  q = {narrow}[9] convert(r)
+  ROOT t = ({narrow}[9], {narrow}[9], {narrow}[9]) tuple(h, k, q)
+}}
+"""
+    agree(client, text, np.array([0, 1, -1, 2047, 2049, 4099, -32768, 32767, 255], np.int16))
