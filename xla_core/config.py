@@ -14,6 +14,8 @@ import difflib
 import functools
 import os
 import shlex
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +29,7 @@ __all__ = [
     "XlaFlags",
     "core_flags",
     "environment",
+    "find_flags_with",
     "plugin_flags",
     "register_flags",
     "unregister_flags",
@@ -82,6 +85,8 @@ class CoreFlags(BaseModel):
 
 
 _schemas: dict[str, type[BaseModel]] = {"xla_core": CoreFlags}
+_finders: list[Callable[[], None]] = []
+_looking = threading.local()
 
 
 def environment() -> Environment:
@@ -110,13 +115,20 @@ def unregister_flags(owner: str) -> None:
     _core_values.cache_clear()
 
 
+def find_flags_with(finder: Callable[[], None]) -> None:
+    """Has `finder` called before a flag is said to be unknown: it registers what it knows of, plugins that nobody has
+    used yet, say.
+    """
+    _finders.append(finder)
+
+
 def xla_flags() -> XlaFlags:
     """The known part of XLA_FLAGS."""
     return _xla_flags(environment().XLA_FLAGS)
 
 
 def core_flags() -> CoreFlags:
-    """The core's part of XLA_CORE_FLAGS. InvalidArgumentError for a flag that nobody has registered."""
+    """The core's part of XLA_CORE_FLAGS. InvalidArgumentError for a flag that nobody has."""
     return plugin_flags("xla_core", CoreFlags)
 
 
@@ -124,7 +136,11 @@ def plugin_flags(owner: str, schema: type[F]) -> F:
     """A plugin's part of XLA_CORE_FLAGS, with defaults for what isn't there."""
     if _schemas.get(owner) is not schema:
         register_flags(owner, schema)
-    values = _core_values(environment().XLA_CORE_FLAGS)
+    text = environment().XLA_CORE_FLAGS
+    looking = getattr(
+        _looking, "now", False
+    )  # a plugin that is being looked at reads its own flags: no check of others
+    values = _split(text, "XLA_CORE_FLAGS") if looking else _core_values(text)
     return _validate(schema, {key: value for key, value in values.items() if key in schema.model_fields})
 
 
@@ -137,15 +153,30 @@ def _xla_flags(text: str) -> XlaFlags:
 @functools.lru_cache(maxsize=16)
 def _core_values(text: str) -> dict[str, Any]:
     values = _split(text, "XLA_CORE_FLAGS")
-    known = [name for schema in _schemas.values() for name in schema.model_fields]
+    if not values.keys() <= _known():
+        _look()
+    known = sorted(_known())
     for key in values:
         if key not in known:
             near = difflib.get_close_matches(key, known, 1, cutoff=0.4)
             raise InvalidArgumentError(
                 f"unknown flag --{key} in XLA_CORE_FLAGS",
-                hint=f"did you mean --{near[0]}?" if near else f"known flags: {', '.join(sorted(known))}",
+                hint=f"did you mean --{near[0]}?" if near else f"known flags: {', '.join(known)}",
             )
     return values
+
+
+def _known() -> set[str]:
+    return {name for schema in _schemas.values() for name in schema.model_fields}
+
+
+def _look() -> None:
+    _looking.now = True
+    try:
+        for finder in _finders:
+            finder()
+    finally:
+        _looking.now = False
 
 
 def _split(text: str, variable: str) -> dict[str, str]:

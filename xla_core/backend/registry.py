@@ -9,9 +9,11 @@ import traceback
 from functools import cache
 
 import pluggy
+from pydantic import BaseModel
 
 from xla_core import config
 from xla_core.backend import version
+from xla_core.backend.compile_options import BackendOptions
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, PROJECT, Availability, BackendHooks, BackendSpec
 from xla_core.errors import (
     AlreadyExistsError,
@@ -96,9 +98,24 @@ def unavailable_error(name: str, availability: Availability) -> UnavailableError
 def probe(name: str, spec: BackendSpec) -> Availability:
     """The spec's probe; one that raises is an unavailable backend with that cause."""
     try:
-        return spec.probe()
+        answer: object = spec.probe()
     except Exception as error:
         return Availability(False, f"the probe of {name!r} failed with {type(error).__name__}: {error}")
+    if not isinstance(answer, Availability):
+        return Availability(False, f"the probe of {name!r} gave {answer!r}, not an Availability")
+    return answer
+
+
+def _register_all_flags() -> None:
+    """Makes the flags of every installed backend known, so that XLA_CORE_FLAGS may hold those of an unused one."""
+    for name in backends():
+        try:
+            load_backend(name)
+        except XlaError:  # its flags can't be known, and it is no concern of those who use another
+            continue
+
+
+config.find_flags_with(_register_all_flags)
 
 
 def _entry_points() -> list[importlib.metadata.EntryPoint]:
@@ -145,9 +162,17 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
             f"backend {point.name!r} of {owner} does not load: {type(error).__name__}: {error}",
             hint="`xla doctor` shows the whole cause; reinstall or uninstall the distribution",
         ) from error
-    checked = _checked(point.name, owner, spec)
-    if checked.flags is not None:
-        config.register_flags(point.name, checked.flags)
+    try:
+        checked = _checked(point.name, owner, spec)
+        if checked.flags is not None:
+            config.register_flags(point.name, checked.flags)
+    except XlaError:
+        raise
+    except Exception as error:  # fields of any type may stand in the spec
+        raise FailedPreconditionError(
+            f"the spec of backend {point.name!r} of {owner} is wrong: {type(error).__name__}: {error}",
+            hint="xla_core/backend/hooks.py says what each field of BackendSpec holds",
+        ) from error
     return checked
 
 
@@ -159,6 +184,12 @@ def _checked(name: str, owner: str, spec: object) -> BackendSpec:
         )
     if not isinstance(spec, BackendSpec):
         raise InvalidArgumentError(f"backend {name!r} of {owner}: xla_backend() gave {spec!r}, not a BackendSpec")
+    wrong = _wrong_fields(spec)
+    if wrong:
+        raise FailedPreconditionError(
+            f"the spec of backend {name!r} of {owner} is wrong: " + "; ".join(wrong),
+            hint="xla_core/backend/hooks.py says what each field of BackendSpec holds",
+        )
     if not version.accepts(spec.contract_versions):
         theirs = ", ".join(version.version_text(v) for v in spec.contract_versions) or "none"
         raise FailedPreconditionError(
@@ -180,3 +211,26 @@ def _checked(name: str, owner: str, spec: object) -> BackendSpec:
             hint="implement these methods; xla_core/backend documents each",
         )
     return spec
+
+
+def _wrong_fields(spec: BackendSpec) -> list[str]:
+    """What is wrong with a spec's fields that aren't classes of the contract: a dataclass takes anything."""
+    wrong = []
+    versions: object = spec.contract_versions
+    if not isinstance(versions, (tuple, list)) or not all(_is_version(v) for v in versions):
+        wrong.append(f"contract_versions must be pairs of integers, as in ((1, 0),), not {versions!r}")
+    for field, kind in (("version", str), ("description", str), ("priority", int)):
+        value = getattr(spec, field)
+        if not isinstance(value, kind):
+            wrong.append(f"{field} must be of type {kind.__name__}, not {value!r}")
+    if not callable(spec.probe):
+        wrong.append(f"probe must be a function, not {spec.probe!r}")
+    for field, base in (("options", BackendOptions), ("flags", BaseModel)):
+        value = getattr(spec, field)
+        if value is not None and not (inspect.isclass(value) and issubclass(value, base)):
+            wrong.append(f"{field} must be a subclass of {base.__name__}, not {value!r}")
+    return wrong
+
+
+def _is_version(value: object) -> bool:
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(n, int) for n in value)

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import xla_core
+from xla_core import config
 from xla_core.backend import BackendSpec, registry
 from xla_core.errors import (
     AlreadyExistsError,
@@ -18,6 +19,14 @@ from xla_core.errors import (
 )
 
 GOOD = "from toy_backend import xla_backend\n"
+WRONG_SPEC = """
+import dataclasses, toy_backend
+from toy_backend import hookimpl
+
+@hookimpl
+def xla_backend():
+    return dataclasses.replace(toy_backend.xla_backend(), {})
+"""
 
 
 def test_names_come_from_entry_points_and_nothing_is_imported(install, toy) -> None:
@@ -209,3 +218,61 @@ def test_importing_xla_core_is_quick_and_lazy() -> None:
 def test_every_public_name_is_there() -> None:
     assert all(getattr(xla_core, name) is not None for name in xla_core.__all__)
     assert set(xla_core.__all__) <= set(dir(xla_core))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("contract_versions=(1, 0)", "contract_versions must be pairs of integers"),
+        ("contract_versions=None", "contract_versions must be pairs of integers"),
+        ("version=1", "version must be of type str, not 1"),
+        ("priority='high'", "priority must be of type int, not 'high'"),
+        ("probe=3", "probe must be a function, not 3"),
+        ("options=dict", "options must be a subclass of BackendOptions"),
+        ("flags='--a'", "flags must be a subclass of BaseModel"),
+        ("description=None", "description must be of type str, not None"),
+    ],
+)
+def test_a_wrong_spec_breaks_its_backend_alone(install, toy, fields: str, said: str) -> None:
+    install("good", "good", GOOD)
+    install("wrong", "wrong", WRONG_SPEC.format(fields))
+    infos = {info.name: info for info in registry.inspect_backends()}
+    assert infos["good"].usable
+    assert infos["wrong"].error is not None
+    assert said in infos["wrong"].error.message
+
+
+def test_a_probe_that_gives_something_else_is_a_cause(install, toy) -> None:
+    install("wrong", "wrong", WRONG_SPEC.format("probe=lambda: True"))
+    info = next(i for i in registry.inspect_backends() if i.name == "wrong")
+    assert info.availability is not None
+    assert "gave True, not an Availability" in info.availability.cause
+
+
+def test_flags_of_a_backend_that_is_not_used_are_known(install, toy, monkeypatch) -> None:
+    source = """
+import dataclasses, toy_backend
+from pydantic import BaseModel
+from xla_core import config
+from toy_backend import hookimpl
+
+class Flags(BaseModel):
+    acme_tile: int = 8
+
+config.plugin_flags("acme", Flags)  # while it is looked at, it may ask for its own
+
+@hookimpl
+def xla_backend():
+    return dataclasses.replace(toy_backend.xla_backend(), flags=Flags)
+"""
+    install("acme", "acme", source)
+    install("broken", "broken", "1 / 0")
+    monkeypatch.setenv("XLA_CORE_FLAGS", "--acme_tile=2")
+    try:
+        assert not config.core_flags().xla_core_verify_passes
+        monkeypatch.setenv("XLA_CORE_FLAGS", "--acme_tail=2")
+        with pytest.raises(InvalidArgumentError, match="--acme_tail") as caught:
+            config.core_flags()
+        assert caught.value.hint == "did you mean --acme_tile?"
+    finally:
+        config.unregister_flags("acme")
