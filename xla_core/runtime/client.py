@@ -28,7 +28,7 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import is_hlo_text, parse
+from xla_core.runtime.program import is_hlo_text, module_name, parse
 
 __all__ = ["Client"]
 
@@ -84,11 +84,9 @@ class Client:
 
     def _compile(self, program: str | bytes | HloModule, options: CompileOptions, file: str) -> LoadedExecutable:
         module = parse(program, file=file)
-        if options.name:
-            module.name = options.name
         from xla_core.passes.dump import ModuleDump  # deferred: those who only run programs need no passes
 
-        with ModuleDump.of_compilation(module.name, options.dump_to) as dump:
+        with ModuleDump.of_compilation(options.name or module.name, options.dump_to) as dump:
             if dump is not None and isinstance(program, str) and not is_hlo_text(program):
                 dump.write("stablehlo.mlir", program)
             return self._compile_module(module, options)
@@ -101,7 +99,8 @@ class Client:
         flatten_entry(module)
         if options.donate is not None:
             set_donation(module, options.donate)
-        name = module.name
+        name = options.name or module.name
+        module.name = module_name(name)  # a caller's name may be any text
         with profiler.span(f"compile {name}", "compile"):
             executor = self.devices[assignment[0][0]].executor
             executable = self.platform.compiler.compile(module, options, executor)
@@ -113,7 +112,7 @@ class Client:
         """
         self._alive()
         header, payload = serialization.unpack(data, self.platform, self.backend_version)
-        options = CompileOptions.model_validate(header["options"])
+        options = self._checked_options(CompileOptions.model_validate(header["options"]))
         executable = run_interruptible(
             lambda: self.platform.compiler.deserialize(payload, options, self.devices[0].executor), "xla deserialize"
         )

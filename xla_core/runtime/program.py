@@ -9,9 +9,10 @@ from xla_core import profiler
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.module import HloModule
 
-__all__ = ["is_hlo_text", "parse"]
+__all__ = ["is_hlo_text", "module_name", "parse"]
 
 _BYTECODE_MAGIC = b"ML\xefR"
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.\-]")
 _HLO_TEXT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
 
 
@@ -53,6 +54,12 @@ def parse(program: str | bytes | HloModule, *, file: str = "") -> HloModule:
 def is_hlo_text(text: str) -> bool:
     """Whether a program's first word is HLO text's, `HloModule`."""
     return _HLO_TEXT.match(text) is not None
+
+
+def module_name(wanted: str) -> str:
+    """`wanted` as HLO text can have it: letters, digits, "_", "." and "-"."""
+    name = _NO_NAME.sub("_", wanted)
+    return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
 
 
 def _parse_hlo(text: str, file: str) -> HloModule:

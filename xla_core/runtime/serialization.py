@@ -6,6 +6,8 @@ import hashlib
 import json
 from typing import Any
 
+from pydantic_core import PydanticSerializationError
+
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
@@ -21,15 +23,24 @@ _FINGERPRINT = hashlib.sha256().digest_size
 
 def pack(platform: Platform, backend_version: str, executable: Executable, options: CompileOptions) -> bytes:
     """Magic, fingerprint of all that follows, length of the header, header as JSON, payload."""
-    module = executable.module
     header = {
         **_identity(platform, backend_version),
-        "name": module.name,
-        "options": options.model_dump(mode="json", exclude={"backend"}),
+        "name": options.name or executable.module.name,
+        "options": _dumped(options),
     }
     text = json.dumps(header, sort_keys=True).encode()
     rest = len(text).to_bytes(_LENGTH, "little") + text + executable.serialize()
     return MAGIC + hashlib.sha256(rest).digest() + rest
+
+
+def _dumped(options: CompileOptions) -> dict[str, Any]:
+    try:
+        return options.model_dump(mode="json")
+    except PydanticSerializationError as error:
+        raise InvalidArgumentError(
+            f"the options of this executable cannot be written as JSON: {error}",
+            hint="a backend's options must be numbers, text, and lists and mappings of them",
+        ) from error
 
 
 def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[dict[str, Any], bytes]:

@@ -502,6 +502,29 @@ def test_serialization(client, toy, monkeypatch) -> None:
         client.deserialize(blob)
 
 
+@pytest.mark.parametrize("name", ["my program, v2", 'x"\n!bad {', "ünïcode", "7", "../up"])
+def test_a_program_may_have_any_name(client, name: str) -> None:
+    exe = client.compile(programs.add(), xla_core.CompileOptions(name=name))
+    assert exe.name == name
+    again = client.deserialize(exe.serialize())
+    assert again.name == name
+    assert np.asarray(again(A, B)[0]).tolist() == [1, 2, 3, 4]
+
+
+def test_a_deserialized_program_has_its_backends_options(client, toy, monkeypatch) -> None:
+    blob = client.compile(programs.add(), xla_core.CompileOptions(backend={"speed": 3})).serialize()
+    seen: list[object] = []
+    run_backend = toy.ToyCompiler.run_backend
+
+    def spy(self, module, options, executor=None):
+        seen.append(options.backend)
+        return run_backend(self, module, options, executor)
+
+    monkeypatch.setattr(toy.ToyCompiler, "run_backend", spy)
+    client.deserialize(blob)
+    assert seen == [toy.ToyOptions(speed=3)]
+
+
 def test_any_byte_of_a_serialized_executable_may_flip(client) -> None:
     blob = client.compile(programs.add()).serialize()
     for place in range(0, len(blob), 7):
