@@ -15,7 +15,7 @@ import typer.core
 from xla_core.cli import COMMANDS_GROUP
 from xla_core.cli.commands import COMMANDS
 from xla_core.cli.output import print_error
-from xla_core.errors import FailedPreconditionError, XlaError
+from xla_core.errors import FailedPreconditionError, InternalError, NotFoundError, XlaError
 
 __all__ = ["app", "run"]
 
@@ -111,7 +111,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
         else:
             print_error(error)
         return 2
+    except Exception as error:  # a file that can't be written, or a driver that raises anything
+        if debug:
+            traceback.print_exc()
+        else:
+            print_error(_described(error))
+        return 2
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         return 130
     return 0
+
+
+def _described(error: Exception) -> XlaError:
+    """An XlaError for what isn't one: a file by its name, anything else by the place that raised it."""
+    hint = "--debug shows the traceback"
+    if isinstance(error, OSError) and error.filename is not None:
+        kind = NotFoundError if isinstance(error, FileNotFoundError) else FailedPreconditionError
+        return kind(f"{error.filename}: {error.strerror}", hint=hint)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" (raised in {frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    return InternalError(f"{type(error).__name__}: {error}{where}", hint=hint)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xla_core.errors import InvalidArgumentError, NotFoundError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SAVED_ARGUMENTS",
+    "check_writable",
     "compile_options",
     "file_name",
     "load_arguments",
@@ -39,6 +41,15 @@ def read_program(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise NotFoundError(f"cannot read the program {path}: {error.strerror}") from error
+
+
+def check_writable(path: Path) -> None:
+    """Raises where no file can be made at `path`, so that a long run doesn't end in that."""
+    folder = path.parent
+    if not folder.is_dir():
+        raise NotFoundError(f"cannot write {path}: there is no directory {folder}", hint="make it first")
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise FailedPreconditionError(f"cannot write {path}", hint="name a file that may be written")
 
 
 def file_name(path: Path) -> str:

@@ -68,11 +68,19 @@ def load_scaffold(scenario: int) -> Scaffold:
 def create(scaffold: Scaffold, name: str, directory: Path, *, copy: bool = False) -> Path:
     """Writes the package `xla-backend-NAME` into `directory`; returns where.
 
-    Raises InvalidArgumentError for a name that can't be a platform's, AlreadyExistsError where it is there already.
+    Raises InvalidArgumentError for a name that can't be a platform's, AlreadyExistsError where it is there already,
+    or a backend of that name is installed.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InvalidArgumentError(
             f"{name!r} cannot be a platform's name", hint="use lower case letters, digits and _, a letter first"
+        )
+    from xla_core.backend import backends
+
+    if name in backends():
+        raise AlreadyExistsError(
+            f"a backend named {name!r} is installed; a new package of its name would replace it",
+            hint="choose another name, or uninstall that one",
         )
     root = directory / f"xla-backend-{name.replace('_', '-')}"
     if root.exists():

@@ -85,6 +85,14 @@ def test_what_cannot_be_made(xla: Callable[..., Any], tmp_path: Path) -> None:
     assert "is there already" in again.err
 
 
+@pytest.mark.skipif("3" not in SCENARIOS, reason="no scaffold is installed")
+def test_no_package_of_an_installed_backends_name(xla: Callable[..., Any], toy_backend: str, tmp_path: Path) -> None:
+    result = xla("new", toy_backend, "--directory", tmp_path)
+    assert result.code == 2
+    assert "ALREADY_EXISTS: a backend named 'toy' is installed" in result.err
+    assert not list(tmp_path.glob("xla-backend-*"))
+
+
 def test_no_scaffold_installed(xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from xla_core.cli import scaffold
 

@@ -78,7 +78,7 @@ def test_trace(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
         (["PROGRAM", "--backend", "nothing"], "there is no backend named 'nothing'"),
         (["PROGRAM", "--set", "optimization_level=9"], "optimization_level"),
         (["PROGRAM", "--set", "speed"], "has no value"),
-        (["PROGRAM", "--set", "speeed=3"], "its options are: speed"),
+        (["PROGRAM", "--set", "speeed=3"], "options are: speed"),
     ],
 )
 def test_errors_have_no_traceback(
@@ -116,3 +116,41 @@ def test_syntax_errors_name_file_line_and_column(xla: Callable[..., Any], tmp_pa
     assert f"{path}:3:" in result.err
     assert "frobnicate" in result.err
     assert "Traceback" in xla("run", path, "--debug", "--backend", "toy").err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "PROGRAM", "--trace", "/nowhere/t.json"], "there is no directory /nowhere"),
+        (["run", "PROGRAM", "--output", "PROGRAM"], "softplus.hlo: File exists"),
+        (["compile", "PROGRAM", "--emit", "hlo", "-o", "/nowhere/x"], "there is no directory /nowhere"),
+    ],
+)
+def test_what_cannot_be_written(
+    xla: Callable[..., Any], toy_backend: str, program: Path, words: list[str], said: str
+) -> None:
+    result = xla(*[str(program) if w == "PROGRAM" else w for w in words], "--backend", toy_backend)
+    assert result.code == 2
+    assert said in result.err
+    assert "Traceback" not in result.err
+    assert "compiled in" not in result.out
+
+
+@pytest.mark.parametrize("error", [OSError("ioctl failed"), TypeError("no such stream")])
+def test_a_driver_that_raises(
+    xla: Callable[..., Any],
+    toy: Any,
+    toy_backend: str,
+    program: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    def fail(self: Any) -> int:
+        raise error
+
+    monkeypatch.setattr(toy.ToyPlatform, "visible_device_count", fail)
+    result = xla("run", program, "--backend", toy_backend)
+    assert result.code == 2
+    assert f"INTERNAL: {type(error).__name__}: {error} (raised in {__file__}:" in result.err
+    assert "Traceback" not in result.err
+    assert "Traceback" in xla("run", program, "--backend", toy_backend, "--debug").err

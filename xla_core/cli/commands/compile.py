@@ -39,6 +39,8 @@ def compile_program(
     """
     text = programs.read_program(file)
     name = programs.file_name(file)
+    if output_file is not None:
+        programs.check_writable(output_file)
     if emit == INPUT_STAGE:  # needs no backend
         import xla_core as xla
 

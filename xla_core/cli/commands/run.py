@@ -46,6 +46,10 @@ def run(
     from xla_core import profiler
 
     text = programs.read_program(file)
+    if trace is not None:
+        programs.check_writable(trace)
+    if output_directory is not None:
+        output_directory.mkdir(parents=True, exist_ok=True)
     fields: dict[str, Any] = {"donate": ()} if repeat > 1 else {}
     if dump is not None:
         fields["dump_to"] = str(dump)
@@ -68,7 +72,6 @@ def run(
     )
     _print_results(results)
     if output_directory is not None:
-        output_directory.mkdir(parents=True, exist_ok=True)
         for index, result in enumerate(results):
             programs.save_array(output_directory / f"result_{index}.npy", result)
     if check:
