@@ -38,10 +38,10 @@ class CompileOptions(_Options):
         device_assignment: device ids, one row a replica, one column a partition; None takes the first ones.
         donate: parameter numbers whose arguments are donated in place of what the program says; None leaves it to the
             program, () donates nothing.
-        fallback: "host" runs what the device can't do on the host; "none" makes that an error.
-        deterministic: the same bits in every run, even where that is slower.
-        precision: "highest" never uses a faster, less accurate form; "default" leaves it to each instruction's own
-            precision; "fast" allows reassociation and approximate functions.
+        fallback: "host" runs what the device can't do on the host, with a backend that can (`Compiler.host_fallback`);
+            "none" makes that an error.
+        precision: "default" leaves it to each instruction's own precision; "fast" allows reassociation and approximate
+            functions.
         optimization_level: 0 only what is needed to run, 1 cheap passes, 2 everything.
         use_entry_layouts: the layouts of the program's entry are binding; otherwise the compiler chooses.
         dump_to: a directory for dumps; None leaves it to the flags.
@@ -55,8 +55,7 @@ class CompileOptions(_Options):
     device_assignment: tuple[tuple[int, ...], ...] | None = None
     donate: tuple[int, ...] | None = None
     fallback: Literal["none", "host"] = "none"
-    deterministic: bool = False
-    precision: Literal["default", "highest", "fast"] = "default"
+    precision: Literal["default", "fast"] = "default"
     optimization_level: int = Field(default=2, ge=0, le=2)
     use_entry_layouts: bool = False
     dump_to: str | None = None

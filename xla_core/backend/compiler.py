@@ -11,6 +11,7 @@ from xla_core import profiler
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.entry import flatten_entry
 from xla_core.backend.executable import CompilationReport, Executable
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 
@@ -37,6 +38,9 @@ class Compiler(abc.ABC):
 
     A vendor writes `target_config` (data) and `run_backend`.
     """
+
+    #: Whether `run_backend` takes what the target doesn't support and has the host run it, for fallback="host".
+    host_fallback: bool = False
 
     @property
     @abc.abstractmethod
@@ -91,6 +95,8 @@ class Compiler(abc.ABC):
         return executable
 
     def _compile(self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None) -> Executable:
+        if options.fallback == "host" and not self.host_fallback:
+            return self._compile_without_fallback(module, options, executor)
         start = time.perf_counter()
         flatten_entry(module)
         before = module.instruction_count
@@ -108,6 +114,16 @@ class Compiler(abc.ABC):
         report.compile_seconds = end - start
         report.stage_seconds = {"hlo_passes": middle - start, "backend": end - middle, **report.stage_seconds}
         return executable
+
+    def _compile_without_fallback(
+        self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None
+    ) -> Executable:
+        """What the target can run needs no fallback; for the rest, the error must not recommend it."""
+        try:
+            return self._compile(module, options.model_copy(update={"fallback": "none"}), executor)
+        except UnimplementedError as error:
+            error.hint = f'{self.target_config.name} has no fallback="host"; run these ops outside of the program'
+            raise
 
     def compile_ahead_of_time(self, module: HloModule, options: CompileOptions | None = None) -> bytes:
         """Compiles without a device; returns what `deserialize` takes on a machine that has one."""

@@ -27,6 +27,8 @@ _COLLECTIVES = (
 class TemplateCompiler(Compiler):
     """Every instruction that the evaluator knows is a kernel; fusing them would gain nothing."""
 
+    host_fallback = True
+
     @cached_property
     def target_config(self) -> TargetConfig:
         return TargetConfig(
