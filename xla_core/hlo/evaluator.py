@@ -114,6 +114,10 @@ def evaluate(
         InvalidArgumentError: when number, shape or dtype of the arrays is wrong.
         DeadlineExceededError, ResourceExhaustedError: when a limit is passed.
     """
+    if not isinstance(module, HloModule):
+        raise InvalidArgumentError(
+            f"evaluate takes an HloModule, not {type(module).__name__}", hint="xla_core.parse makes one of text"
+        )
     context = EvaluationContext(environment, max_steps=max_steps, max_bytes=max_bytes, timeout=timeout)
     return evaluate_computation(module.entry, arrays, context)
 

@@ -41,7 +41,9 @@ class ModuleDump:
 
     @staticmethod
     def from_flags(module_name: str, dump_to: str | None = None) -> ModuleDump | None:
-        """What XLA_FLAGS asks for (`dump_to` goes before --xla_dump_to); None when nothing."""
+        """What XLA_FLAGS asks for; None when nothing. `dump_to` goes before --xla_dump_to, and keeps large constants:
+        a dump of one compilation is there to be run again.
+        """
         flags = config.xla_flags()
         directory = dump_to or flags.xla_dump_to
         wanted = flags.xla_dump_hlo_module_re
@@ -51,7 +53,7 @@ class ModuleDump:
             directory,
             module_name,
             pass_re=flags.xla_dump_hlo_pass_re,
-            large_constants=flags.xla_dump_large_constants,
+            large_constants=flags.xla_dump_large_constants or bool(dump_to),
         )
 
     @staticmethod

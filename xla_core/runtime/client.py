@@ -28,7 +28,7 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import is_hlo_text, module_name, parse
+from xla_core.runtime.program import module_name, parse, stablehlo_source
 
 __all__ = ["Client"]
 
@@ -87,8 +87,8 @@ class Client:
         from xla_core.passes.dump import ModuleDump  # deferred: those who only run programs need no passes
 
         with ModuleDump.of_compilation(options.name or module.name, options.dump_to) as dump:
-            if dump is not None and isinstance(program, str) and not is_hlo_text(program):
-                dump.write("stablehlo.mlir", program)
+            if dump is not None and (given := stablehlo_source(program)) is not None:
+                dump.write("stablehlo.mlir", given)
             return self._compile_module(module, options)
 
     def _compile_module(self, module: HloModule, options: CompileOptions) -> LoadedExecutable:

@@ -9,7 +9,7 @@ from xla_core import profiler
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.module import HloModule
 
-__all__ = ["is_hlo_text", "module_name", "parse"]
+__all__ = ["is_hlo_text", "module_name", "parse", "stablehlo_source"]
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.\-]")
@@ -54,6 +54,14 @@ def parse(program: str | bytes | HloModule, *, file: str = "") -> HloModule:
 def is_hlo_text(text: str) -> bool:
     """Whether a program's first word is HLO text's, `HloModule`."""
     return _HLO_TEXT.match(text) is not None
+
+
+def stablehlo_source(program: str | bytes | HloModule) -> str | bytes | None:
+    """StableHLO as it was given, text or bytecode; None for HLO."""
+    if isinstance(program, (bytes, bytearray, memoryview)):
+        data = bytes(program)
+        return data if data.startswith(_BYTECODE_MAGIC) or not is_hlo_text(data.decode()) else None
+    return program if isinstance(program, str) and not is_hlo_text(program) else None
 
 
 def module_name(wanted: str) -> str:

@@ -47,6 +47,32 @@ def test_a_dump_runs_again_with_its_arguments(
     assert xla("replay", where, "-b", "toy").code == 1
 
 
+@pytest.mark.usefixtures("dump", "toy_backend")
+@pytest.mark.parametrize("bytecode", [False, True])
+def test_a_dump_has_large_constants_and_the_program_as_given(
+    xla: Callable[..., Any], tmp_path: Path, bytecode: bool
+) -> None:
+    values = ", ".join(str(float(i)) for i in range(11))
+    text = (
+        "func.func @main(%x: tensor<11xf32>) -> tensor<11xf32> {\n"
+        f"  %c = stablehlo.constant dense<[{values}]> : tensor<11xf32>\n"
+        "  %y = stablehlo.add %x, %c : tensor<11xf32>\n  return %y : tensor<11xf32>\n}\n"
+    )
+    path = tmp_path / "const.mlir"
+    path.write_text(text)
+    given = text.encode()
+    if bytecode:
+        stablehlo = pytest.importorskip("jaxlib.mlir.dialects.stablehlo")
+        given = stablehlo.serialize_portable_artifact_str(text, stablehlo.get_minimum_version())
+        path.write_bytes(given)
+    where = tmp_path / "dump"
+    assert xla("run", path, "-b", "toy", "--dump", where).code == 0
+    result = xla("replay", where, "-b", "toy")
+    assert result.code == 0, result.err
+    (source,) = (where / "xla_core").glob("*.stablehlo.mlir")
+    assert source.read_bytes() == given
+
+
 @pytest.mark.usefixtures("toy_backend")
 def test_what_cannot_be_replayed(xla: Callable[..., Any], tmp_path: Path) -> None:
     empty = xla("replay", tmp_path, "-b", "toy")

@@ -341,3 +341,9 @@ def test_values_of_literals_and_their_leaves() -> None:
 def test_registered_custom_calls() -> None:
     assert is_custom_call_registered("Sharding")
     assert not is_custom_call_registered("nobody.knows")
+
+
+def test_text_is_not_evaluated() -> None:
+    with pytest.raises(InvalidArgumentError, match="takes an HloModule, not str") as caught:
+        evaluate("HloModule m")
+    assert "xla_core.parse" in (caught.value.hint or "")
