@@ -62,7 +62,11 @@ def run(
         arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
         if dump is not None:
             programs.save_arguments(dump, arguments)
-        results, seconds = _run(executable, arguments, repeat)
+        try:
+            results, seconds = _run(executable, arguments, repeat)
+        except KeyboardInterrupt:
+            executable.delete()  # what is under way ends at its next loop iteration
+            raise
     report = executable.report
     times = f"median of {repeat} runs" if repeat > 1 else "first run"
     out.print(
