@@ -163,8 +163,9 @@ class Executable(abc.ABC):
         Where a caller keeps such an argument, the runtime passes a copy. No other argument is written to or returned,
         and no memory is returned twice.
 
-        Raises ResourceExhaustedError when there is no memory. What fails later poisons the stream, and this still
-        returns memory.
+        Raises ResourceExhaustedError when there is no memory, FailedPreconditionError for a run that is refused: both
+        before anything is enqueued, and the caller keeps the donated arguments. Whatever else it raises, they are gone.
+        In each case it has freed what it allocated. What fails later poisons the stream, and this still returns memory.
         """
 
     # -- what has a default ------------------------------------------------------------------------------------------

@@ -149,3 +149,7 @@ def test_constants_of_every_type_keep_their_bits() -> None:
             )
             (got,) = Loaded(instruction, opt_level=0)(np.zeros(4, t.dtype))
             assert got.tobytes() == np.full(4, literal.array).tobytes(), (t, value)
+
+
+def test_a_modules_name_stays_in_its_comment() -> None:
+    assert IrModule("two\nlines").to_text().splitlines()[0] == "; ModuleID = 'two\\nlines'"

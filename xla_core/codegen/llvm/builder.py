@@ -171,7 +171,7 @@ class IrModule:
         return f"!{number}"
 
     def to_text(self) -> str:
-        parts = [f"; ModuleID = '{self.name}'"]
+        parts = [f"; ModuleID = {self.name!r}"]
         if self.data_layout:
             parts.append(f'target datalayout = "{self.data_layout}"')
         if self.triple:
