@@ -22,7 +22,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloModule
 from xla_core.target import TargetConfig
 
-__all__ = ["PROFILES", "compile_claimed", "not_supported"]
+__all__ = ["PROFILES", "ClaimingClient", "all_types", "held_types", "not_supported"]
 
 PROFILES = ("quick", "full", "stress")
 _NOT_SUPPORTED = "NOT_SUPPORTED: "
@@ -33,20 +33,20 @@ def not_supported(reason: str) -> NoReturn:
     pytest.skip(_NOT_SUPPORTED + reason)
 
 
-def compile_claimed(
-    client: xla.Client, module: HloModule, options: xla.CompileOptions | None = None
-) -> xla.LoadedExecutable:
-    """Compiles a module. What the core can't do for the target either is NOT_SUPPORTED where the backend doesn't claim
-    it, and a failure where it does.
-    """
-    target = client.platform.compiler.target_config
-    unclaimed = [answer for c in module.computations for i in c.instructions if not (answer := target.supports(i))]
-    try:
-        return client.compile(module, options)
-    except UnimplementedError as error:
-        if not unclaimed:
-            raise
-        not_supported(error.message.splitlines()[0])
+class ClaimingClient(xla.Client):
+    """What it can't compile is NOT_SUPPORTED where the backend doesn't claim it, and an error where it does."""
+
+    def compile(
+        self, program: str | bytes | HloModule, options: xla.CompileOptions | None = None, *, file: str = ""
+    ) -> xla.LoadedExecutable:
+        try:
+            return super().compile(program, options, file=file)
+        except UnimplementedError as error:
+            target = self.platform.compiler.target_config
+            computations = xla.parse(program, file=file).computations
+            if all(target.supports(i) for c in computations for i in c.instructions):
+                raise
+            not_supported(" ".join(line.strip() for line in error.message.splitlines()[:2]))
 
 
 # -- what tests are given ---------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def spec(backend: str) -> BackendSpec:
 @pytest.fixture(scope="session")
 def client(backend: str) -> Iterator[xla.Client]:
     """One for all tests, which leave it as they found it."""
-    with xla.Client(backend) as made:
+    with ClaimingClient(backend) as made:
         yield made
 
 
@@ -107,6 +107,13 @@ def held_types(backend: str) -> tuple[ElementType, ...]:
     except Exception:  # the tests of the group "loading" say what is wrong with it
         return ()
     return tuple(t for t in ElementType if t in held)
+
+
+def all_types(backend: str) -> tuple[ElementType, ...]:
+    """Element types of arrays that tests are made for: those that the devices don't hold are NOT_SUPPORTED. None where
+    the backend doesn't load.
+    """
+    return tuple(t for t in ElementType if t.is_array) if held_types(backend) else ()
 
 
 # -- which tests run --------------------------------------------------------------------------------------------------

@@ -132,7 +132,10 @@ def _cause(result: Result) -> str:
     """The line of a message that says most: the first of the error itself, in pytest's marking."""
     lines = [line.strip() for line in result.message.splitlines() if line.strip()]
     marked = [line[1:].strip() for line in lines if line.startswith("E ")]
-    return _printable((marked or lines or [""])[0])
+    first, *more = marked or lines or [""]
+    if first.endswith(":") and more:  # a heading of a list: what it lists is the cause
+        first = f"{first} {more[0]}"
+    return _printable(first)
 
 
 def _printable(text: str) -> str:

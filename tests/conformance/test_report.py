@@ -92,6 +92,13 @@ def test_exit_code_of_a_wrong_backend(
     assert "one line" in capfd.readouterr().out
 
 
+def test_a_cause_that_is_a_heading_goes_on() -> None:
+    message = "def test\nE   UnimplementedError: the target cannot run 1 instruction:\nE     y = f32[] sine: unclaimed"
+    run = run_of(Result("test_ops.py::test_op[sine-f32]", State.FAIL, 0.1, message))
+    (case,) = report._junit(run).iter("failure")
+    assert case.get("message") == "UnimplementedError: the target cannot run 1 instruction: y = f32[] sine: unclaimed"
+
+
 STABLEHLO = """\
 func.func @right() {
   %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>

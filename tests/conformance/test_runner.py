@@ -75,6 +75,31 @@ class Platform(TemplatePlatform):
 def xla_backend():
     return spec(platform=Platform, compiler=Compiler)
 """
+LITTLE = """
+from xla_core.hlo import ElementType
+from xla_core.target import Capabilities, TargetConfig
+
+F32, PRED = ElementType.F32, ElementType.PRED
+
+class Compiler(TemplateCompiler):
+    @property
+    def target_config(self):
+        capabilities = (
+            Capabilities()
+            .with_ops(["add", "subtract", "multiply", "divide", "maximum", "exponential", "compare"], [F32])
+            .with_ops(["broadcast", "reshape", "select"], [F32, PRED])
+            .with_ops(["and", "or", "not"], [PRED])
+        )
+        return TargetConfig(name="little", capabilities=capabilities)
+
+class Platform(TemplatePlatform):
+    def create_compiler(self):
+        return Compiler()
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, compiler=Compiler)
+"""
 DYING = """
 class Compiler(TemplateCompiler):
     def run_backend(self, module, options, executor=None):
@@ -156,6 +181,20 @@ def test_claims_decide_between_failure_and_not_supported(put_backend: Put) -> No
     assert found["test_op[topk-rows-f32]"] is State.NOT_SUPPORTED
     assert found["test_op[atan2-f32]"] is State.FAIL
     assert found["test_op[tanh-f32]"] is State.PASS
+
+
+def test_what_is_not_claimed_is_not_supported(put_backend: Put) -> None:
+    run = run_suite(put_backend("little", LITTLE), expression="executables or transfers or test_op[add")
+    wrong = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
+    assert wrong == []
+    found = states(run)
+    assert found["test_op[add-f32]"] is State.PASS
+    assert found["test_op[add-bf16]"] is State.NOT_SUPPORTED
+    assert found["test_every_element_type[f64]"] is State.NOT_SUPPORTED
+    assert found["test_every_element_type[f32]"] is State.PASS
+    messages = {r.name: r.message for r in run.results}
+    assert messages["test_op[add-s32]"] == "the device holds no s32"
+    assert "reduce" in messages["test_results_are_right"]
 
 
 def test_a_crash_costs_one_test(put_backend: Put) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import compile_claimed
 from xla_conformance.programs import PROGRAMS, Program
 from xla_core import Client, CompileOptions, evaluate, parse
 from xla_core.hlo import Tolerance, compare_arrays
@@ -15,7 +14,7 @@ from xla_core.hlo import Tolerance, compare_arrays
 def test_program(client: Client, program: Program) -> None:
     module = parse(program.text, file=program.name)
     arguments = program.arguments()
-    results = [np.asarray(r) for r in compile_claimed(client, module)(*arguments)]
+    results = [np.asarray(r) for r in client.compile(module)(*arguments)]
     expected = evaluate(module, *arguments)
     assert len(results) == len(expected)
     for number, (actual, wanted) in enumerate(zip(results, expected, strict=True)):
@@ -28,7 +27,7 @@ def test_program(client: Client, program: Program) -> None:
 def test_programs_run_many_times(client: Client, name: str) -> None:
     """With arguments that stay on the device; the last result is the first."""
     program = next(p for p in PROGRAMS if p.name == name)
-    executable = compile_claimed(client, parse(program.text), CompileOptions(donate=()))
+    executable = client.compile(parse(program.text), CompileOptions(donate=()))
     buffers = [client.buffer_from_host(a) for a in program.arguments()]
     first = [np.asarray(r).tobytes() for r in executable.execute(buffers)]
     for _ in range(20):

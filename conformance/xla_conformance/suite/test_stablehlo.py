@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import compile_claimed, not_supported
+from xla_conformance.plugin import not_supported
 from xla_conformance.stablehlo_suite import Case, cases, run_case, suite_files
 from xla_core import Client, CompileOptions
 from xla_core.hlo import HloModule
@@ -22,7 +22,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def test_stablehlo(client: Client, case: Case) -> None:
     def run(module: HloModule, arrays: list[np.ndarray]) -> Sequence[np.ndarray]:
-        return [np.asarray(r) for r in compile_claimed(client, module)(*arrays)]
+        return [np.asarray(r) for r in client.compile(module)(*arrays)]
 
     def run_parallel(
         modules: list[HloModule], arrays: list[list[np.ndarray]], partitions: int
@@ -32,7 +32,7 @@ def test_stablehlo(client: Client, case: Case) -> None:
         if any(module is not modules[0] for module in modules):
             not_supported("its devices run different programs")
         options = CompileOptions(num_replicas=len(modules) // partitions, num_partitions=partitions)
-        executable = compile_claimed(client, modules[0], options)
+        executable = client.compile(modules[0], options)
         rows = [
             [client.buffer_from_host(array, device) for array in row]
             for device, row in zip(executable.devices, arrays, strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xla_conformance.ops.inputs import special_array
-from xla_conformance.plugin import held_types, not_supported
+from xla_conformance.plugin import all_types, held_types, not_supported
 from xla_core import Buffer, Client, CompileOptions, XlaError, parse
 from xla_core.backend import DeviceMemory, Platform, Stream, StreamExecutor
 from xla_core.hlo import ElementType, Layout, Shape
@@ -16,17 +16,27 @@ SHAPES = [(), (1,), (7,), (0,), (3, 0, 2), (1, 1, 1), (5, 13), (2, 3, 4, 5)]
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "element_type" in metafunc.fixturenames:
-        types = held_types(metafunc.config.getoption("xla_backend"))
+        types = all_types(metafunc.config.getoption("xla_backend"))
         metafunc.parametrize("element_type", types, ids=str)
 
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> None:
     assert a.dtype == b.dtype
     assert a.shape == b.shape
-    assert np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+    size = max(a.dtype.itemsize, 1)
+    have, want = (np.frombuffer(np.ascontiguousarray(x).tobytes(), np.uint8).reshape(-1, size) for x in (a, b))
+    wrong = np.flatnonzero((have != want).any(axis=1))
+    if wrong.size:
+        at = np.unravel_index(wrong[0], a.shape)
+        place = ",".join(map(str, at))
+        raise AssertionError(f"{wrong.size} of {a.size} elements wrong: [{place}] is {a[at]!r}, not {b[at]!r}")
 
 
-def test_every_element_type(client: Client, element_type: ElementType, random: np.random.Generator) -> None:
+def test_every_element_type(
+    backend: str, client: Client, element_type: ElementType, random: np.random.Generator
+) -> None:
+    if element_type not in held_types(backend):
+        not_supported(f"the device holds no {element_type}")
     for shape in SHAPES:
         array = special_array(Shape(element_type, shape), random)
         buffer = client.buffer_from_host(array)
