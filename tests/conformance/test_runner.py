@@ -100,6 +100,50 @@ class Platform(TemplatePlatform):
 def xla_backend():
     return spec(platform=Platform, compiler=Compiler)
 """
+OWN_MEMORY = """
+from xla_core.runtime import HostStream
+
+BLOCKS = {}
+
+class Stream(HostStream):
+    def __init__(self, executor):
+        super().__init__(executor, "own")
+
+    def write(self, destination, source):
+        BLOCKS[destination.handle][: source.size] = source
+
+    def read(self, destination, source):
+        destination[:] = BLOCKS[source.handle][: destination.size]
+
+    def copy(self, destination, source):
+        size = min(destination.size, source.size)
+        BLOCKS[destination.handle][:size] = BLOCKS[source.handle][:size]
+
+    def fill(self, destination, value):
+        BLOCKS[destination.handle][: destination.size] = value
+
+class Executor(TemplateExecutor):
+    def allocate(self, size, memory_space=0):
+        memory = super().allocate(size, memory_space)
+        if memory is not None:
+            BLOCKS[memory.handle] = np.zeros(size, np.uint8)
+        return memory
+
+    def deallocate(self, memory):
+        del BLOCKS[memory.handle]
+        super().deallocate(memory)
+
+    def create_stream(self):
+        return Stream(self)
+
+class Platform(TemplatePlatform):
+    def create_executor(self, ordinal):
+        return Executor(ordinal, 1 << 28)
+
+@hookimpl
+def xla_backend():
+    return spec(platform=Platform, stream_executor=Executor, stream=Stream)
+"""
 DYING = """
 class Compiler(TemplateCompiler):
     def run_backend(self, module, options, executor=None):
@@ -183,6 +227,11 @@ def test_claims_decide_between_failure_and_not_supported(put_backend: Put) -> No
     assert found["test_op[tanh-f32]"] is State.PASS
 
 
+def test_own_memory_and_queues_under_simulated_kernels(put_backend: Put) -> None:
+    run = run_suite(put_backend("own", OWN_MEMORY), expression="transfers or streams or memory")
+    assert run.conforms, [(r.name, r.message[-300:]) for r in run.results if r.state is not State.PASS]
+
+
 def test_what_is_not_claimed_is_not_supported(put_backend: Put) -> None:
     run = run_suite(put_backend("little", LITTLE), expression="executables or transfers or test_op[add")
     wrong = [(r.name, r.message[-300:]) for r in run.results if r.state not in (State.PASS, State.NOT_SUPPORTED)]
@@ -193,7 +242,7 @@ def test_what_is_not_claimed_is_not_supported(put_backend: Put) -> None:
     assert found["test_every_element_type[f64]"] is State.NOT_SUPPORTED
     assert found["test_every_element_type[f32]"] is State.PASS
     messages = {r.name: r.message for r in run.results}
-    assert messages["test_op[add-s32]"] == "the device holds no s32"
+    assert messages["test_op[add-bf16]"] == "the device holds no bf16"
     assert "reduce" in messages["test_results_are_right"]
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_backend_template.executor import TemplateStream
 from xla_core.backend import DeviceMemory, Kernel, Stream, from_device_layout, to_device_layout
 from xla_core.errors import InternalError
 from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
+from xla_core.runtime import HostStream
 from xla_core.schedule import LaunchDimensions, leaf_shapes
 from xla_core.target import array_size_bytes
 
@@ -33,18 +33,18 @@ class HloKernel(Kernel):
         self._context = EvaluationContext()  # keeps its plan of the computation
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
-        if not isinstance(stream, TemplateStream):
-            raise InternalError(f"{self.name} runs on a template device's stream, not on {type(stream).__name__}")
+        if not isinstance(stream, HostStream):
+            raise InternalError(f"{self.name} runs on a HostStream, not on {type(stream).__name__}")
         stream.enqueue(functools.partial(self._run, stream, arguments))
 
-    def _run(self, stream: TemplateStream, arguments: Sequence[DeviceMemory]) -> None:
+    def _run(self, stream: HostStream, arguments: Sequence[DeviceMemory]) -> None:
         operands = arguments[: len(self.operand_shapes)]
         arrays = [self._load(stream, m, s) for m, s in zip(operands, self.operand_shapes, strict=True)]
         values = evaluate_computation(self.computation, arrays, self._context)
         for memory, shape, value in zip(arguments[len(operands) :], self.result_shapes, values, strict=True):
             stream.write(memory, to_device_layout(value, shape))
 
-    def _load(self, stream: TemplateStream, memory: DeviceMemory, shape: Shape) -> np.ndarray:
+    def _load(self, stream: HostStream, memory: DeviceMemory, shape: Shape) -> np.ndarray:
         data = np.empty(array_size_bytes(shape), np.uint8)
         stream.read(data, memory)
         return from_device_layout(data, shape)
