@@ -234,7 +234,13 @@ ENTRY e {
         _legal(parse_hlo(text), Capabilities.all_of([T.F32, T.PRED], opcodes=PRIMITIVES))
     message = str(caught.value)
     assert "cannot run 3 instructions" in message
-    for part in ("user.py:7", "user.py:9", "there is no custom call 'chol'", "there is no atan2", "the device holds no f64"):
+    for part in (
+        "user.py:7",
+        "user.py:9",
+        "there is no custom call 'chol'",
+        "there is no atan2",
+        "the device holds no f64",
+    ):
         assert part in message
 
 
