@@ -60,6 +60,8 @@ def test_a_new_package_works(
     assert ran.code == 0, ran.out + ran.err
     spec = registry.load_backend(name)
     assert spec.platform.__name__.startswith(name.capitalize())
+    assert spec.priority == 0
+    assert f"the {name} " in spec.description
     emitted = xla("compile", program, "--backend", name, "--emit", "hlo")
     assert emitted.code == 0, emitted.err
     if scenario != "3":

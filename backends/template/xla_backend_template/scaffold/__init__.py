@@ -6,13 +6,15 @@ from xla_core.cli import Scaffold
 
 __all__ = ["NO_LLVM", "WITH_LLVM"]
 
+_DESCRIPTION = (r'description="a simulated accelerator[^"]*"', 'description="the $name device, simulated"')
+
 NO_LLVM = Scaffold(
     description="a device without LLVM: the four classes, simulated until you replace them",
     package="xla_backend_template",
     templates="scaffold/no_llvm",
     distribution="xla-backend-template",
     copy_dependencies=("pydantic>=2.7",),
-    renames=(("template", "$name"), ("Template", "$class_name")),
+    renames=(_DESCRIPTION, ("template", "$name"), ("Template", "$class_name")),
 )
 
 WITH_LLVM = Scaffold(
@@ -22,5 +24,10 @@ WITH_LLVM = Scaffold(
     distribution="xla-backend-template",
     copy_dependencies=("pydantic>=2.7",),
     copy_into="simulation",
-    renames=(("xla_backend_template", "$base"), ("xla_template_", "xla_${name}_"), ('"template"', '"$name"')),
+    renames=(
+        _DESCRIPTION,
+        ("xla_backend_template", "$base"),
+        ("xla_template_", "xla_${name}_"),
+        ('"template"', '"$name"'),
+    ),
 )
