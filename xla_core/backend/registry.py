@@ -33,7 +33,8 @@ class BackendInfo:
 
     Attributes:
         distributions: "name version" of each that claims the name; more than one is an error.
-        spec: None where it didn't load; then `error` says why and `details` holds the full traceback.
+        spec: None where it didn't load; then `error` says why, and `details` holds the traceback
+            of what the backend raised, if it did.
         availability: what its probe said; None where it didn't load.
     """
 
@@ -137,8 +138,8 @@ def _inspect(name: str) -> BackendInfo:
     try:
         spec = load_backend(name)
     except XlaError as error:
-        cause = error.__cause__ or error
-        details = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
+        cause = error.__cause__  # without one, the message says it all
+        details = "" if cause is None else "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
         return dataclasses.replace(info, error=error, details=details)
     return dataclasses.replace(info, spec=spec, availability=probe(name, spec))
 

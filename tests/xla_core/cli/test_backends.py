@@ -80,6 +80,7 @@ def test_a_missing_requirement_is_named_with_its_hint(
     examined = xla("doctor")
     assert examined.code == 1
     assert "lacks driver: version 9 is not installed" in examined.out
+    assert examined.out.count("version 9 is not installed") == 2  # the requirement, and the last sentence
     assert "hint: install chip-driver 9" in examined.out
     assert "has   compiler: chipcc 3" in examined.out
     assert examined.out.splitlines()[-1] == (
@@ -97,12 +98,11 @@ def test_a_broken_backend_shows_its_cause_and_breaks_no_other(
     assert listed.code == 0
     assert "broken" in listed.out
     examined = xla("doctor")
-    assert examined.code == 0
+    assert examined.code == 1
     assert "OSError: libsmoke.so: no such file" in examined.out
     assert "in wire" in examined.out
     last = examined.out.splitlines()[-1]
-    assert last.startswith("All is well: programs run on 'toy'")
-    assert "smoke cannot be loaded" in last
+    assert last == "Programs run on 'toy' unless you name another; cannot be loaded: smoke."
     assert xla("run", program).code == 0
     assert "libsmoke.so" in xla("run", program, "-b", "smoke").err
 
@@ -123,7 +123,22 @@ def test_a_backend_that_declines_is_not_broken(
     examined = xla("doctor")
     assert "the chip comes next year" in examined.out
     assert "Traceback" not in examined.out
-    assert examined.out.splitlines()[-1] == "All is well: programs run on 'toy' unless you name another."
+    last = examined.out.splitlines()[-1]
+    assert last == "All is well: programs run on 'toy' unless you name another; not available: later."
+    assert examined.code == 0
+
+
+def test_a_mistake_in_a_plugin_is_one_sentence(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, only_these: Callable[..., None]
+) -> None:
+    install("toy", "toy", TOY)
+    source = "from xla_core.backend import hookimpl\n\n@hookimpl\ndef xla_backend():\n    return 1\n"
+    install("slip", "slip", source)
+    only_these("toy", "slip")
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert "Traceback" not in examined.out
+    assert "not a BackendSpec" in examined.out
 
 
 def test_a_device_that_does_not_open(

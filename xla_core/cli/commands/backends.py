@@ -44,8 +44,8 @@ def backends() -> None:
             table.add_row(info.name, "", "", "", status, _escaped(f"{_cause(info)}; see `xla doctor`"))
             continue
         status = "[green]available" if info.usable else "[yellow]not available"
-        needs = ", ".join(f"{r.name}{'' if r.met else ' (missing)'}" for r in _requirements(info))
-        what = "; ".join(part for part in (spec.description, f"needs {needs}" if needs else "") if part)
+        has = ", ".join(r.name for r in _requirements(info) if r.met)
+        what = "; ".join(part for part in (spec.description, f"has {has}" if has else "") if part)
         if not info.usable:
             what = "; ".join(part for part in (_cause(info), what) if part)
         contracts = ", ".join(f"{major}.{minor}" for major, minor in spec.contract_versions)
@@ -63,7 +63,11 @@ class _Finding:
 
 
 def doctor() -> None:
-    """Examine the environment and every backend; end with the one sentence that matters."""
+    """Examine the environment and every backend; end with the one sentence that matters.
+
+    Exit code 1 where no program can run, or a backend doesn't load or open; one that says itself that it can't be used
+    is no failure.
+    """
     from xla_core.backend import inspect_backends
 
     out = output.console()
@@ -125,15 +129,16 @@ def _show(out: Console, finding: _Finding) -> None:
         out.print(f"  {mark} {_escaped(requirement.name + detail)}", soft_wrap=True)
         if requirement.hint and not requirement.met:
             out.print(f"        hint: {requirement.hint}", soft_wrap=True, markup=False)
-    out.print(f"  {finding.devices or finding.cause}", soft_wrap=True, markup=False)
+    if finding.devices or finding.cause != _unmet(info):
+        out.print(f"  {finding.devices or finding.cause}", soft_wrap=True, markup=False)
     if info.error is not None and info.error.hint:
         out.print(f"  hint: {info.error.hint}", soft_wrap=True, markup=False)
-    if broken:
+    if broken and info.details:
         out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
 
 
 def _sentence(findings: list[_Finding]) -> tuple[str, bool]:
-    """What the user needs to know, and whether programs can run."""
+    """What the user needs to know, and whether programs can run and no backend is broken."""
     if not findings:
         return f"No backend is installed: {INSTALL_HINT}.", False
     usable = [f.info for f in findings if f.devices]
@@ -145,8 +150,13 @@ def _sentence(findings: list[_Finding]) -> tuple[str, bool]:
         causes = "; ".join(f"{f.info.name}: {f.cause}" for f in findings)
         return f"No installed backend can be used: {causes}.", False
     default = wanted or min(usable, key=lambda info: (-(info.spec.priority if info.spec else 0), info.name)).name
-    tail = f"; {', '.join(broken)} cannot be loaded, for the reason above" if broken else ""
-    return f"All is well: programs run on {default!r} unless you name another{tail}.", True
+    runs = f"run on {default!r} unless you name another"
+    failing = [f.info.name for f in findings if f.info.usable and not f.devices]
+    declining = [f.info.name for f in findings if not f.info.usable and f.info.name not in broken]
+    kinds = {"cannot be loaded": broken, "cannot be opened": failing, "not available": declining}
+    tail = "".join(f"; {what}: {', '.join(names)}" for what, names in kinds.items() if names)
+    well = not (broken or failing)
+    return ("All is well: programs " if well else "Programs ") + runs + tail + ".", well
 
 
 def _declines(info: BackendInfo) -> bool:
@@ -159,6 +169,13 @@ def _declines(info: BackendInfo) -> bool:
 
 def _requirements(info: BackendInfo) -> tuple[Requirement, ...]:
     return info.availability.requirements if info.availability is not None else ()
+
+
+def _unmet(info: BackendInfo) -> str:
+    """The cause that the requirements themselves make, "" where they make none."""
+    from xla_core.backend import Availability
+
+    return Availability.of(*_requirements(info)).cause
 
 
 def _cause(info: BackendInfo) -> str:
