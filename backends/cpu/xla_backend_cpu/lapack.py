@@ -15,7 +15,7 @@ import numpy as np
 
 from xla_backend_cpu.blas import symbol_address
 from xla_backend_cpu.custom_calls import CustomCall, register_custom_call
-from xla_core.errors import InternalError
+from xla_core.errors import InternalError, InvalidArgumentError
 
 __all__ = ["register_lapack"]
 
@@ -217,33 +217,58 @@ def _gtsv(
     return low, d, high, b, info
 
 
-_ROUTINES: Mapping[str, tuple[Routine, tuple[int, ...]]] = {
-    "potrf": (_potrf, (2,)),
-    "getrf": (_getrf, (2,)),
-    "geqrf": (_geqrf, (2,)),
-    "geqp3": (_geqp3, (2, 1)),
-    "orgqr": (_orgqr, (2, 1)),
-    "ungqr": (_orgqr, (2, 1)),
-    "ormqr": (_ormqr, (2, 1, 2)),
-    "unmqr": (_ormqr, (2, 1, 2)),
-    "trsm": (_trsm, (2, 2)),
-    "syevd": (_syevd, (2,)),
-    "heevd": (_syevd, (2,)),
-    "gesdd": (functools.partial(_svd, "gesdd"), (2,)),
-    "gesvd": (functools.partial(_svd, "gesvd"), (2,)),
-    "geev": (_geev, (2,)),
-    "gees": (_gees, (2,)),
-    "gehrd": (_gehrd, (2,)),
-    "sytrd": (_sytrd, (2,)),
-    "hetrd": (_sytrd, (2,)),
-    "gtsv": (_gtsv, (1, 1, 1, 2)),
+_ROUTINES: Mapping[str, tuple[Routine, str]] = {
+    "potrf": (_potrf, "nn"),
+    "getrf": (_getrf, "mn"),
+    "geqrf": (_geqrf, "mn"),
+    "geqp3": (_geqp3, "mn n"),
+    "orgqr": (_orgqr, "mn k"),
+    "ungqr": (_orgqr, "mn k"),
+    "ormqr": (_ormqr, "rk k mn"),
+    "unmqr": (_ormqr, "rk k mn"),
+    "trsm": (_trsm, "kk mn"),
+    "syevd": (_syevd, "nn"),
+    "heevd": (_syevd, "nn"),
+    "gesdd": (functools.partial(_svd, "gesdd"), "mn"),
+    "gesvd": (functools.partial(_svd, "gesvd"), "mn"),
+    "geev": (_geev, "nn"),
+    "gees": (_gees, "nn"),
+    "gehrd": (_gehrd, "nn"),
+    "sytrd": (_sytrd, "nn"),
+    "hetrd": (_sytrd, "nn"),
+    "gtsv": (_gtsv, "n n n nk"),
 }
-"""Routine -> what calls it, and the ranks of its operands without batch dimensions."""
+"""Routine -> what calls it, and the dimensions of its operands behind the batch's: one letter, one size."""
 
 
-def _batched(routine: Routine, ranks: Sequence[int], p: str, call: CustomCall) -> None:
-    batch = call.operands[0].shape[: call.operands[0].ndim - ranks[0]]
-    for index in np.ndindex(*batch):
+def _checked_batch(target: str, pattern: str, p: str, call: CustomCall) -> tuple[int, ...]:
+    """The batch's dimensions. Raises InvalidArgumentError for operands that the routine would read beyond."""
+    patterns = pattern.split()
+    sizes: dict[str, int] = {}
+    shapes = ", ".join(f"{o.dtype}{list(o.shape)}" for o in call.operands)
+    wrong = InvalidArgumentError(f"{target} takes {_DTYPES[p].__name__} operands ({pattern}), not {shapes}")
+    if len(call.operands) != len(patterns) or call.operands[0].ndim < len(patterns[0]):
+        raise wrong
+    batch = call.operands[0].shape[: call.operands[0].ndim - len(patterns[0])]
+    for operand, letters in zip(call.operands, patterns, strict=True):
+        whole = operand.dtype == np.int32 and letters == "n" and "geqp3" in target
+        if operand.shape[: len(batch)] != batch or operand.ndim != len(batch) + len(letters):
+            raise wrong
+        if operand.dtype != _DTYPES[p] and not whole:
+            raise wrong
+        if any(sizes.setdefault(x, n) != n for x, n in zip(letters, operand.shape[len(batch) :], strict=True)):
+            raise wrong
+    if "trsm" in target and sizes["k"] != (sizes["m"] if _char(call.attributes, "side") == b"L" else sizes["n"]):
+        raise wrong
+    if "gqr" in target and not sizes["k"] <= sizes["n"] <= sizes["m"]:
+        raise wrong
+    if "mqr" in target and sizes["r"] != (sizes["m"] if call.attributes["left"] else sizes["n"]):
+        raise wrong
+    return batch
+
+
+def _batched(routine: Routine, pattern: str, p: str, target: str, call: CustomCall) -> None:
+    for index in np.ndindex(*_checked_batch(target, pattern, p, call)):
         matrices = [np.array(operand[index], order="F") for operand in call.operands]
         for result, made in zip(call.results, routine(p, call.attributes, *matrices), strict=True):
             result[index] = made
@@ -251,7 +276,8 @@ def _batched(routine: Routine, ranks: Sequence[int], p: str, call: CustomCall) -
 
 def register_lapack() -> None:
     """Registers every target. The routines themselves are loaded at their first call."""
-    for name, (routine, ranks) in _ROUTINES.items():
+    for name, (routine, pattern) in _ROUTINES.items():
         letters = "cz" if name[:2] in ("un", "he") else "sd" if name[:2] in ("or", "sy") else "sdcz"
         for p in letters:
-            register_custom_call(f"lapack_{p}{name}_ffi", functools.partial(_batched, routine, ranks, p))
+            target = f"lapack_{p}{name}_ffi"
+            register_custom_call(target, functools.partial(_batched, routine, pattern, p, target))

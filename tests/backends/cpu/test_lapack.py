@@ -225,3 +225,27 @@ def test_gradients(run, rng):
     a = a @ a.T + np.eye(4)
     (gradient,) = run(jax.grad(lambda a: jnp.linalg.slogdet(a)[1]), a)
     close(gradient, np.linalg.inv(a).T, np.float64, 1000)
+
+
+@pytest.mark.parametrize(
+    ("target", "shapes", "attributes"),
+    [
+        ("lapack_dpotrf_ffi", ["f32[50,50]"], "uplo = 76 : ui8"),
+        ("lapack_spotrf_ffi", ["f32[300,2]"], "uplo = 76 : ui8"),
+        ("lapack_spotrf_ffi", ["f32[]"], "uplo = 76 : ui8"),
+        ("lapack_sorgqr_ffi", ["f32[4,9]", "f32[4]"], ""),
+        ("lapack_ssyevd_ffi", ["f32[4,4]", "f32[4,4]"], "mode = 86 : ui8, uplo = 76 : ui8"),
+    ],
+)
+def test_operands_that_the_routine_would_read_beyond_are_refused(target, shapes, attributes):
+    operands = ", ".join(f"p{i}" for i in range(len(shapes)))
+    parameters = "\n".join(f"  p{i} = {shape} parameter({i})" for i, shape in enumerate(shapes))
+    text = f"""HloModule wrong
+ENTRY main {{
+{parameters}
+  ROOT c = ({shapes[0]}, s32[]) custom-call({operands}), custom_call_target="{target}", api_version=API_VERSION_TYPED_FFI, backend_config={{{attributes}}}
+}}"""
+    client = xla.Client("cpu")
+    sizes = [[int(n) for n in s[s.index("[") + 1 : -1].split(",") if n] for s in shapes]
+    with pytest.raises(xla.XlaError, match=target):
+        np.asarray(client.compile(text)(*(np.ones(size, np.float32) for size in sizes))[0])
