@@ -122,7 +122,8 @@ class Cursor:
     @staticmethod
     def nearest(name: str, choices: Iterable[str]) -> str | None:
         """The hint that names what was meant, if one of `choices` is near."""
-        near = difflib.get_close_matches(name, choices, 1, 0.7) if len(name) < 100 else []
+        near = difflib.get_close_matches(name, choices, 3, 0.7) if len(name) < 100 else []
+        near.sort(key=lambda choice: sorted(choice) != sorted(name))  # letters in another order are the likeliest slip
         return f"did you mean {near[0]}?" if near else None
 
     def found(self) -> str:

@@ -8,6 +8,7 @@ from tests.xla_core.stablehlo.reading import PROGRAM, first_op, in_function, ref
 from xla_core.errors import SourceLocation
 from xla_core.stablehlo import FunctionType, Module, TensorType, op_reader, parse_text, split_modules
 from xla_core.stablehlo.attributes import UNIT, DenseElements
+from xla_core.stablehlo.cursor import Cursor
 
 F32 = TensorType((), "f32")
 
@@ -220,3 +221,10 @@ def test_spacing_and_comments_are_free() -> None:
     want = PROGRAM.replace("affine_map<(d0) -> (d0)>", "affine_map<(d0) -> (d0)>")
     assert tree(parse_text(loose)) == tree(parse_text(want))
     assert tree(parse_text(PROGRAM.replace("\n", "\r\n"))) == tree(parse_text(PROGRAM))
+
+
+def test_the_nearest_name_may_have_its_letters_in_another_order() -> None:
+    choices = ["tan", "tanh", "transpose", "multiply"]
+    assert Cursor.nearest("tahn", choices) == "did you mean tanh?"
+    assert Cursor.nearest("mulitply", choices) == "did you mean multiply?"
+    assert Cursor.nearest("qqq", choices) is None
