@@ -21,5 +21,10 @@ Seed = Annotated[int, typer.Option(help="Of the random arguments that are made w
 Check = Annotated[bool, typer.Option("--check", help="Compare with the reference evaluator; exit code 1 if wrong.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", "-s", metavar="NAME=VALUE", help="A field of CompileOptions, or an option of the backend."),
+    typer.Option(
+        "--set",
+        "-s",
+        metavar="NAME=VALUE",
+        help="A field of CompileOptions, or an option of the backend; VALUE as JSON: donate=[0].",
+    ),
 ]

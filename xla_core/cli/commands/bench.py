@@ -13,7 +13,7 @@ __all__ = ["bench", "find_clone"]
 
 
 def bench(context: typer.Context) -> None:
-    """Time programs against JAX's own compiler. Needs a clone; `xla bench --help` shows its options."""
+    """Time programs against JAX's own compiler. Needs a clone; within one, `xla bench --help` shows its options."""
     root = find_clone()
     sys.path.insert(0, str(root))
     from benchmarks.run import main  # lies in the clone, not in the package
