@@ -6,8 +6,6 @@ import hashlib
 import json
 from typing import Any
 
-from pydantic_core import PydanticSerializationError
-
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
@@ -36,7 +34,7 @@ def pack(platform: Platform, backend_version: str, executable: Executable, optio
 def _dumped(options: CompileOptions) -> dict[str, Any]:
     try:
         return options.model_dump(mode="json")
-    except PydanticSerializationError as error:
+    except ValueError as error:  # pydantic's own kind of it
         raise InvalidArgumentError(
             f"the options of this executable cannot be written as JSON: {error}",
             hint="a backend's options must be numbers, text, and lists and mappings of them",
