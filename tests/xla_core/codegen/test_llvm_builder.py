@@ -109,8 +109,6 @@ def test_an_instruction_alone() -> None:
     emitter = KernelEmitter(host_abi())
     kernel = emitter.emit(add)
     assert [p.is_result for p in kernel.parameters] == [False, False, True]
-    assert kernel.bytes == 96
-    assert kernel.flops == 8
     assert compile_ir(emitter.module.to_text(), host_abi())
 
 

@@ -21,7 +21,7 @@ class Kernel:
     `parameters` are the buffers in the order that it takes them: each operand's array leaves, then the result's.
     It works on units [begin, end) of range(partition_count); any split of that range over threads is right, and `grain`
     is the least number of units that is worth a split (cache lines are then not shared). 0 units: nothing to do.
-    With `per_block` a unit belongs to a block of threads. `flops` and `bytes` are of all units together.
+    With `per_block` a unit belongs to a block of threads.
     """
 
     name: str
@@ -29,8 +29,6 @@ class Kernel:
     partition_count: int
     grain: int = 1
     per_block: bool = False
-    flops: float = 0.0
-    bytes: float = 0.0
 
 
 @dataclasses.dataclass(slots=True)

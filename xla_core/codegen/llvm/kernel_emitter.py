@@ -20,7 +20,6 @@ from xla_core.codegen.llvm.tiles import TILES
 from xla_core.codegen.llvm.transposition import LoopTile
 from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
 
 __all__ = ["HEROES", "KernelEmitter"]
 
@@ -82,8 +81,7 @@ class KernelEmitter:
                 del self.module.functions[name]
                 spaces["tile", tile.space] = [tile.position]
                 continue
-            flops, bytes_ = _cost(instruction)
-            return Kernel(name, parameters, plan.count, plan.grain, plan.per_block, flops, bytes_)
+            return Kernel(name, parameters, plan.count, plan.grain, plan.per_block)
         raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)
 
     def _attempt(
@@ -168,24 +166,3 @@ def _bindings(
         first += count
         bindings[target] = list(arrays) if operand.shape.is_tuple else arrays[0]
     return bindings
-
-
-_FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "reshape", "broadcast", "iota"})
-
-
-def _cost(instruction: HloInstruction) -> tuple[float, float]:
-    """A rough (flops, bytes): an operation an element, ten for a transcendental one; every buffer once."""
-    bytes_ = float(instruction.shape.byte_size + sum(o.shape.byte_size for o in instruction.operands))
-    inside = instruction.attribute("calls").instructions if instruction.opcode == "fusion" else [instruction]
-    flops = 0.0
-    for each in inside:
-        if each.opcode in _FREE:
-            continue
-        elements = sum(s.num_elements for s in each.shape.leaves())
-        if each.opcode in ("reduce", "sort", "scatter", "select-and-scatter"):
-            elements = max(elements, sum(o.shape.num_elements for o in each.operands))
-        weight = 10.0 if Trait.TRANSCENDENTAL in each.op.traits else 1.0
-        if each.opcode in ("dot", "convolution"):
-            weight = 2.0 * max(each.operand(0).shape.num_elements, 1) ** 0.5
-        flops += weight * elements
-    return flops, bytes_
