@@ -1,0 +1,97 @@
+"""`xla accuracy`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from xla_conformance.accuracy.frame import Check, Row
+    from xla_conformance.accuracy.subjects import Subject
+
+__all__ = ["accuracy"]
+
+
+def accuracy(
+    backend: Annotated[
+        str | None, typer.Option("--backend", "-b", metavar="B", help="The platform; default: as of xla.Client().")
+    ] = None,
+    evaluator: Annotated[bool, typer.Option("--evaluator", help="Measure the reference evaluator.")] = False,
+    points: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Points of each check of f32; other types scale with it.")
+    ] = 1_000_000,
+    report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write accuracy.json and accuracy.md.")] = None,
+    expression: Annotated[str, typer.Option("-k", metavar="EXPR", help='Only some: "tanh and f32", "not f64".')] = "",
+    bounds: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Whose bounds hold: evaluator, emitter (of LLVM), backend (any)."),
+    ] = None,
+) -> None:
+    """Measure how exact results are; exit code 1 where an error is beyond its bound.
+
+    --evaluator measures the reference evaluator alone; with --backend too, both.
+    """
+    from rich.console import Console
+
+    import xla_core as xla
+    from xla_conformance.accuracy import report as reports
+    from xla_conformance.accuracy.bounds import COLUMNS
+    from xla_conformance.accuracy.subjects import BackendSubject, EvaluatorSubject
+    from xla_conformance.accuracy.suite import all_checks, require_oracles, select
+    from xla_core.errors import InvalidArgumentError
+
+    if bounds is not None and bounds not in COLUMNS:
+        raise InvalidArgumentError(f"there are no bounds {bounds!r}", hint=f"columns: {', '.join(COLUMNS)}")
+    require_oracles()
+    checks = select(all_checks(), expression)
+    if not checks:
+        raise InvalidArgumentError(f"-k {expression!r} leaves no check", hint="words are functions, types and groups")
+    rows: list[Row] = []
+    if evaluator:
+        rows += _measured(EvaluatorSubject(), checks, points, bounds)
+    if backend is not None or not evaluator:
+        with xla.Client(backend) as client:
+            rows += _measured(BackendSubject(client), checks, points, bounds)
+    out = Console(highlight=False)
+    reports.print_rows(out, rows)
+    if report is not None:
+        for path in reports.write_report(rows, _environment(points), report):
+            out.print(str(path), markup=False, soft_wrap=True)
+    if not all(row.holds for row in rows):
+        raise typer.Exit(1)
+
+
+def _measured(subject: Subject, checks: list[Check], points: int, column: str | None) -> list[Row]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from xla_conformance.accuracy.suite import measure
+
+    console = Console(stderr=True, highlight=False)
+    columns = (TextColumn(f"{subject.name}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    rows: list[Row] = []
+    with Progress(*columns, TextColumn("{task.fields[check]}"), console=console, transient=True) as bars:
+        task = bars.add_task("accuracy", total=len(checks), check="")
+        for check in checks:
+            bars.update(task, check=check.name)
+            rows += measure(subject, [check], points, column)
+            bars.advance(task)
+    return rows
+
+
+def _environment(points: int) -> dict[str, str | int]:
+    import platform
+
+    import numpy as np
+
+    import xla_core as xla
+
+    return {
+        "core_version": xla.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "points": points,
+    }

@@ -1,0 +1,78 @@
+"""All checks, and running them."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import time
+from collections.abc import Iterable, Iterator
+
+from xla_conformance.accuracy.bounds import bound
+from xla_conformance.accuracy.frame import Check, Row
+from xla_conformance.accuracy.subjects import Subject
+from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedError, XlaError
+
+__all__ = ["GROUPS", "all_checks", "measure", "require_oracles", "select"]
+
+GROUPS = ("real",)
+"""Modules of this package, each with `checks()`, in the report's order."""
+
+
+def require_oracles() -> None:
+    """Raises NotFoundError where the libraries that the oracles need are missing."""
+    for name in ("mpmath", "scipy"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise NotFoundError(
+                f"xla accuracy compares with {name}, which is not installed",
+                hint='pip install "xla-conformance[accuracy]"',
+            ) from error
+
+
+def all_checks() -> list[Check]:
+    """Every check of every group."""
+    return [
+        check for group in GROUPS for check in importlib.import_module(f"xla_conformance.accuracy.{group}").checks()
+    ]
+
+
+def select(checks: Iterable[Check], expression: str) -> list[Check]:
+    """Those whose name ("real tanh f32") has the expression's words: `tanh and f32`, `sine or cosine`, `not f64`.
+
+    Raises:
+        InvalidArgumentError: for anything else than words joined by and, or, not.
+    """
+    if not expression.strip():
+        return list(checks)
+    alternatives = []
+    for alternative in re.split(r"\bor\b", expression):
+        terms = [re.fullmatch(r"\s*(not\s+)?(\S+)\s*", term) for term in re.split(r"\band\b", alternative)]
+        if not all(terms):
+            raise InvalidArgumentError(f"-k {expression!r} is no expression", hint='words joined by "and", "or", "not"')
+        alternatives.append([(term[2], term[1] is None) for term in terms if term])
+    return [c for c in checks if any(all(_has(c, w) is wanted for w, wanted in terms) for terms in alternatives)]
+
+
+def _has(check: Check, word: str) -> bool:
+    return word in (check.group, check.function, check.element_type) or word in check.function
+
+
+def measure(subject: Subject, checks: Iterable[Check], points: int, column: str | None = None) -> Iterator[Row]:
+    """Runs checks one by one. An error of a check is in its row.
+
+    Args:
+        points: how many points a check of f32 takes; others scale with it, or take all values there are.
+        column: whose bounds they are held to; default: the subject's.
+    """
+    for check in checks:
+        start = time.monotonic()
+        limit = bound(check.group, check.function, check.element_type, column or subject.column)
+        about = (subject.name, check.group, check.function, check.element_type, check.unit, limit)
+        try:
+            found = check.measure(subject, points)
+            yield Row(*about, found, time.monotonic() - start)
+        except UnimplementedError as error:
+            yield Row(*about, None, time.monotonic() - start, error.message, supported=False)
+        except XlaError as error:
+            yield Row(*about, None, time.monotonic() - start, error.message)
