@@ -74,10 +74,13 @@ REQUIRED: Any = object()
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute of an op. A `default` is what its absence in the text means; REQUIRED has none."""
+    """One attribute of an op. A `default` is what its absence in the text means; REQUIRED has none. XLA prints an
+    attribute that is `shown` even where it has its default.
+    """
 
     kind: AttributeKind
     default: Any = REQUIRED
+    shown: bool = False
 
 
 class Trait(enum.Enum):
@@ -93,11 +96,35 @@ class Trait(enum.Enum):
     CONTROL_FLOW = enum.auto()  # while, conditional, call: runs its computations as a whole, not per element
     PRIMITIVE = enum.auto()  # a target must have it; everything else decomposes down to these
     NO_OPERAND_REQUIRED = enum.auto()  # variadic ops that allow zero operands
+    NOP = enum.auto()  # nothing to do at run time: it names, groups or orders values (XLA: IsNop)
+    FORWARDING = enum.auto()  # its result is its operands' buffers
+    BARRIER = enum.auto()  # orders effects or marks a place: never moved, merged or folded
+    ASYNC = enum.auto()  # one of a start, (update,) done: other work may run in between
+    HOST_TRANSFER = enum.auto()  # data to or from the host: infeed, outfeed, send, recv
+    PER_DEVICE = enum.auto()  # its value depends on which device runs it
+    BITWISE = enum.auto()  # about bits, not numbers: means another thing in a wider type
+    EXACT_IN_WIDER_INTEGERS = enum.auto()  # of n-bit integers: computed in more bits and cut to n, the same result
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OpDef:
-    """What an opcode is. `arity` is the number of operands, or (least, most) with None for no limit."""
+    """What an opcode is.
+
+    Attributes:
+        opcode: its name in HLO text.
+        arity: the number of operands, or (least, most) with None for no limit.
+        shape: checks operands and attributes and infers the result's shape.
+        evaluate: what it means, in numpy; None where the evaluator has no meaning for it.
+        attributes: its own, by name; any instruction has `COMMON_ATTRIBUTES` too.
+        traits: what else is true of it.
+        doc: what it means, in words.
+        index_operands: how many operands -> which of them say where, not what.
+        predicate_operand: the operand that is pred whatever the others are.
+        predicate_result: whether the result is pred whatever the operands are.
+        waits_for: of the second half of an asynchronous pair, the opcodes of its first half.
+        operands_at: of a first half, the index in its result where its operands are.
+        result_at: of a second half, the index in its operand where its result is.
+    """
 
     opcode: str
     arity: int | tuple[int, int | None]
@@ -106,6 +133,12 @@ class OpDef:
     attributes: Mapping[str, Attribute] = dataclasses.field(default_factory=dict)
     traits: frozenset[Trait] = frozenset()
     doc: str = ""
+    index_operands: Callable[[int], Sequence[int]] = lambda count: ()
+    predicate_operand: int | None = None
+    predicate_result: bool = False
+    waits_for: tuple[str, ...] = ()
+    operands_at: tuple[int, ...] | None = None
+    result_at: tuple[int, ...] | None = None
 
     @property
     def is_elementwise(self) -> bool:

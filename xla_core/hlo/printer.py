@@ -34,20 +34,6 @@ class PrintOptions:
 
 _DEFAULT = PrintOptions()
 
-_ALWAYS_SHOWN = {
-    "broadcast": ("dimensions",),
-    "map": ("dimensions",),
-    "dot": ("lhs_contracting_dims", "rhs_contracting_dims"),
-    "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map"),
-    "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"),
-    "topk": ("largest",),
-    "all-reduce": ("replica_groups",),
-    "all-gather": ("replica_groups",),
-    "all-to-all": ("replica_groups",),
-    "reduce-scatter": ("replica_groups",),
-}
-"""Attributes that XLA prints though they are empty."""
-
 
 def instruction_to_text(instruction: HloInstruction, options: PrintOptions = _DEFAULT) -> str:
     """One line: `%add.3 = f32[2,3]{1,0} add(%p0, %p1), metadata={...}`, without ROOT."""
@@ -76,7 +62,7 @@ def attributes_to_text(instruction: HloInstruction, options: PrintOptions = _DEF
         if attribute.kind in (AttributeKind.LITERAL, AttributeKind.OPERAND_TEXT):
             continue
         value = values.get(name, None if attribute.default is op_table.REQUIRED else attribute.default)
-        if value is None or (value == attribute.default and name not in _ALWAYS_SHOWN.get(instruction.opcode, ())):
+        if value is None or (value == attribute.default and not attribute.shown):
             continue
         texts.append(f"{name}={ATTRIBUTE_TEXT[attribute.kind].to_text(value, sign)}")
     for name in ("sharding", "frontend_attributes"):

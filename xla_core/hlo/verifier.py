@@ -21,17 +21,6 @@ from xla_core.hlo.shape import Shape
 
 __all__ = ["verify", "verify_computation", "verify_instruction"]
 
-_WAITS_FOR = {
-    "all-gather-done": ("all-gather-start",),
-    "all-reduce-done": ("all-reduce-start",),
-    "collective-permute-done": ("collective-permute-start",),
-    "copy-done": ("copy-start",),
-    "async-update": ("async-start", "async-update"),
-    "async-done": ("async-start", "async-update"),
-    "send-done": ("send",),
-    "recv-done": ("recv",),
-}
-
 
 def verify(module: HloModule) -> None:
     """Raises InvalidArgumentError for the first thing wrong: what, in which instruction, from which source line."""
@@ -194,8 +183,8 @@ _LIST_KINDS: dict[AttributeKind, type] = {
 
 def _verify_pair(instruction: HloInstruction) -> None:
     """The second half of a pair follows its first half. (Through a tuple, as in pipelined loops, anything may.)"""
-    starts = _WAITS_FOR.get(instruction.opcode)
-    if starts is None:
+    starts = instruction.op.waits_for
+    if not starts:
         return
     operand = instruction.operand(0)
     if operand.opcode not in (*starts, "parameter", "get-tuple-element", "tuple", "opt-barrier", "while"):

@@ -132,13 +132,14 @@ def _check_value(value: Value, shape: Shape, what: str) -> None:
 
 
 _CHANNEL = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}
+_TRANSFER = (Trait.SIDE_EFFECT, Trait.HOST_TRANSFER)
 
 entry(
     "infeed",
     1,
     _infeed_shape,
     _infeed,
-    Trait.SIDE_EFFECT,
+    *_TRANSFER,
     doc="(token) -> (data, token): the next value of the device's infeed.",
     infeed_config=attr("string", ""),
 )
@@ -147,14 +148,51 @@ entry(
     2,
     _outfeed_shape,
     _outfeed,
-    Trait.SIDE_EFFECT,
+    *_TRANSFER,
     doc="(data, token) -> token: puts a value into the device's outfeed.",
     outfeed_shape=attr("shape", None),
     outfeed_config=attr("string", ""),
 )
-entry("send", 2, _send_shape, _send, Trait.SIDE_EFFECT, doc="(data, token) -> (data, context, token).", **_CHANNEL)
 entry(
-    "send-done", 1, _send_done_shape, _send_done, Trait.SIDE_EFFECT, doc="The token after a send has ended.", **_CHANNEL
+    "send",
+    2,
+    _send_shape,
+    _send,
+    *_TRANSFER,
+    Trait.ASYNC,
+    doc="(data, token) -> (data, context, token).",
+    operands_at=(0,),
+    **_CHANNEL,
 )
-entry("recv", 1, _recv_shape, _recv, Trait.SIDE_EFFECT, doc="(token) -> (data, context, token).", **_CHANNEL)
-entry("recv-done", 1, _recv_done_shape, _recv_done, Trait.SIDE_EFFECT, doc="(data, token), once there.", **_CHANNEL)
+entry(
+    "send-done",
+    1,
+    _send_done_shape,
+    _send_done,
+    *_TRANSFER,
+    Trait.ASYNC,
+    doc="The token after a send has ended.",
+    waits_for=("send",),
+    **_CHANNEL,
+)
+entry(
+    "recv",
+    1,
+    _recv_shape,
+    _recv,
+    *_TRANSFER,
+    Trait.ASYNC,
+    doc="(token) -> (data, context, token).",
+    **_CHANNEL,
+)
+entry(
+    "recv-done",
+    1,
+    _recv_done_shape,
+    _recv_done,
+    *_TRANSFER,
+    Trait.ASYNC,
+    doc="(data, token), once there.",
+    waits_for=("recv",),
+    **_CHANNEL,
+)

@@ -330,10 +330,10 @@ def _replica_id(context: EvaluationContext, instruction: HloInstruction, values:
 
 
 _COLLECTIVE = (Trait.COLLECTIVE,)
-_GROUPS = {
-    "channel_id": attr("int", None),
-    "replica_groups": attr("replica_groups", ()),
-}
+_ASYNC_COLLECTIVE = (Trait.COLLECTIVE, Trait.ASYNC)
+_CHANNEL = {"channel_id": attr("int", None)}
+_GROUPS = {**_CHANNEL, "replica_groups": attr("replica_groups", ())}
+_GROUPS_SHOWN = {**_CHANNEL, "replica_groups": attr("replica_groups", (), shown=True)}
 _LAYOUT = {"constrain_layout": attr("bool", False)}
 _GLOBAL = {"use_global_device_ids": attr("bool", False)}
 _PERMUTE = {
@@ -342,38 +342,57 @@ _PERMUTE = {
     "slice_sizes": attr("raw", None),
 }
 
-for _suffix in ("", "-start"):
+for _suffix, _traits in (("", _COLLECTIVE), ("-start", _ASYNC_COLLECTIVE)):
     entry(
         "all-reduce" + _suffix,
         (1, None),
         _all_reduce_shape,
         _all_reduce,
-        *_COLLECTIVE,
+        *_traits,
         doc="The operands of all devices of a group, combined by to_apply.",
-        **_GROUPS,
+        **_GROUPS_SHOWN,
         **_LAYOUT,
         **_GLOBAL,
         mode=attr("enum", None),
         to_apply=attr("computation"),
     )
-entry("all-reduce-done", 1, _done_same_shape, _first, *_COLLECTIVE, doc="The result of all-reduce-start.")
-for _suffix, _rule, _evaluate in (
-    ("", _all_gather_shape, _all_gather),
-    ("-start", _start_pair_shape, _all_gather_start),
+entry(
+    "all-reduce-done",
+    1,
+    _done_same_shape,
+    _first,
+    *_ASYNC_COLLECTIVE,
+    doc="The result of all-reduce-start.",
+    waits_for=("all-reduce-start",),
+    result_at=(),
+)
+for _suffix, _rule, _evaluate, _traits, _at in (
+    ("", _all_gather_shape, _all_gather, _COLLECTIVE, None),
+    ("-start", _start_pair_shape, _all_gather_start, _ASYNC_COLLECTIVE, (0,)),
 ):
     entry(
         "all-gather" + _suffix,
         (1, None),
         _rule,
         _evaluate,
-        *_COLLECTIVE,
+        *_traits,
         doc="The operands of all devices of a group, concatenated along a dimension.",
-        **_GROUPS,
+        operands_at=_at,
+        **_GROUPS_SHOWN,
         dimensions=attr("ints"),
         **_LAYOUT,
         **_GLOBAL,
     )
-entry("all-gather-done", 1, _done_pair_shape, _second, *_COLLECTIVE, doc="The result of all-gather-start.")
+entry(
+    "all-gather-done",
+    1,
+    _done_pair_shape,
+    _second,
+    *_ASYNC_COLLECTIVE,
+    doc="The result of all-gather-start.",
+    waits_for=("all-gather-start",),
+    result_at=(1,),
+)
 entry(
     "reduce-scatter",
     (1, None),
@@ -381,7 +400,7 @@ entry(
     _reduce_scatter,
     *_COLLECTIVE,
     doc="all-reduce, then each device of a group keeps its part along a dimension.",
-    **_GROUPS,
+    **_GROUPS_SHOWN,
     **_LAYOUT,
     **_GLOBAL,
     mode=attr("enum", None),
@@ -395,7 +414,7 @@ entry(
     _all_to_all,
     *_COLLECTIVE,
     doc="Part j of device i's operand becomes part i of device j's result.",
-    **_GROUPS,
+    **_GROUPS_SHOWN,
     **_LAYOUT,
     dimensions=attr("ints", None),
 )
@@ -430,21 +449,29 @@ entry(
     **_GLOBAL,
     to_apply=attr("computation"),
 )
-for _suffix, _rule, _evaluate in (
-    ("", _collective_permute_shape, _collective_permute),
-    ("-start", _start_pair_shape, _collective_permute_start),
+for _suffix, _rule, _evaluate, _traits, _at in (
+    ("", _collective_permute_shape, _collective_permute, _COLLECTIVE, None),
+    ("-start", _start_pair_shape, _collective_permute_start, _ASYNC_COLLECTIVE, (0,)),
 ):
     entry(
         "collective-permute" + _suffix,
         (1, None),
         _rule,
         _evaluate,
-        *_COLLECTIVE,
+        *_traits,
         doc="Sends operands from sources to targets; a device that is no target gets zeros.",
+        operands_at=_at,
         **_PERMUTE,
     )
 entry(
-    "collective-permute-done", 1, _done_pair_shape, _second, *_COLLECTIVE, doc="The result of collective-permute-start."
+    "collective-permute-done",
+    1,
+    _done_pair_shape,
+    _second,
+    *_ASYNC_COLLECTIVE,
+    doc="The result of collective-permute-start.",
+    waits_for=("collective-permute-start",),
+    result_at=(1,),
 )
-entry("partition-id", 0, _device_id_shape, _partition_id, doc="The partition that runs this.")
-entry("replica-id", 0, _device_id_shape, _replica_id, doc="The replica that runs this.")
+entry("partition-id", 0, _device_id_shape, _partition_id, Trait.PER_DEVICE, doc="The partition that runs this.")
+entry("replica-id", 0, _device_id_shape, _replica_id, Trait.PER_DEVICE, doc="The replica that runs this.")

@@ -242,9 +242,9 @@ def _scaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 _DIMENSIONS = {
     "lhs_batch_dims": attr("ints", ()),
-    "lhs_contracting_dims": attr("ints", ()),
+    "lhs_contracting_dims": attr("ints", (), shown=True),
     "rhs_batch_dims": attr("ints", ()),
-    "rhs_contracting_dims": attr("ints", ()),
+    "rhs_contracting_dims": attr("ints", (), shown=True),
 }
 
 entry(
@@ -253,6 +253,7 @@ entry(
     _dot_shape,
     _dot,
     Trait.PRIMITIVE,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Sums of products over the contracting dimensions; the result has batch, lhs, then rhs dimensions.",
     **_DIMENSIONS,
     operand_precision=attr("enums", ()),

@@ -222,8 +222,10 @@ entry(
     (0, None),
     _async_start_shape,
     _async_start,
+    Trait.ASYNC,
     Trait.NO_OPERAND_REQUIRED,
     doc="Starts a computation: ((operands), result, context).",
+    operands_at=(0,),
     calls=attr("computation"),
     async_execution_thread=attr("string", None),
     output_to_operand_aliasing=attr("raw", None),
@@ -233,7 +235,10 @@ entry(
     1,
     _async_update_shape,
     _async_update,
+    Trait.ASYNC,
     doc="The operand; a point where an asynchronous computation may go on.",
+    waits_for=("async-start", "async-update"),
+    result_at=(),
     calls=attr("computation", None),
     async_execution_thread=attr("string", None),
 )
@@ -242,7 +247,10 @@ entry(
     1,
     _async_done_shape,
     _async_done,
+    Trait.ASYNC,
     doc="The result of an asynchronous computation, once it is there.",
+    waits_for=("async-start", "async-update"),
+    result_at=(1,),
     calls=attr("computation", None),
     async_execution_thread=attr("string", None),
 )
@@ -252,7 +260,9 @@ entry(
     _copy_start_shape,
     _copy_start,
     Trait.DATA_MOVEMENT,
+    Trait.ASYNC,
     doc="Starts a copy: (destination, source, context).",
+    operands_at=(1,),
     cross_program_prefetch_index=attr("int", None),
 )
 entry(
@@ -261,7 +271,10 @@ entry(
     _copy_done_shape,
     _copy_done,
     Trait.DATA_MOVEMENT,
+    Trait.ASYNC,
     doc="A copy, once it is there.",
+    waits_for=("copy-start",),
+    result_at=(0,),
 )
 entry(
     "custom-call",

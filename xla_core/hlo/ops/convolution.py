@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.contraction import contraction_result_type, products
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
 from xla_core.hlo.ops.rules import array, attr, check, check_permutation, dims, entry
@@ -128,6 +128,7 @@ entry(
     2,
     _convolution_shape,
     _convolution,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Sums of products of input windows and kernels, in groups. (XLA: operation semantics, ConvGeneralDilated.)",
     window=attr("window", ()),
     dim_labels=attr("dim_labels"),

@@ -25,6 +25,7 @@ __all__: list[str] = []
 
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
+_EXACT = Trait.EXACT_IN_WIDER_INTEGERS
 
 
 _FLOATS, _COMPLEX_OR_FLOATS = elementwise(shapes.floating), elementwise(shapes.complex_or_float)
@@ -109,24 +110,35 @@ _NUMBERS_OR_PRED = elementwise(shapes.numeric_or_pred)
 _BITS = elementwise(shapes.integral_or_pred)
 _INTEGERS = elementwise(shapes.integral)
 
-_binary("add", _NUMBERS_OR_PRED, arithmetic.add, *_SYMMETRIC, _PRIMITIVE, doc="a + b; integers wrap; `or` of pred.")
-_binary("subtract", _NUMBERS, arithmetic.subtract, doc="a - b; integers wrap.")
+_binary(
+    "add", _NUMBERS_OR_PRED, arithmetic.add, *_SYMMETRIC, _PRIMITIVE, _EXACT, doc="a + b; integers wrap; `or` of pred."
+)
+_binary("subtract", _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
 _binary(
     "multiply",
     _NUMBERS_OR_PRED,
     arithmetic.multiply,
     *_SYMMETRIC,
     _PRIMITIVE,
+    _EXACT,
     doc="a * b; integers wrap; `and` of pred.",
 )
 _binary(
     "mulhi", _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE, doc="The high half of the double-width product."
 )
-_binary("divide", _NUMBERS, arithmetic.divide, _PRIMITIVE, doc="a / b; integers truncate, and x / 0 has all bits set.")
+_binary(
+    "divide",
+    _NUMBERS,
+    arithmetic.divide,
+    _PRIMITIVE,
+    _EXACT,
+    doc="a / b; integers truncate, and x / 0 has all bits set.",
+)
 _binary(
     "remainder",
     elementwise(shapes.real),
     arithmetic.remainder,
+    _EXACT,
     doc="a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats.",
 )
 _binary(
@@ -136,6 +148,7 @@ _binary(
     *_SYMMETRIC,
     _IDEMPOTENT,
     _PRIMITIVE,
+    _EXACT,
     doc="The larger; NaN if either is; lexicographic of complex.",
 )
 _binary(
@@ -144,6 +157,7 @@ _binary(
     arithmetic.minimum,
     *_SYMMETRIC,
     _IDEMPOTENT,
+    _EXACT,
     doc="The smaller; NaN if either is; lexicographic of complex.",
 )
 _binary(
@@ -160,9 +174,9 @@ _binary(
     _TRANSCENDENTAL,
     doc="The angle of the point (b, a).",
 )
-_binary("and", _BITS, arithmetic.bitwise_and, *_SYMMETRIC, _IDEMPOTENT, _PRIMITIVE, doc="Bitwise and.")
-_binary("or", _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, doc="Bitwise or.")
-_binary("xor", _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, doc="Bitwise exclusive or.")
+_binary("and", _BITS, arithmetic.bitwise_and, *_SYMMETRIC, _IDEMPOTENT, _PRIMITIVE, _EXACT, doc="Bitwise and.")
+_binary("or", _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, _EXACT, doc="Bitwise or.")
+_binary("xor", _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, doc="Bitwise exclusive or.")
 _binary("shift-left", _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
 _binary(
     "shift-right-arithmetic",
@@ -192,7 +206,9 @@ entry(
     _compare,
     Trait.ELEMENTWISE,
     _PRIMITIVE,
+    _EXACT,
     doc="Whether the direction (EQ, NE, GE, GT, LE, LT) holds, in the order of type (FLOAT, TOTALORDER, SIGNED, ...).",
+    predicate_result=True,
     direction=attr("enum"),
     type=attr("enum", None),
 )
@@ -203,7 +219,9 @@ entry(
     _of_arrays(arithmetic.select),
     Trait.ELEMENTWISE,
     _PRIMITIVE,
+    _EXACT,
     doc="The second operand where the first is true, else the third.",
+    predicate_operand=0,
 )
 entry(
     "clamp",
@@ -211,6 +229,7 @@ entry(
     shapes.clamp,
     _of_arrays(arithmetic.clamp),
     Trait.ELEMENTWISE,
+    _EXACT,
     doc="(low, x, high) -> min(max(low, x), high); the bounds may be scalars.",
 )
 entry(
@@ -227,17 +246,19 @@ _unary(
     elementwise(shapes.numeric, shapes.to_component),
     arithmetic.absolute,
     _IDEMPOTENT,
+    _EXACT,
     doc="The absolute value; the modulus of complex.",
 )
-_unary("negate", _NUMBERS, arithmetic.negate, doc="-x; integers wrap.")
+_unary("negate", _NUMBERS, arithmetic.negate, _EXACT, doc="-x; integers wrap.")
 _unary(
     "sign",
     _NUMBERS,
     arithmetic.sign,
     _IDEMPOTENT,
+    _EXACT,
     doc="-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex.",
 )
-_unary("not", _BITS, arithmetic.bitwise_not, _PRIMITIVE, doc="Bitwise not; logical of pred.")
+_unary("not", _BITS, arithmetic.bitwise_not, _PRIMITIVE, _EXACT, doc="Bitwise not; logical of pred.")
 _unary("popcnt", _BITS, arithmetic.population_count, doc="How many bits are set.")
 _unary(
     "count-leading-zeros",
@@ -261,7 +282,15 @@ _unary(
     _IDEMPOTENT,
     doc="The nearest whole number, ties away from zero.",
 )
-_unary("is-finite", elementwise(shapes.floating, shapes.to_pred), arithmetic.is_finite, doc="Neither NaN nor infinite.")
+entry(
+    "is-finite",
+    1,
+    elementwise(shapes.floating, shapes.to_pred),
+    _of_arrays(arithmetic.is_finite),
+    Trait.ELEMENTWISE,
+    doc="Neither NaN nor infinite.",
+    predicate_result=True,
+)
 _unary("real", elementwise(shapes.complex_or_float, shapes.to_component), _real, doc="The real part.")
 _unary("imag", elementwise(shapes.complex_or_float, shapes.to_component), _imag, doc="The imaginary part.")
 entry(
@@ -271,6 +300,7 @@ entry(
     _convert,
     Trait.ELEMENTWISE,
     _PRIMITIVE,
+    _EXACT,
     doc="The value in another type: floats round to nearest even, to integers they truncate and saturate (NaN is 0).",
 )
 entry(
@@ -280,6 +310,7 @@ entry(
     _bitcast_convert,
     Trait.ELEMENTWISE,
     _PRIMITIVE,
+    Trait.BITWISE,
     doc="The bits as another type; a change of width adds or removes a last dimension (and is not elementwise).",
 )
 entry(
@@ -289,6 +320,7 @@ entry(
     _reduce_precision,
     Trait.ELEMENTWISE,
     _IDEMPOTENT,
+    Trait.BITWISE,
     doc="Rounds to a format of fewer exponent and mantissa bits.",
     exponent_bits=attr("int"),
     mantissa_bits=attr("int"),

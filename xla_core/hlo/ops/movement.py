@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-_MOVES = (Trait.DATA_MOVEMENT, Trait.PRIMITIVE)
+_MOVES = (Trait.DATA_MOVEMENT, Trait.PRIMITIVE, Trait.EXACT_IN_WIDER_INTEGERS)
 
 
 def _broadcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -272,7 +272,7 @@ entry(
     _broadcast,
     *_MOVES,
     doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
-    dimensions=attr("ints", ()),
+    dimensions=attr("ints", (), shown=True),
 )
 entry("iota", 0, _iota_shape, _iota, *_MOVES, doc="0, 1, 2, ... along one dimension.", iota_dimension=attr("int"))
 entry(
@@ -291,6 +291,7 @@ entry(
     _dynamic_reshape,
     Trait.DATA_MOVEMENT,
     doc="Reshape to sizes known at run time.",
+    index_operands=lambda count: range(1, count),
 )
 entry(
     "transpose",
@@ -307,6 +308,7 @@ entry(
     _reverse_shape,
     _reverse,
     Trait.DATA_MOVEMENT,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="The elements in reverse order along dimensions.",
     dimensions=attr("ints"),
 )
@@ -336,6 +338,7 @@ entry(
     _dynamic_slice,
     *_MOVES,
     doc="A slice of fixed size at start indices, which are clamped so that it lies within the operand.",
+    index_operands=lambda count: range(1, count),
     dynamic_slice_sizes=attr("ints"),
 )
 entry(
@@ -345,4 +348,5 @@ entry(
     _dynamic_update_slice,
     *_MOVES,
     doc="The operand with a slice replaced by the update; the start indices are clamped.",
+    index_operands=lambda count: range(2, count),
 )

@@ -111,6 +111,7 @@ entry(
     1,
     _rng_bit_generator_shape,
     _rng_bit_generator,
+    Trait.BITWISE,
     doc="(state) -> (new state, uniform bits): counter-based, the same bits everywhere.",
     algorithm=attr("enum"),
 )

@@ -132,6 +132,7 @@ entry(
     _reduce_shape,
     _reduce,
     Trait.PRIMITIVE,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Combines the elements along dimensions by to_apply, from the initial values, in an order of its own.",
     dimensions=attr("ints"),
     to_apply=attr("computation"),
@@ -143,7 +144,7 @@ entry(
     _map,
     Trait.ELEMENTWISE,
     doc="to_apply of the operands, element by element.",
-    dimensions=attr("ints", ()),
+    dimensions=attr("ints", (), shown=True),
     to_apply=attr("computation"),
 )
 entry(

@@ -44,9 +44,9 @@ __all__ = [
 _KINDS = {kind.value: kind for kind in AttributeKind}
 
 
-def attr(kind: str, default: Any = REQUIRED) -> Attribute:
+def attr(kind: str, default: Any = REQUIRED, *, shown: bool = False) -> Attribute:
     """`attr("ints")` is required, `attr("ints", ())` is not."""
-    return Attribute(_KINDS[kind], default)
+    return Attribute(_KINDS[kind], default, shown)
 
 
 def entry(
@@ -56,6 +56,12 @@ def entry(
     evaluate: Evaluate | None,
     *traits: Trait,
     doc: str,
+    index_operands: Callable[[int], Sequence[int]] = lambda count: (),
+    predicate_operand: int | None = None,
+    predicate_result: bool = False,
+    waits_for: tuple[str, ...] = (),
+    operands_at: tuple[int, ...] | None = None,
+    result_at: tuple[int, ...] | None = None,
     **attributes: Attribute,
 ) -> OpDef:
     """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, errors name
@@ -89,6 +95,12 @@ def entry(
             attributes=attributes,
             traits=frozenset(traits),
             doc=doc,
+            index_operands=index_operands,
+            predicate_operand=predicate_operand,
+            predicate_result=predicate_result,
+            waits_for=waits_for,
+            operands_at=operands_at,
+            result_at=result_at,
         )
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.numerics import total_order_key
 from xla_core.hlo.ops.rules import (
@@ -83,6 +83,7 @@ entry(
     (1, None),
     _sort_shape,
     _sort,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Sorts all operands along a dimension by a strict order on their elements.",
     dimensions=attr("ints"),
     is_stable=attr("bool", False),
@@ -95,5 +96,5 @@ entry(
     _topk,
     doc="The k largest (or smallest) elements of each last-dimension row, in order, and their indices.",
     k=attr("int"),
-    largest=attr("bool", True),
+    largest=attr("bool", True, shown=True),
 )

@@ -139,11 +139,21 @@ entry(
     _declared_shape,
     _parameter,
     Trait.PRIMITIVE,
+    Trait.NOP,
     doc="An argument of the computation, by number.",
     parameter_number=attr("operand_text"),
     parameter_replication=attr("bools", None),
 )
-entry("constant", 0, _constant_shape, _constant, Trait.PRIMITIVE, doc="A literal.", literal=attr("literal"))
+entry(
+    "constant",
+    0,
+    _constant_shape,
+    _constant,
+    Trait.PRIMITIVE,
+    Trait.NOP,
+    doc="A literal.",
+    literal=attr("literal"),
+)
 entry(
     "tuple",
     (0, None),
@@ -151,6 +161,8 @@ entry(
     _tuple,
     Trait.PRIMITIVE,
     Trait.DATA_MOVEMENT,
+    Trait.NOP,
+    Trait.FORWARDING,
     Trait.NO_OPERAND_REQUIRED,
     doc="The operands as one value.",
 )
@@ -161,6 +173,8 @@ entry(
     _get_tuple_element,
     Trait.PRIMITIVE,
     Trait.DATA_MOVEMENT,
+    Trait.NOP,
+    Trait.FORWARDING,
     doc="One element of a tuple.",
     index=attr("int"),
 )
@@ -171,6 +185,7 @@ entry(
     _first,
     Trait.ELEMENTWISE,
     Trait.DATA_MOVEMENT,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="The operand, in memory of its own or in another layout.",
 )
 entry(
@@ -179,22 +194,42 @@ entry(
     _bitcast_shape,
     _bitcast,
     Trait.DATA_MOVEMENT,
+    Trait.NOP,
+    Trait.FORWARDING,
+    Trait.BITWISE,
     doc="The operand's bytes under another shape; in-memory order is that of the layouts.",
     result_layout=attr("raw", None),
 )
-entry("opt-barrier", 1, _same_shape, _first, doc="The operand; nothing moves across.")
+_ORDER = (Trait.NOP, Trait.BARRIER)
+entry("opt-barrier", 1, _same_shape, _first, *_ORDER, Trait.FORWARDING, doc="The operand; nothing moves across.")
 entry(
     "domain",
     1,
     _same_shape,
     _first,
+    *_ORDER,
+    Trait.FORWARDING,
     doc="The operand; marks where an attribute changes (sharding).",
     domain=attr("raw", None),
 )
 entry(
-    "after-all", (0, None), _token_shape, _after_all, Trait.NO_OPERAND_REQUIRED, doc="A token after all operand tokens."
+    "after-all",
+    (0, None),
+    _token_shape,
+    _after_all,
+    *_ORDER,
+    Trait.NO_OPERAND_REQUIRED,
+    doc="A token after all operand tokens.",
 )
-entry("add-dependency", 2, _same_shape, _first, doc="The first operand, after the second (a token) is there.")
+entry(
+    "add-dependency",
+    2,
+    _same_shape,
+    _first,
+    *_ORDER,
+    Trait.FORWARDING,
+    doc="The first operand, after the second (a token) is there.",
+)
 entry(
     "get-dimension-size",
     1,
@@ -209,5 +244,6 @@ entry(
     _set_dimension_size_shape,
     _set_dimension_size,
     doc="The operand with a dimension of the given size; elements beyond it are undefined.",
+    index_operands=lambda count: (1,),
     dimensions=attr("ints"),
 )

@@ -11,7 +11,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops import arithmetic
 from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, known_combiner, windows
 from xla_core.hlo.ops.conversion import convert
@@ -158,6 +158,7 @@ entry(
     (2, None),
     _reduce_window_shape,
     _reduce_window,
+    Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Reduces every window of the padded, dilated inputs; padding counts as the initial value.",
     window=attr("window", ()),
     to_apply=attr("computation"),
