@@ -1,225 +1,160 @@
-"""Mutants of real programs, read, verified and compiled: an XlaError or an executable, and nothing else, in bounded time.
+"""Mutants of real programs, read, verified, lowered and, some of them, compiled and evaluated: an XlaError or a module,
+and nothing else, in bounded time and memory.
 
-    python -m tests.robustness.fuzz --cases 10000 --start 0    # prints each failure with what reproduces it
-    python -m tests.robustness.fuzz --show 1234                # the mutant's text
+    python -m tests.robustness.fuzz --mutants 100000 -j 2           # each failure with what reproduces it
+    python -m tests.robustness.fuzz --show 1234                     # the mutant itself
+    python -m tests.robustness.fuzz --file MUTANT --format bytecode # one file again
 
-The cases run in a process of their own, so that a crash or a hang costs one case. An INTERNAL error is a failure too: it
-says that the compiler, not the program, is wrong.
+Three formats in turn: StableHLO text, HLO text, MLIR bytecode. An INTERNAL error is a failure too: it says that the
+compiler, not the program, is wrong. A failing mutant is written, made small, into --failures.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import dataclasses
-import faulthandler
-import functools
-import json
-import os
-import random
-import resource
-import select
-import subprocess
+import queue
 import sys
-import time
-import traceback
+import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tests.robustness.mutations import mutate
+from rich.console import Console
+from rich.progress import Progress
 
-__all__ = ["Outcome", "mutant", "run_cases"]
+from tests.robustness.mutants import ALL_FORMATS, mutant
+from tests.robustness.shrink import shrink
+from tests.robustness.worker import LIMITS, Outcome, Worker
 
-ROOT = Path(__file__).parents[2]
-SECONDS = 40.0
-MEMORY = 12 << 30
+__all__ = ["Outcome", "run_mutants"]
 
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """`verdict` is "module", an error's status code, or "FAILED"; `detail` then says why."""
-
-    seed: int
-    verdict: str
-    seconds: float
-    detail: str = ""
+HANGS = 120.0  # seconds by the clock; the limits proper count the processor's time
 
 
-@functools.cache
-def _sources() -> list[tuple[str, str]]:
-    """(name, text); the smaller, the more of them: they are read and compiled in less time."""
-    from tests.programs import PROGRAMS
+def run_mutants(
+    seeds: Iterable[int],
+    formats: Sequence[str] = ALL_FORMATS,
+    *,
+    compile_every: int = 4,
+    evaluate_every: int = 2,
+    processes: int = 1,
+) -> Iterator[Outcome]:
+    """An outcome for each seed, in the order in which they end. Every n-th mutant is compiled, every m-th evaluated."""
+    todo: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+    for seed in seeds:
+        todo.put(seed)
 
-    programs = sorted(PROGRAMS, key=lambda p: p.path.stat().st_size)
-    return [(p.name, p.text) for p in programs]
-
-
-@functools.cache
-def _hlo_text(index: int) -> str:
-    import xla_core as xla
-
-    return xla.parse(_sources()[index][1]).to_text()
-
-
-def mutant(seed: int) -> tuple[str, str]:
-    """The seed's program and its text: StableHLO two times of three, else HLO."""
-    rng = random.Random(seed)
-    sources = _sources()
-    index = min(rng.randrange(len(sources)), rng.randrange(len(sources)))
-    name, text = sources[index]
-    if rng.randrange(3) == 0:
-        name, text = f"{name} (HLO)", _hlo_text(index)
-    return name, mutate(text, rng)
-
-
-# -- the worker --------------------------------------------------------------------------------------------------------
-
-
-def examine(text: str, compiles: bool) -> tuple[str, str]:
-    """(verdict, detail) of one text."""
-    import xla_core as xla
-
-    try:
-        module = xla.parse(text)
-        if compiles:
-            _client().compile(module, _options())
-    except xla.InternalError as error:
-        return "FAILED", f"{error}\n{''.join(traceback.format_exception(error))[-1500:]}"
-    except xla.XlaError as error:
-        if not str(error.message).strip():
-            return "FAILED", "the error says nothing"
-        return error.code.name, ""
-    except BaseException as error:
-        return "FAILED", "".join(traceback.format_exception(error))[-2500:]
-    return "module", ""
-
-
-@functools.cache
-def _client():
-    import xla_core as xla
-
-    return xla.Client("cpu")
-
-
-def _options():
-    import xla_core as xla
-
-    return xla.CompileOptions(backend={"llvm_optimization_level": 0, "threads": 1})
-
-
-def _worker() -> None:
-    faulthandler.enable()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        seed, compiles = json.loads(line)
-        start = time.perf_counter()
-        verdict, detail = examine(mutant(seed)[1], compiles)
-        replies.write(json.dumps([seed, verdict, time.perf_counter() - start, detail]) + "\n")
-        replies.flush()
-
-
-# -- the parent --------------------------------------------------------------------------------------------------------
-
-
-class Worker:
-    """A process that examines seeds, replaced when it dies or hangs."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def examine(self, seed: int, compiles: bool, seconds: float) -> Outcome:
-        if self._process is None:
-            self._process = self._start()
-        process = self._process
-        start = time.perf_counter()
-        try:
-            process.stdin.write(json.dumps([seed, compiles]) + "\n")
-            process.stdin.flush()
-            ready, _, _ = select.select([process.stdout], [], [], seconds)
-            reply = process.stdout.readline() if ready else ""
-        except BrokenPipeError:
-            ready, reply = [1], ""
-        if reply:
-            return Outcome(*json.loads(reply))
-        took = time.perf_counter() - start
-        if not ready:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, 6)  # faulthandler shows where it hangs
-        output = self.close(kill=bool(ready))
-        what = f"the worker died ({process.returncode})" if ready else f"no answer in {seconds:g} s"
-        return Outcome(seed, "FAILED", took, f"{what}\n{output[-2500:]}")
-
-    @staticmethod
-    def _start() -> subprocess.Popen[str]:
-        log = open(f"/tmp/fuzz-worker-{os.getpid()}.log", "w+")  # noqa: SIM115
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.robustness.fuzz", "--worker"], cwd=ROOT, text=True, bufsize=1,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-        )  # fmt: skip
-        process.log = log
-        return process
-
-    def close(self, *, kill: bool = False) -> str:
-        """Ends the process; what it wrote to stderr."""
-        process, self._process = self._process, None
-        if process is None:
-            return ""
-        process.stdin.close()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.log.seek(0)
-        output = process.log.read()
-        process.log.close()
-        process.stdout.close()
-        Path(process.log.name).unlink(missing_ok=True)
-        return output
-
-
-def run_cases(seeds: Iterable[int], *, compiles: bool = True, seconds: float = SECONDS) -> Iterator[Outcome]:
-    """An outcome for each seed, in order."""
-    worker = Worker()
-    try:
-        for seed in seeds:
-            yield worker.examine(seed, compiles, seconds)
-    finally:
+    def work() -> None:
+        worker = Worker()
+        while (seed := todo.get()) is not None:
+            compiles, evaluates = seed % compile_every == 0, seed % evaluate_every == 0
+            done.put(worker.examine(seed, list(formats), compiles=compiles, evaluates=evaluates, seconds=HANGS))
         worker.close()
+        done.put(None)
+
+    for _ in range(processes):
+        todo.put(None)
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(processes)]
+    for thread in threads:
+        thread.start()
+    running = processes
+    while running:
+        outcome = done.get()
+        if outcome is None:
+            running -= 1
+        else:
+            yield outcome
+
+
+def keep(outcome: Outcome, formats: Sequence[str], folder: Path) -> Path:
+    """Writes the mutant, made small where it is an exception of the readers."""
+    case = mutant(outcome.seed, formats)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{outcome.seed}.{'mlirbc' if case.format == 'bytecode' else 'txt'}"
+    worker = Worker()
+
+    def write(data: str | bytes) -> None:
+        path.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+
+    def fails(data: str | bytes) -> bool:
+        write(data)
+        again = worker.examine(path, [case.format], compiles=False, evaluates=False, seconds=HANGS)
+        return again.verdict == "FAILED" and _last_line(again) == _last_line(outcome)
+
+    if len(case.data) < 1 << 20 and fails(case.data):
+        write(shrink(case.data, fails))
+    else:
+        write(case.data)
+    worker.close()
+    return path
+
+
+def _last_line(outcome: Outcome) -> str:
+    return outcome.detail.strip().rsplit("\n", 1)[-1]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--worker", action="store_true")
-    parser.add_argument("--show", type=int)
-    parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--no-compile", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", type=int, metavar="SEED")
+    parser.add_argument("--file", type=Path, help="examine this file, compiled and evaluated too")
+    parser.add_argument("--format", choices=ALL_FORMATS, action="append", help="default: all three")
+    parser.add_argument("--start", type=int, default=0, help="the first seed")
+    parser.add_argument("--mutants", type=int, default=1000)
+    parser.add_argument("--compile-every", type=int, default=4)
+    parser.add_argument("--evaluate-every", type=int, default=2)
+    parser.add_argument("-j", "--processes", type=int, default=1)
+    parser.add_argument("--failures", type=Path, default=Path("out/fuzz"))
     given = parser.parse_args()
-    if given.worker:
-        _worker()
-        return 0
+    formats = given.format or list(ALL_FORMATS)
     if given.show is not None:
-        print(mutant(given.show)[1])
+        data = mutant(given.show, formats).data
+        sys.stdout.buffer.write(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
         return 0
+    if given.file is not None:
+        outcome = Worker().examine(given.file, formats, compiles=True, evaluates=True, seconds=HANGS)
+        print(f"{outcome.verdict}, {outcome.seconds:.2f} s\n{outcome.detail}")
+        return 1 if outcome.verdict == "FAILED" else 0
+
+    console = Console()
+    console.print(
+        f"Limits: {LIMITS.read_seconds:g} s for each 100 kB, {LIMITS.memory >> 30} GiB, {LIMITS.steps} steps",
+        style="dim",
+    )
     counts: Counter[str] = Counter()
-    slowest = 0.0
-    for outcome in run_cases(range(given.start, given.start + given.cases), compiles=not given.no_compile):
-        counts[outcome.verdict] += 1
-        slowest = max(slowest, outcome.seconds)
-        if outcome.verdict == "FAILED":
-            print(
-                f"seed {outcome.seed} ({mutant(outcome.seed)[0]}), {outcome.seconds:.1f} s:\n{outcome.detail}\n",
-                flush=True,
-            )
-        if sum(counts.values()) % 500 == 0:
-            print(f"{time.strftime('%H:%M:%S')} {dict(counts)}, slowest {slowest:.1f} s", flush=True)
-    print(f"{sum(counts.values())} cases: {dict(counts)}, slowest {slowest:.1f} s")
+    by_format: Counter[str] = Counter()
+    compiled = evaluated = 0
+    slowest = Outcome(0, "", 0.0)
+    seeds = range(given.start, given.start + given.mutants)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Mutants", total=given.mutants)
+        for outcome in run_mutants(
+            seeds, formats, compile_every=given.compile_every, evaluate_every=given.evaluate_every,
+            processes=given.processes,
+        ):  # fmt: skip
+            progress.advance(task)
+            counts[outcome.verdict] += 1
+            by_format[mutant_format(outcome.seed, formats)] += 1
+            compiled += outcome.compiled
+            evaluated += outcome.evaluated
+            slowest = max(slowest, outcome, key=lambda o: o.seconds)
+            if outcome.verdict == "FAILED":
+                path = keep(outcome, formats, given.failures)
+                console.print(f"seed {outcome.seed}: {path}\n{outcome.detail}\n", markup=False)
+    verdicts = ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
+    kinds = ", ".join(f"{count:,} {name}" for name, count in sorted(by_format.items()))
+    console.print(f"{sum(counts.values()):,} mutants ({kinds}): {verdicts}", highlight=False)
+    console.print(
+        f"{compiled:,} compiled, {evaluated:,} evaluated; slowest to read {slowest.seconds:.2f} s (seed {slowest.seed})",
+        highlight=False,
+    )
     return 1 if counts["FAILED"] else 0
+
+
+def mutant_format(seed: int, formats: Sequence[str]) -> str:
+    import random
+
+    return random.Random(seed).choice(list(formats))
 
 
 if __name__ == "__main__":

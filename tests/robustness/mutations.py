@@ -152,15 +152,48 @@ def another_op(text: str, rng: random.Random) -> str:
     return _replaced(text, match, other[0]) if match and other else text
 
 
+def splice(text: str, other: str, rng: random.Random) -> str:
+    """Some lines of another program among this one's."""
+    lines, others = text.split("\n"), other.split("\n")
+    at = rng.randrange(len(others))
+    place = rng.randrange(len(lines))
+    lines[place:place] = others[at : at + rng.randrange(1, 12)]
+    return "\n".join(lines)
+
+
+def nest(text: str, rng: random.Random) -> str:
+    """A bracket that opens thousands of times."""
+    at = rng.randrange(len(text))
+    opening = rng.choice(
+        ["(", "[", "{", "<", "tuple<", "tensor<", "dense<", "complex<", "({", "[[", "((", "/*", "-", "call("]
+    )
+    return text[:at] + opening * rng.choice((50, 1000, 20_000)) + text[at:]
+
+
+def long_token(text: str, rng: random.Random) -> str:
+    match = _near(TOKEN, text, rng)
+    return _replaced(text, match, match[0] * (rng.choice((20_000, 500_000)) // len(match[0]) + 1)) if match else text
+
+
+def strange_characters(text: str, rng: random.Random) -> str:
+    at = rng.randrange(len(text))
+    return (
+        text[:at] + rng.choice(["\0", "\ufeff", "\ud800", "\U0001f600", "\x85", "\u2029", "\r", "\x1b[31m"]) + text[at:]
+    )
+
+
 MUTATORS: list[Mutator] = [
     truncate, flip_byte, another_byte, drop_token, double_token, swap_tokens, copy_token, swap_operands,
     _lines(drop_line), _lines(double_line), _lines(swap_lines), _lines(drop_lines), extreme_number, extreme_number,
-    near_number, same_number, another_type, same_type, another_op,
+    near_number, same_number, another_type, same_type, another_op, nest, long_token, strange_characters,
 ]  # fmt: skip
 
 
-def mutate(text: str, rng: random.Random) -> str:
+def mutate(text: str, rng: random.Random, other: str) -> str:
     """One to three mutations; mostly one, since the second seldom meets a program that is still whole."""
     for _ in range(rng.choice((1, 1, 1, 1, 2, 3))):
-        text = rng.choice(MUTATORS)(text, rng) or " "
+        if rng.randrange(len(MUTATORS) + 1) == 0:
+            text = splice(text, other, rng)
+        else:
+            text = rng.choice(MUTATORS)(text, rng) or " "
     return text

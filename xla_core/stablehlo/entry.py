@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.shape import Shape
@@ -14,7 +15,7 @@ from xla_core.stablehlo.type_conversion import shape_of
 if TYPE_CHECKING:
     from xla_core.stablehlo.lowering import LoweringContext
 
-__all__ = ["lower_signature", "wrap_entry"]
+__all__ = ["argument_attributes", "device_counts", "lower_signature", "wrap_entry"]
 
 
 def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
@@ -29,6 +30,22 @@ def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
         context.values[argument] = value
     results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
     context.set_root(results)
+
+
+def device_counts(source: ir.Module) -> tuple[int, int]:
+    """Numbers of replicas and of partitions (`mhlo.num_replicas`, `mhlo.num_partitions`), one where none is given."""
+    location = next((f.location for f in source.functions.values()), None)
+    return (
+        _integer(source.attributes, "mhlo.num_replicas", 1, location),
+        _integer(source.attributes, "mhlo.num_partitions", 1, location),
+    )
+
+
+def _integer(attributes: Mapping[str, Any], name: str, default: int, location: SourceLocation | None) -> int:
+    value = attributes.get(name, default)
+    if not isinstance(value, int):
+        raise InvalidArgumentError(f"attribute {name} must be an integer, not {value}", location=location)
+    return int(value)
 
 
 def argument_attributes(function: ir.Op) -> list[dict[str, Any]]:
@@ -56,8 +73,7 @@ def _leaves(context: LoweringContext, value: HloInstruction) -> Iterator[HloInst
 
 def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
     """Donation (`tf.aliasing_output`, `jax.buffer_donor`) and the number of replicas and partitions."""
-    hlo.num_replicas = int(source.attributes.get("mhlo.num_replicas", 1))
-    hlo.num_partitions = int(source.attributes.get("mhlo.num_partitions", 1))
+    hlo.num_replicas, hlo.num_partitions = device_counts(source)
     frontend = source.attributes.get("mhlo.frontend_attributes")
     if isinstance(frontend, dict):
         hlo.frontend_attributes = {str(k): str(v) for k, v in frontend.items()}
@@ -66,14 +82,10 @@ def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
     results = _flat_positions([v.type for v in block.ops[-1].operands])
     is_tuple = hlo.result_shape.is_tuple
     for index, attribute in enumerate(argument_attributes(function)):
-        aliased = attribute.get("tf.aliasing_output")
+        aliased = _integer(attribute, "tf.aliasing_output", -1, function.location)
         for number in parameters[index]:
-            if (
-                aliased is not None
-                and int(aliased) < len(results)
-                and len(results[int(aliased)]) == len(parameters[index])
-            ):
-                output = results[int(aliased)][number - parameters[index][0]]
+            if 0 <= aliased < len(results) and len(results[aliased]) == len(parameters[index]):
+                output = results[aliased][number - parameters[index][0]]
                 hlo.input_output_aliases.append(InputOutputAlias((output,) if is_tuple else (), number))
             elif attribute.get("jax.buffer_donor"):
                 hlo.buffer_donors.append((number, ()))

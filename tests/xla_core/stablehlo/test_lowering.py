@@ -411,3 +411,19 @@ def test_all_to_all_along_two_dimensions(split: int, concat: int):
     for device in range(2):
         parts = [np.split(x, 2, axis=split)[device] for x in inputs]
         np.testing.assert_array_equal(outputs[device][0], np.concatenate(parts, axis=concat))
+
+
+@pytest.mark.parametrize(
+    ("module", "argument", "name"),
+    [
+        ('{mhlo.num_replicas = "two"}', "{}", "mhlo.num_replicas"),
+        ("{mhlo.num_partitions = [1]}", "{}", "mhlo.num_partitions"),
+        ("{}", "{tf.aliasing_output = @f}", "tf.aliasing_output"),
+    ],
+)
+def test_attributes_of_the_boundary_must_be_integers(module: str, argument: str, name: str) -> None:
+    text = f"""module attributes {module} {{
+  func.func @main(%a: tensor<2xf32> {argument}) -> tensor<2xf32> {{ return %a : tensor<2xf32> }}
+}}"""
+    with pytest.raises(InvalidArgumentError, match=f"{name} must be an integer"):
+        to_hlo(text)
