@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from xla_core.hlo import Layout as Layout
     from xla_core.hlo import Literal as Literal
     from xla_core.hlo import Shape as Shape
-    from xla_core.hlo.evaluator import evaluate as evaluate
     from xla_core.profiler import trace as trace
     from xla_core.runtime import Buffer as Buffer
     from xla_core.runtime import Client as Client
     from xla_core.runtime import Device as Device
     from xla_core.runtime import LoadedExecutable as LoadedExecutable
+    from xla_core.runtime import evaluate as evaluate
     from xla_core.runtime import parse as parse
 
 __version__ = "0.1.0"
@@ -58,7 +58,7 @@ _LAZY = {
     "LoadedExecutable": "xla_core.runtime",
     "Shape": "xla_core.hlo",
     "backends": "xla_core.backend",
-    "evaluate": "xla_core.hlo.evaluator",
+    "evaluate": "xla_core.runtime",
     "parse": "xla_core.runtime",
     "trace": "xla_core.profiler",
 }

@@ -38,6 +38,10 @@ class CompileOptions(_Options):
         device_assignment: device ids, one row a replica, one column a partition; None takes the first ones.
         donate: parameter numbers whose arguments are donated in place of what the program says; None leaves it to the
             program, () donates nothing.
+        static_arguments: parameter numbers whose values, integers, are known when the program is compiled: sizes may
+            follow from them, and each value is one more compilation.
+        max_specializations: how many compilations a program of open sizes keeps; beyond them, the one that was not
+            called for longest is forgotten.
         fallback: "host" runs what the device can't do on the host, with a backend that can (`Compiler.host_fallback`);
             "none" makes that an error.
         precision: "default" leaves it to each instruction's own precision; "fast" allows reassociation and approximate
@@ -54,6 +58,8 @@ class CompileOptions(_Options):
     num_partitions: int | None = Field(default=None, ge=1)
     device_assignment: tuple[tuple[int, ...], ...] | None = None
     donate: tuple[int, ...] | None = None
+    static_arguments: tuple[int, ...] = ()
+    max_specializations: int = Field(default=64, ge=1)
     fallback: Literal["none", "host"] = "none"
     precision: Literal["default", "fast"] = "default"
     optimization_level: int = Field(default=2, ge=0, le=2)

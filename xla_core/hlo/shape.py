@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -58,9 +59,12 @@ class Shape:
     """An array (element type and dimensions), a tuple of shapes, a token, or opaque.
 
     `dynamic_dimensions` is empty for a static shape; else it has a flag per dimension, and a dimension whose flag is
-    set has any size up to its bound in `dimensions`. `layout` None means "not decided"; equality includes it,
-    `compatible` doesn't.
+    set has any size up to its bound in `dimensions`. The bound UNBOUNDED (written `?`) is in what a program declares
+    before it is compiled for the sizes of its arguments, never in a module. `layout` None means "not decided"; equality
+    includes it, `compatible` doesn't.
     """
+
+    UNBOUNDED: ClassVar[int] = -1
 
     element_type: ElementType
     dimensions: tuple[int, ...] = ()
@@ -186,5 +190,6 @@ class Shape:
         if not self.is_array:
             return f"{self.element_type}[]"
         dynamic = self.dynamic_dimensions or (False,) * self.rank
-        dims = ",".join(("<=" if d else "") + str(n) for n, d in zip(self.dimensions, dynamic, strict=True))
+        sizes = zip(self.dimensions, dynamic, strict=True)
+        dims = ",".join("?" if n == Shape.UNBOUNDED else f"<={n}" if d else str(n) for n, d in sizes)
         return f"{self.element_type}[{dims}]{self.layout or ''}"

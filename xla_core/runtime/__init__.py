@@ -5,10 +5,12 @@ from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.client import Client
 from xla_core.runtime.communicator import InProcessCommunicator, communicator_of
 from xla_core.runtime.device import Device
+from xla_core.runtime.dynamic_executable import DynamicExecutable
 from xla_core.runtime.host_event import HostEvent
 from xla_core.runtime.host_stream import INLINE_MICROSECONDS, HostStream
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import parse
+from xla_core.runtime.program import evaluate, parse
+from xla_core.runtime.signature import Signature
 from xla_core.runtime.thunk_executor import ThunkExecutor, ThunkHandler, ThunkRun
 
 __all__ = [
@@ -16,15 +18,18 @@ __all__ = [
     "Buffer",
     "Client",
     "Device",
+    "DynamicExecutable",
     "HostEvent",
     "HostStream",
     "InProcessCommunicator",
     "LoadedExecutable",
     "MemoryStats",
     "PoolAllocator",
+    "Signature",
     "ThunkExecutor",
     "ThunkHandler",
     "ThunkRun",
     "communicator_of",
+    "evaluate",
     "parse",
 ]

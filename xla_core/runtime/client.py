@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel
@@ -28,7 +28,11 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import module_name, parse, stablehlo_source
+from xla_core.runtime.program import lower, module_name, read, stablehlo_source
+
+if TYPE_CHECKING:
+    from xla_core.runtime.dynamic_executable import DynamicExecutable
+    from xla_core.stablehlo import Module
 
 __all__ = ["Client"]
 
@@ -83,13 +87,41 @@ class Client:
         return run_interruptible(lambda: self._compile(program, options, file), "xla compile")
 
     def _compile(self, program: str | bytes | HloModule, options: CompileOptions, file: str) -> LoadedExecutable:
-        module = parse(program, file=file)
+        found = read(program, file=file)
+        source = stablehlo_source(program)
+        if isinstance(found, HloModule):
+            if options.static_arguments:
+                raise InvalidArgumentError("static_arguments are for StableHLO; HLO's sizes follow from nothing")
+            return self._dumped(lambda: found, options, found.name, source)
+        from xla_core.stablehlo import polymorphism  # deferred: those who run HLO need none of it
+
+        if options.static_arguments or polymorphism.has_polymorphic_entry(found):
+            return self._dynamic(found, source or "", options)
+        module = lower(found)
+        return self._dumped(lambda: module, options, module.name, source)
+
+    def _dynamic(self, module: Module, source: str | bytes, options: CompileOptions) -> DynamicExecutable:
+        from xla_core.runtime.dynamic_executable import DynamicExecutable
+        from xla_core.stablehlo import PolymorphicProgram
+
+        return DynamicExecutable(self, PolymorphicProgram(module), source, options)
+
+    def _specialize(
+        self, lower: Callable[[], HloModule], options: CompileOptions, name: str, source: str | bytes
+    ) -> LoadedExecutable:
+        """Compiles what `lower` makes of a program of open sizes."""
+        self._alive()
+        return run_interruptible(lambda: self._dumped(lower, options, name, source), "xla compile")
+
+    def _dumped(
+        self, lower: Callable[[], HloModule], options: CompileOptions, name: str, source: str | bytes | None
+    ) -> LoadedExecutable:
         from xla_core.passes.dump import ModuleDump  # deferred: those who only run programs need no passes
 
-        with ModuleDump.of_compilation(options.name or module.name, options.dump_to) as dump:
-            if dump is not None and (given := stablehlo_source(program)) is not None:
-                dump.write("stablehlo.mlir", given)
-            return self._compile_module(module, options)
+        with ModuleDump.of_compilation(options.name or name, options.dump_to) as dump:
+            if dump is not None and source is not None:
+                dump.write("stablehlo.mlir", source)
+            return self._compile_module(lower(), options)
 
     def _compile_module(self, module: HloModule, options: CompileOptions) -> LoadedExecutable:
         module.num_replicas = options.num_replicas or module.num_replicas
@@ -113,6 +145,15 @@ class Client:
         self._alive()
         header, payload = serialization.unpack(data, self.platform, self.backend_version)
         options = self._checked_options(CompileOptions.model_validate(header["options"]))
+        dynamic = serialization.unpack_dynamic(header, payload)
+        if dynamic is not None:
+            source, compiled = dynamic
+            module = read(source)
+            assert not isinstance(module, HloModule)
+            made = self._dynamic(module, source, options.model_copy(update={"name": header["name"]}))
+            for signature, part in compiled:
+                made.restore(signature, self.deserialize(part))
+            return made
         executable = run_interruptible(
             lambda: self.platform.compiler.deserialize(payload, options, self.devices[0].executor), "xla deserialize"
         )

@@ -19,6 +19,7 @@ from xla_core.runtime.communicator import report_failure
 from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.host_stream import as_xla_error
+from xla_core.runtime.signature import Signature, shape_of
 
 if TYPE_CHECKING:
     from xla_core.backend.device_memory import DeviceMemory
@@ -243,13 +244,9 @@ class LoadedExecutable:
     """
 
     def __init__(self, client: Client, executable: Executable, options: CompileOptions, name: str) -> None:
-        self._client = client
-        self._executable = executable
-        self._options = options
-        self.name = name
         module = executable.module
-        self.num_replicas, self.num_partitions = module.num_replicas, module.num_partitions
-        self._assignment = client._device_assignment(self.num_replicas, self.num_partitions, options.device_assignment)
+        self._place(client, options, name, module.num_replicas, module.num_partitions)
+        self._executable = executable
         self._shapes = tuple(intern_shape(s) for s in executable.parameter_shapes)
         self._results = tuple(intern_shape(s) for s in executable.result_shapes)
         self._donated = donated_parameters(module)
@@ -259,7 +256,14 @@ class LoadedExecutable:
             for partition, id in enumerate(row)
         ]
         self._run = self._programs[0].run
-        self._single = len(self._programs) == 1
+
+    def _place(self, client: Client, options: CompileOptions, name: str, replicas: int, partitions: int) -> None:
+        """What every executable has."""
+        self._client, self._options, self.name = client, options, name
+        self.num_replicas, self.num_partitions = replicas, partitions
+        self._assignment = client._device_assignment(replicas, partitions, options.device_assignment)
+        self._devices = tuple(client.devices[id] for row in self._assignment for id in row)
+        self._single = len(self._devices) == 1
 
     def _on_device(self, device: Device, replica: int, partition: int) -> _DeviceProgram:
         ordinals = tuple(tuple(self._client.devices[i].local_ordinal for i in row) for row in self._assignment)
@@ -305,10 +309,7 @@ class LoadedExecutable:
         tuple of results a device.
         """
         if len(arguments) != len(self._programs):
-            raise InvalidArgumentError(
-                f"{self.name} runs on {len(self._programs)} devices ({self.num_replicas} replicas x "
-                f"{self.num_partitions} partitions), arguments are given for {len(arguments)}"
-            )
+            raise self._wrong_devices(len(arguments))
         self._client._alive()
         run_id = next(_run_ids)
         rows = [
@@ -358,8 +359,14 @@ class LoadedExecutable:
 
     def _not_single(self) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"{self.name} runs on {len(self._programs)} devices",
+            f"{self.name} runs on {len(self._devices)} devices",
             hint="use execute_sharded, one list of arguments a device",
+        )
+
+    def _wrong_devices(self, count: int) -> InvalidArgumentError:
+        return InvalidArgumentError(
+            f"{self.name} runs on {len(self._devices)} devices ({self.num_replicas} replicas x "
+            f"{self.num_partitions} partitions), arguments are given for {count}"
         )
 
     def delete(self) -> None:
@@ -380,7 +387,7 @@ class LoadedExecutable:
     @property
     def devices(self) -> tuple[Device, ...]:
         """Where it runs, replicas before partitions."""
-        return tuple(program.device for program in self._programs)
+        return self._devices
 
     @property
     def parameter_shapes(self) -> tuple[Shape, ...]:
@@ -394,6 +401,27 @@ class LoadedExecutable:
     @property
     def donated_parameters(self) -> tuple[int, ...]:
         return self._donated
+
+    def signatures(self) -> tuple[Signature, ...]:
+        """What it is compiled for. A program of open sizes may have none yet, or several, the least recently called
+        first; any other has one.
+        """
+        return (Signature.of(self._shapes),)
+
+    def specialize(self, *arguments: Any) -> LoadedExecutable:
+        """The executable for these arguments, compiled where it isn't yet: of use where a program leaves sizes open.
+        Any other is its own.
+
+        Args:
+            arguments: one for each parameter, or what stands for it: a Shape, or its sizes as a tuple.
+        """
+        if len(arguments) != len(self._shapes):
+            raise self._programs[0]._wrong_count(len(arguments))
+        for index, (argument, shape) in enumerate(zip(arguments, self._shapes, strict=True)):
+            have = shape_of(argument, shape.element_type)
+            if not have.compatible(shape):
+                raise self._programs[0]._mismatch(index, shape, have)
+        return self
 
     @property
     def report(self) -> CompilationReport:

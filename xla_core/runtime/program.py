@@ -3,38 +3,158 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from xla_core import profiler
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.runtime.host_array import as_host_array
+from xla_core.runtime.signature import sizes_of
 
-__all__ = ["is_hlo_text", "module_name", "parse", "stablehlo_source"]
+if TYPE_CHECKING:
+    from xla_core.hlo.environment import Environment
+    from xla_core.stablehlo import Module, PolymorphicProgram
+
+__all__ = ["evaluate", "is_hlo_text", "lower", "module_name", "parse", "read", "stablehlo_source"]
+
+MAX_KNOWN_ELEMENTS = 1024
+"""Elements of an array whose values sizes may follow from."""
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.\-]")
 _HLO_TEXT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
 
 
-def parse(program: str | bytes | HloModule, *, file: str = "") -> HloModule:
+def parse(
+    program: str | bytes | HloModule,
+    *,
+    file: str = "",
+    argument_shapes: Sequence[Shape | Sequence[int] | None] | None = None,
+) -> HloModule:
     """Reads StableHLO text or bytecode, or HLO text (told by its first word, `HloModule`), into a new HloModule.
 
     Args:
         program: text; text as UTF-8 bytes; MLIR bytecode (a portable artifact of StableHLO); or a module, which is
             copied.
         file: its name, for locations in errors.
+        argument_shapes: for StableHLO whose entry has sizes that only its arguments have (`tensor<?x3xf32>`): a Shape,
+            or its sizes, for each argument; None for one that the program declares in full.
 
     Raises:
-        InvalidArgumentError: for a malformed program: where, and what was expected.
+        InvalidArgumentError: for a malformed program: where, and what was expected; for open sizes without
+            `argument_shapes`; for shapes that don't fit.
         UnimplementedError: for bytecode of a newer format.
     """
+    found = read(program, file=file)
+    if isinstance(found, HloModule):
+        if argument_shapes is not None:
+            raise InvalidArgumentError("argument_shapes are for StableHLO; the shapes of HLO are its own")
+        return found
+    from xla_core.stablehlo.polymorphism import PolymorphicProgram, has_polymorphic_entry
+
+    if argument_shapes is not None:
+        open_program = PolymorphicProgram(found)
+        return open_program.lower(_argument_shapes(open_program, argument_shapes))
+    if has_polymorphic_entry(found):
+        _require_shapes(PolymorphicProgram(found))
+    return lower(found)
+
+
+def evaluate(
+    program: str | bytes | HloModule,
+    *arrays: npt.ArrayLike,
+    file: str = "",
+    environment: Environment | None = None,
+    max_steps: int | None = None,
+    max_bytes: int | None = None,
+    timeout: float | None = None,
+) -> tuple[np.ndarray, ...]:
+    """Runs a program by the reference evaluator, on one device.
+
+    Args:
+        program: what `parse` takes. Sizes that it leaves open are those of the arrays, or follow from their values.
+        arrays: one for every array among the entry's parameters, tuples flattened, of its shape and dtype.
+        file: the program's name, for locations in errors.
+        environment, max_steps, max_bytes, timeout: as of `xla_core.hlo.EvaluationContext`.
+
+    Returns:
+        The arrays of the result, tuples flattened, tokens left out.
+
+    Raises:
+        InvalidArgumentError: when number, shape or dtype of the arrays is wrong; what `parse` raises.
+        DeadlineExceededError, ResourceExhaustedError: when a limit is passed.
+    """
+    from xla_core.hlo.evaluator import evaluate as evaluate_module
+
+    module = program if isinstance(program, HloModule) else _module_for(program, arrays, file)
+    return evaluate_module(
+        module, *arrays, environment=environment, max_steps=max_steps, max_bytes=max_bytes, timeout=timeout
+    )
+
+
+def _module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str) -> HloModule:
+    found = read(program, file=file)
+    if isinstance(found, HloModule):
+        return found
+    from xla_core.stablehlo.polymorphism import PolymorphicProgram
+    from xla_core.stablehlo.refine import has_dynamic_types
+
+    if not has_dynamic_types(found):
+        return lower(found)
+    given = [as_host_array(array) for array in arrays]
+    known = {i: a for i, a in enumerate(given) if a.dtype.kind in "biu" and a.size <= MAX_KNOWN_ELEMENTS}
+    return PolymorphicProgram(found).lower([Shape.of(a) for a in given], known)
+
+
+def _argument_shapes(program: PolymorphicProgram, given: Sequence[Shape | Sequence[int] | None]) -> tuple[Shape, ...]:
+    """What a caller gave as shapes, as Shapes: sizes take the element type that the program declares.
+
+    Raises InvalidArgumentError where that can't be done, or None stands for an argument of open sizes.
+    """
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        raise InvalidArgumentError(f"argument_shapes must be a list of shapes, not {type(given).__name__}")
+    shapes = []
+    for index, shape in enumerate(given):
+        declared = program.parameters[index] if index < len(program.parameters) else None
+        if isinstance(shape, Shape):
+            shapes.append(shape.without_layout())
+        elif declared is None:
+            shapes.append(Shape.token())  # one too many: the program's own check says so
+        elif shape is None:
+            if declared.is_dynamic:
+                raise InvalidArgumentError(f"argument {index} of {program.name} is {declared}: its sizes must be given")
+            shapes.append(declared)
+        else:
+            shapes.append(declared.with_dimensions(sizes_of(shape)))
+    return tuple(shapes)
+
+
+def _require_shapes(program: PolymorphicProgram) -> None:
+    unbounded = [
+        f"argument {i} is {shape}" for i, shape in enumerate(program.parameters) if Shape.UNBOUNDED in shape.dimensions
+    ]
+    if unbounded:
+        raise InvalidArgumentError(
+            f"{program.name} leaves sizes open: {', '.join(unbounded)}",
+            hint="say what they are: xla_core.parse(program, argument_shapes=[(2, 3), ...]); Client.compile and "
+            "xla_core.evaluate take them from the arguments of each call",
+        )
+
+
+def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Module:
+    """As `parse`, but StableHLO stays what it is: read and verified."""
     if isinstance(program, HloModule):
         return program.clone()
     if isinstance(program, (bytes, bytearray, memoryview)):
         data = bytes(program)
         if data.startswith(_BYTECODE_MAGIC):
             with profiler.span("parse", "compile", bytes=len(data)):
-                return _parse_stablehlo(data, file)
+                return _read_stablehlo(data, file)
         try:
             program = data.decode()
         except UnicodeDecodeError as error:
@@ -48,7 +168,7 @@ def parse(program: str | bytes | HloModule, *, file: str = "") -> HloModule:
     with profiler.span("parse", "compile", characters=len(program)):
         if is_hlo_text(program):
             return _parse_hlo(program, file)
-        return _parse_stablehlo(program, file)
+        return _read_stablehlo(program, file)
 
 
 def is_hlo_text(text: str) -> bool:
@@ -95,9 +215,16 @@ def _find_line(error: XlaError, text: str, file: str) -> None:
         error.location, error.snippet = place.location, place.snippet
 
 
-def _parse_stablehlo(source: str | bytes, file: str) -> HloModule:
-    from xla_core.stablehlo import to_hlo
+def lower(module: Module) -> HloModule:
+    """The HLO of a verified StableHLO module; errors show the line."""
+    from xla_core import stablehlo
+    from xla_core.stablehlo.polymorphism import source_lines
 
-    module: Any = to_hlo(source, file=file)
-    checked: HloModule = module
-    return checked
+    with source_lines(module):
+        return stablehlo.lower(module)
+
+
+def _read_stablehlo(source: str | bytes, file: str) -> Module:
+    from xla_core.stablehlo import read  # HLO text needs none of it
+
+    return read(source, file)

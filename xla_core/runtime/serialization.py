@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from xla_core.backend.compile_options import CompileOptions
@@ -11,8 +12,11 @@ from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
 from xla_core.backend.version import CONTRACT_VERSION, version_text
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.shape import Shape
+from xla_core.runtime.signature import Signature
 
-__all__ = ["MAGIC", "pack", "unpack"]
+__all__ = ["MAGIC", "pack", "pack_dynamic", "unpack", "unpack_dynamic"]
 
 MAGIC = b"XLACORE\x01"
 _LENGTH = 8  # bytes of the header's length, little-endian
@@ -26,8 +30,61 @@ def pack(platform: Platform, backend_version: str, executable: Executable, optio
         "name": options.name or executable.module.name,
         "options": _dumped(options),
     }
+    return _packed(header, executable.serialize())
+
+
+def pack_dynamic(
+    platform: Platform,
+    backend_version: str,
+    name: str,
+    options: CompileOptions,
+    source: str | bytes,
+    compiled: Sequence[tuple[Signature, bytes]],
+) -> bytes:
+    """As `pack`, of a program whose sizes its arguments decide: StableHLO, text or bytecode, then what is compiled of
+    it, each part itself packed.
+    """
+    program = source.encode() if isinstance(source, str) else source
+    parts = [
+        {"shapes": [_shape_data(s) for s in signature.shapes], "values": signature.values, "bytes": len(data)}
+        for signature, data in compiled
+    ]
+    header = {
+        **_identity(platform, backend_version),
+        "name": name,
+        "options": _dumped(options),
+        "program": {"text": isinstance(source, str), "bytes": len(program)},
+        "compiled": parts,
+    }
+    return _packed(header, b"".join([program, *(data for _, data in compiled)]))
+
+
+def unpack_dynamic(header: dict[str, Any], payload: bytes) -> tuple[str | bytes, list[tuple[Signature, bytes]]] | None:
+    """Source and compiled parts of what `pack_dynamic` made; None for what `pack` made."""
+    if "program" not in header:
+        return None
+    start = header["program"]["bytes"]
+    program = payload[:start]
+    compiled = []
+    for part in header["compiled"]:
+        shapes = tuple(Shape(ElementType(name), tuple(sizes)) for name, sizes in part["shapes"])
+        values = tuple((number, _as_tuples(value)) for number, value in part["values"])
+        compiled.append((Signature(shapes, values), payload[start : start + part["bytes"]]))
+        start += part["bytes"]
+    return (program.decode() if header["program"]["text"] else program), compiled
+
+
+def _shape_data(shape: Shape) -> tuple[str, tuple[int, ...]]:
+    return shape.element_type.value, shape.dimensions
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
+def _packed(header: dict[str, Any], payload: bytes) -> bytes:
     text = json.dumps(header, sort_keys=True).encode()
-    rest = len(text).to_bytes(_LENGTH, "little") + text + executable.serialize()
+    rest = len(text).to_bytes(_LENGTH, "little") + text + payload
     return MAGIC + hashlib.sha256(rest).digest() + rest
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_core.errors import XlaError, snippet
 from xla_core.stablehlo import ops as _ops
 from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.bytecode import parse_bytecode
@@ -23,6 +22,7 @@ from xla_core.stablehlo.ir import (
 from xla_core.stablehlo.lowering import lower
 from xla_core.stablehlo.op_table import OPS, OpDef
 from xla_core.stablehlo.parser import parse_text, split_modules
+from xla_core.stablehlo.polymorphism import PolymorphicProgram, source_lines
 from xla_core.stablehlo.refine import refine
 from xla_core.stablehlo.verifier import verify
 
@@ -37,6 +37,7 @@ __all__ = [
     "Module",
     "Op",
     "OpDef",
+    "PolymorphicProgram",
     "QuantizedType",
     "Region",
     "TensorType",
@@ -46,6 +47,7 @@ __all__ = [
     "lower",
     "parse_bytecode",
     "parse_text",
+    "read",
     "refine",
     "split_modules",
     "to_hlo",
@@ -53,24 +55,22 @@ __all__ = [
 ]
 
 
+def read(source: str | bytes, file: str = "") -> Module:
+    """Reads StableHLO text or bytecode, and verifies it. Raises XlaError with the place that is wrong."""
+    module = parse_text(source, file) if isinstance(source, str) else parse_bytecode(source, file)
+    with source_lines(module):
+        verify(module)
+    return module
+
+
 def to_hlo(source: str | bytes, file: str = "") -> HloModule:
     """Reads StableHLO text or bytecode, verifies it, and lowers it to HLO.
 
     Raises XlaError with the place that is wrong.
     """
-    if not isinstance(source, str):
-        module = parse_bytecode(source, file)
-        verify(module)
+    module = read(source, file)
+    with source_lines(module):
         return lower(module)
-    module = parse_text(source, file)
-    try:
-        verify(module)
-        return lower(module)
-    except XlaError as error:  # the readers' own errors show the line already
-        place = error.location
-        if error.snippet is None and place is not None and place.line and place.file in (file, "<input>"):
-            error.snippet = snippet(source.splitlines()[place.line - 1], place.column)
-        raise
 
 
 del _ops  # imported for the op table that it fills

@@ -39,6 +39,13 @@ def is_dynamic(type: ir.Type) -> bool:
     return isinstance(type, ir.TupleType) and any(map(is_dynamic, type.elements))
 
 
+def is_static(type: ir.Type) -> bool:
+    """Whether all sizes of the type are known."""
+    if isinstance(type, ir.TupleType):
+        return all(map(is_static, type.elements))
+    return not isinstance(type, TensorType) or type.is_static
+
+
 def has_dynamic_types(module: ir.Module) -> bool:
     """Whether any value of a module has a size that is unknown and has no bound."""
     for op in module.walk():
@@ -193,7 +200,7 @@ class _Refiner:
         declared = [r.type for r in op.results]
         new = ir.Op(op.name, operands, declared, op.attributes, regions, op.location)
         definition = op_table.OPS.get(op.name)
-        if definition is None or Trait.TERMINATOR in definition.traits or not any(map(is_dynamic, declared)):
+        if definition is None or Trait.TERMINATOR in definition.traits or all(map(is_static, declared)):
             return new
         inferred = definition.rule(new, self.module)
         if inferred is None:
@@ -207,7 +214,7 @@ class _Refiner:
         for block in region.blocks:
             types = [a.type for a in block.arguments]
             if len(types) == len(operands):
-                types = [o.type if is_dynamic(t) else t for t, o in zip(types, operands, strict=True)]
+                types = [t if is_static(t) else o.type for t, o in zip(types, operands, strict=True)]
             new = ir.Block(types)
             for mine, theirs in zip(new.arguments, block.arguments, strict=True):
                 mine.name = theirs.name

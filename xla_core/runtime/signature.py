@@ -1,0 +1,70 @@
+"""Signature: what one compilation of a program is for."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.shape import Shape
+from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.host_array import as_host_array
+
+__all__ = ["Signature", "shape_of", "sizes_of"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Signature:
+    """The shapes of the arguments, without layouts, and (number, value) of those whose value is compiled in.
+
+    A value is an int or a bool, or nested tuples of them.
+    """
+
+    shapes: tuple[Shape, ...]
+    values: tuple[tuple[int, Any], ...] = ()
+
+    @staticmethod
+    def of(shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> Signature:
+        frozen = ((number, _frozen(value.tolist())) for number, value in sorted((values or {}).items()))
+        return Signature(tuple(shape.without_layout() for shape in shapes), tuple(frozen))
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The sizes of each argument, then the values: what tells the signatures of one program apart."""
+        return (*[shape.dimensions for shape in self.shapes], *self.values)
+
+    def __str__(self) -> str:
+        values = dict(self.values)
+        texts = [f"{shape} = {values[i]}" if i in values else str(shape) for i, shape in enumerate(self.shapes)]
+        return f"({', '.join(texts)})"
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def shape_of(argument: Any, element_type: ElementType) -> Shape:
+    """The shape of an argument, or of what stands for it: a Shape itself, or sizes, which take the element type."""
+    if isinstance(argument, Shape):
+        return argument.without_layout()
+    if isinstance(argument, Buffer):
+        return argument.shape.without_layout()
+    if isinstance(argument, tuple):
+        return Shape(element_type, sizes_of(argument))
+    return Shape.of(as_host_array(argument, element_type.dtype))
+
+
+def sizes_of(given: Sequence[int]) -> tuple[int, ...]:
+    """Sizes as a caller gave them. Raises InvalidArgumentError where they are none."""
+    try:
+        sizes = tuple(operator.index(n) for n in given)
+    except TypeError:
+        raise InvalidArgumentError(f"an argument's shape must be a Shape or its sizes, not {given!r}") from None
+    if any(n < 0 for n in sizes):
+        raise InvalidArgumentError(f"the sizes {list(sizes)} of an argument must not be negative")
+    return sizes

@@ -1,0 +1,153 @@
+"""Programs whose entry has sizes that only its arguments have: one module, an HLO module for each signature."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError, XlaError, snippet
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.entry import argument_attributes, device_counts
+from xla_core.stablehlo.lowering import body_of, entry_function, lower
+from xla_core.stablehlo.refine import refine
+from xla_core.stablehlo.type_conversion import element_type
+from xla_core.stablehlo.verifier import verify
+
+__all__ = ["PolymorphicProgram", "has_polymorphic_entry", "source_lines"]
+
+
+def has_polymorphic_entry(module: ir.Module) -> bool:
+    """Whether an argument of the entry has a size that the program leaves open, with a bound or without."""
+    return any(not leaf.is_static for a in body_of(entry_function(module)).arguments for leaf in _tensors(a.type))
+
+
+class PolymorphicProgram:
+    """A verified module, to be lowered for the sizes of its arguments.
+
+    Attributes:
+        name: the module's.
+        parameters, results: flat, as the entry declares them, tuples taken apart and tokens left out. An open size is
+            `Shape.UNBOUNDED` (`?`) or its bound (`<=n`).
+        donated: numbers of the parameters that the program donates.
+        num_replicas, num_partitions: what the module says.
+    """
+
+    def __init__(self, module: ir.Module) -> None:
+        function = entry_function(module)
+        block = body_of(function)
+        self._module = module
+        self._entry = str(function.attributes["sym_name"])
+        self._types = [a.type for a in block.arguments]
+        self.name = module.name or self._entry
+        self.parameters = tuple(_described(t) for type in self._types for t in _tensors(type))
+        self.results = tuple(_described(t) for v in block.ops[-1].operands for t in _tensors(v.type))
+        self.donated = tuple(_donated(self._types, argument_attributes(function)))
+        self.num_replicas, self.num_partitions = device_counts(module)
+
+    def check(self, shapes: Sequence[Shape]) -> None:
+        """Raises InvalidArgumentError where shapes, one for each parameter, don't fit what the program declares."""
+        if len(shapes) != len(self.parameters):
+            raise self.wrong_count(len(shapes))
+        for index, (shape, declared_shape) in enumerate(zip(shapes, self.parameters, strict=True)):
+            _check_fits(f"argument {index} of {self.name}", shape, declared_shape)
+
+    def wrong_count(self, count: int) -> InvalidArgumentError:
+        declared = ", ".join(map(str, self.parameters))
+        return InvalidArgumentError(f"{self.name} takes {len(self.parameters)} arguments ({declared}), not {count}")
+
+    def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
+        """The HLO module for arguments of these shapes.
+
+        Args:
+            shapes: one for each parameter; its sizes are what counts.
+            values: arguments, by number, whose values are known: sizes may follow from them. They stay parameters.
+
+        Raises InvalidArgumentError where a shape doesn't fit, an assertion of the program on its shapes fails, or
+        shapes within it contradict each other; UnimplementedError where a size follows from the value of an argument.
+        """
+        self.check(shapes)
+        sizes = iter(shapes)
+        types = [_sized(type, sizes) for type in self._types]
+        with source_lines(self._module):
+            refined = refine(self._module, types, entry=self._entry, values=self._by_argument(values or {}))
+            verify(refined)
+            return lower(refined, self._entry)
+
+    def _by_argument(self, values: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+        """Known values by position among the entry's arguments, whose tuples are not taken apart."""
+        numbers: list[int | None] = []
+        for position, type in enumerate(self._types):
+            if isinstance(type, ir.TensorType):
+                numbers.append(position)
+            else:
+                numbers += [None] * sum(1 for _ in _tensors(type))
+        return {position: values[n] for n, position in enumerate(numbers) if n in values and position is not None}
+
+
+@contextlib.contextmanager
+def source_lines(module: ir.Module) -> Iterator[None]:
+    """Errors within show the line of the module's text that they name."""
+    try:
+        yield
+    except XlaError as error:
+        place = error.location
+        if error.snippet is None and place is not None and place.line and place.file in (module.file, "<input>"):
+            lines = module.source.splitlines()
+            if place.line <= len(lines):  # a program may name any place
+                error.snippet = snippet(lines[place.line - 1], place.column)
+        raise
+
+
+def _tensors(type: ir.Type) -> Iterator[ir.TensorType]:
+    """The arrays of a type, tuples taken apart, tokens left out."""
+    if isinstance(type, ir.TupleType):
+        for element in type.elements:
+            yield from _tensors(element)
+    elif isinstance(type, ir.TensorType):
+        yield type
+
+
+def _described(type: ir.TensorType) -> Shape:
+    bounds = type.bounds or (None,) * type.rank
+    open_sizes = tuple(size == ir.DYNAMIC for size in type.shape)
+    sizes = [
+        (Shape.UNBOUNDED if bound is None else bound) if size == ir.DYNAMIC else size
+        for size, bound in zip(type.shape, bounds, strict=True)
+    ]
+    return Shape(element_type(type.element), tuple(sizes), dynamic_dimensions=open_sizes if any(open_sizes) else ())
+
+
+def _check_fits(what: str, shape: Shape, declared: Shape) -> None:
+    have = shape.without_layout()
+    wrong = f"{what} must be {declared}, not {have}"
+    if shape.element_type is not declared.element_type:
+        raise InvalidArgumentError(wrong, hint=f"convert it: array.astype({declared.element_type.dtype.name!r})")
+    if shape.rank != declared.rank:
+        raise InvalidArgumentError(wrong)
+    flags = declared.dynamic_dimensions or (False,) * declared.rank
+    for dimension, (size, wanted, is_open) in enumerate(zip(shape.dimensions, declared.dimensions, flags, strict=True)):
+        if not is_open and size != wanted:
+            raise InvalidArgumentError(wrong)
+        if is_open and wanted != Shape.UNBOUNDED and size > wanted:
+            raise InvalidArgumentError(f"{wrong}: the size of dimension {dimension}, {size}, is over its bound")
+
+
+def _sized(type: ir.Type, shapes: Iterator[Shape]) -> ir.Type:
+    if isinstance(type, ir.TupleType):
+        return ir.TupleType(tuple(_sized(element, shapes) for element in type.elements))
+    if isinstance(type, ir.TensorType):
+        return ir.TensorType(next(shapes).dimensions, type.element, (), type.encoding)
+    return type
+
+
+def _donated(types: Sequence[ir.Type], attributes: Sequence[Mapping[str, object]]) -> Iterator[int]:
+    number = 0
+    for type, attribute in zip(types, attributes, strict=True):
+        for _ in _tensors(type):
+            if "tf.aliasing_output" in attribute or attribute.get("jax.buffer_donor"):
+                yield number
+            number += 1
