@@ -19,20 +19,6 @@ from xla_core.hlo.shape import Shape
 
 __all__ = ["Cost", "HloCostAnalysis", "known_trip_count"]
 
-_FREE = frozenset(
-    {
-        "add-dependency",
-        "after-all",
-        "bitcast",
-        "constant",
-        "domain",
-        "get-tuple-element",
-        "opt-barrier",
-        "parameter",
-        "tuple",
-    }
-)
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cost:
@@ -83,7 +69,7 @@ class HloCostAnalysis:
     def instruction(self, i: HloInstruction) -> Cost:
         """One execution of an instruction, what it calls included."""
         opcode = i.opcode
-        if opcode in _FREE:
+        if Trait.NOP in i.op.traits:
             return Cost()
         if opcode == "while":
             trips = known_trip_count(i)

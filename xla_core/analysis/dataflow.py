@@ -21,6 +21,7 @@ from xla_core.errors import FailedPreconditionError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.shape import Shape
 
 __all__ = [
@@ -231,10 +232,10 @@ class HloDataflowAnalysis:
                 callee = instruction.attributes["to_apply"]
                 positions[instruction] = self._walk(callee, operands, path, depth + 1)
                 self.times[instruction] = self._tick()
-            elif opcode in _DONE_RESULT:
+            elif instruction.op.result_at is not None:
                 self._use_all(operands[0], path)
                 self.times[instruction] = self._clock
-                place = leaf_index(instruction.operand(0).shape, _DONE_RESULT[opcode])
+                place = leaf_index(instruction.operand(0).shape, instruction.op.result_at)
                 positions[instruction] = operands[0][place : place + _leaf_count(instruction.shape)]
             else:
                 time = self.times[instruction] = self._tick()
@@ -303,7 +304,7 @@ class HloDataflowAnalysis:
 
     def _keep_operands(self, start: HloInstruction, operands: list[list[HloValue]]) -> None:
         """A start op's result has its operands among its leaves, which keeps them alive until the done op."""
-        place = _START_OPERAND.get(start.opcode)
+        place = start.op.operands_at
         if place is not None:
             passed = [value for operand in operands for value in operand]
             first = leaf_index(start.shape, place)
@@ -350,29 +351,7 @@ def _pass_through(instruction: HloInstruction, operands: list[list[HloValue]]) -
                 return [operands[0][instruction.tuple_index]]
             first = sum(_leaf_count(s) for s in shapes[: instruction.tuple_index])
             return operands[0][first : first + _leaf_count(shapes[instruction.tuple_index])]
-        case "bitcast" | "add-dependency" | "domain" | "opt-barrier":
-            return operands[0]
-    return None
-
-
-_START_OPERAND: dict[str, ShapeIndex] = {
-    "async-start": (0,),
-    "copy-start": (1,),
-    "all-gather-start": (0,),
-    "collective-permute-start": (0,),
-    "send": (0,),
-}
-"""Where in its result a start op has its operands."""
-
-_DONE_RESULT: dict[str, ShapeIndex] = {
-    "async-done": (1,),
-    "copy-done": (0,),
-    "all-gather-done": (1,),
-    "collective-permute-done": (1,),
-    "all-reduce-done": (),
-    "async-update": (),
-}
-"""Where in its operand a done op finds its result."""
+    return operands[0] if Trait.FORWARDING in instruction.op.traits else None
 
 
 def _leaf_count(shape: Shape) -> int:

@@ -13,7 +13,7 @@ from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["HloCse"]
 
-_NEVER = frozenset({"parameter", "opt-barrier", "rng-get-and-update-state", "domain", "after-all", "add-dependency"})
+_FIXED = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER))
 
 
 class HloCse(HloPass):
@@ -38,9 +38,9 @@ class HloCse(HloPass):
 
 def _is_fixed(instruction: HloInstruction, effects: dict[HloComputation, bool]) -> bool:
     """Must stay where it is, as often as it is."""
-    if instruction.opcode in _NEVER or instruction.control_predecessors or instruction.control_successors:
+    if instruction.opcode == "parameter" or not _FIXED.isdisjoint(instruction.op.traits):
         return True
-    if not instruction.op.traits.isdisjoint((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC)):
+    if instruction.control_predecessors or instruction.control_successors:
         return True
     if instruction.attributes.get("custom_call_has_side_effect"):
         return True

@@ -19,6 +19,7 @@ from xla_core.analysis.control_flow import control_flow_callees, sequential_comp
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 
@@ -105,7 +106,7 @@ class _Memory:
             before = sum(sum(1 for _ in s.leaves()) for s in shapes[: instruction.tuple_index])
             self.versions[instruction] = operands[0][before : before + len(leaves)]
             return
-        if opcode in ("bitcast", "opt-barrier", "add-dependency", "domain"):
+        if Trait.FORWARDING in instruction.op.traits:
             self.versions[instruction] = operands[0]
             return
         read: dict[int, None] = {}
@@ -143,7 +144,7 @@ class _Memory:
                 for version in self.versions[instruction.operand(operand)]:
                     self._before(version, instruction)
         module = self.computation.module
-        definer = {v: i for i in self.instructions if i.opcode not in _PASSES_ON for v in self.versions[i]}
+        definer = {v: i for i in self.instructions if Trait.FORWARDING not in i.op.traits for v in self.versions[i]}
         root = self.versions[self.computation.root]
         if is_body:
             carried = self.versions[self.computation.parameters[0]]
@@ -291,6 +292,3 @@ class _Memory:
                 if not remaining[buffer] and buffer not in self.live_out:
                     now -= self.sizes[buffer]
         return most
-
-
-_PASSES_ON = frozenset(("tuple", "get-tuple-element", "bitcast", "opt-barrier", "add-dependency", "domain"))

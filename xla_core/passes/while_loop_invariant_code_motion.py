@@ -21,8 +21,8 @@ _CHEAP = frozenset(
 )
 """Costs little, or is a part of what uses it: stays in the loop unless it is computed from."""
 
-_NEVER = frozenset(
-    {"opt-barrier", "domain", "after-all", "add-dependency", "custom-call", "partition-id", "replica-id"}
+_FIXED = frozenset(
+    (Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER, Trait.ASYNC, Trait.PER_DEVICE)
 )
 
 
@@ -112,9 +112,9 @@ def _invariant(loop: Loop) -> set[HloInstruction]:
 
 
 def _may_move(node: HloInstruction) -> bool:
-    if node.opcode in _NEVER or node.control_predecessors or node.control_successors:
+    if node.opcode == "custom-call" or not _FIXED.isdisjoint(node.op.traits):
         return False
-    if not node.op.traits.isdisjoint((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC)):
+    if node.control_predecessors or node.control_successors:
         return False
     return not (node.called_computations and node.has_side_effect)
 

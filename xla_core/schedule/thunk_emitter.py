@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.evaluator import EvaluationContext, evaluate_computation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.schedule.thunk import (
@@ -23,6 +25,8 @@ from xla_core.schedule.thunk import (
     HostCallbackThunk,
     InfeedThunk,
     OutfeedThunk,
+    RecvThunk,
+    SendThunk,
     Thunk,
     ThunkProgram,
     ThunkSequence,
@@ -34,31 +38,7 @@ __all__ = ["EmitKernel", "emit_thunks", "host_thunk", "leaf_shapes"]
 Slices = tuple[BufferSlice, ...]
 EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]
 
-_NOTHING = frozenset(
-    {
-        "parameter",
-        "constant",
-        "tuple",
-        "get-tuple-element",
-        "bitcast",
-        "after-all",
-        "add-dependency",
-        "optimization-barrier",
-        "domain",
-    }
-)
-_COLLECTIVES = frozenset(
-    {
-        "all-reduce",
-        "all-gather",
-        "all-to-all",
-        "reduce-scatter",
-        "collective-permute",
-        "collective-broadcast",
-        "partition-id",
-        "replica-id",
-    }
-)
+_OF_SEVERAL_DEVICES = frozenset((Trait.COLLECTIVE, Trait.PER_DEVICE))
 
 
 def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
@@ -76,7 +56,7 @@ def emit_thunks(
     Args:
         assignment: of a module with a schedule and flat entry parameters and results.
         emit_kernel: makes the thunks of an instruction that computes, from the slices of its operands' and its
-            results' array leaves. Copies, control flow, infeed, outfeed and collectives never reach it.
+            results' array leaves. Copies, control flow, host transfers and collectives never reach it.
         supports: what the device runs (`TargetConfig.supports`); instructions for which it is false run on the host,
             by the reference evaluator (`CompileOptions.fallback="host"`). None takes everything for supported.
     """
@@ -133,9 +113,8 @@ class _Emitter:
         return tuple(place for operand in instruction.operands for place in self.slices(operand))
 
     def _emit(self, instruction: HloInstruction) -> Sequence[Thunk]:
-        name, opcode = instruction.name, instruction.opcode
-        attribute = instruction.attributes.get
-        if opcode in _NOTHING:
+        name, opcode, traits = instruction.name, instruction.opcode, instruction.op.traits
+        if Trait.NOP in traits:
             return ()
         if opcode == "while":
             condition: HloComputation = instruction.attributes["condition"]
@@ -155,12 +134,9 @@ class _Emitter:
         if opcode == "copy" and _same_layout(instruction):
             pairs = zip(operands, results, strict=True)
             return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
-        if opcode == "infeed":
-            return (InfeedThunk(name, results, leaf_shapes(instruction.shape)),)
-        if opcode == "outfeed":
-            value = instruction.operand(0)
-            return (OutfeedThunk(name, self.slices(value), value.shape),)
-        if opcode in _COLLECTIVES:
+        if Trait.HOST_TRANSFER in traits:
+            return self._transfer(instruction, results)
+        if not _OF_SEVERAL_DEVICES.isdisjoint(traits):
             shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
             return (
                 CollectiveThunk(
@@ -171,13 +147,37 @@ class _Emitter:
                     shapes,
                     leaf_shapes(instruction.shape),
                     dict(instruction.attributes),
-                    attribute("to_apply"),
+                    instruction.attributes.get("to_apply"),
                 ),
             )
         if self._supports is not None and not self._supports(instruction):
             return (host_thunk(instruction, operands, results),)
         made = self._emit_kernel(instruction, operands, results)
         return (made,) if isinstance(made, Thunk) else made
+
+    def _transfer(self, instruction: HloInstruction, results: Slices) -> Sequence[Thunk]:
+        """A send is made where it starts, a receipt where it is waited for."""
+        name, shapes = instruction.name, leaf_shapes(instruction.shape)
+        match instruction.opcode:
+            case "infeed":
+                return (InfeedThunk(name, results, shapes),)
+            case "outfeed":
+                value = instruction.operand(0)
+                return (OutfeedThunk(name, self.slices(value), value.shape),)
+            case "send":
+                value = instruction.operand(0)
+                leaves = zip(self.slices(value), leaf_shapes(value.shape), strict=True)
+                return tuple(SendThunk(name, place, shape, *_channel(instruction)) for place, shape in leaves)
+            case "recv-done":
+                leaves = zip(results, shapes, strict=True)
+                return tuple(RecvThunk(name, place, shape, *_channel(instruction)) for place, shape in leaves)
+        return ()
+
+
+def _channel(transfer: HloInstruction) -> tuple[int, bool, dict[str, Any]]:
+    """Number, whether the other end is the host, and attributes, of a send or of the recv of a recv-done."""
+    start = transfer.operand(0) if transfer.operand(0).opcode == "recv" else transfer
+    return start.attribute("channel_id") or 0, start.attribute("is_host_transfer"), dict(start.attributes)
 
 
 def host_thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> HostCallbackThunk:

@@ -40,22 +40,8 @@ Support = Ok | Unsupported
 Constraint = Callable[[HloInstruction], str | None]
 """A further condition on an instruction: a reason why the device can't run it, or None."""
 
-_STRUCTURE = frozenset(
-    {"parameter", "tuple", "get-tuple-element", "opt-barrier", "after-all", "add-dependency", "domain"}
-)
-"""Ops that arrange values. They, and control flow, are the core's to run."""
-
-_INDEX_OPERANDS: Mapping[str, Callable[[int], Iterable[int]]] = {
-    "dynamic-slice": lambda n: range(1, n),
-    "dynamic-update-slice": lambda n: range(2, n),
-    "dynamic-reshape": lambda n: range(1, n),
-    "gather": lambda n: (1,),
-    "scatter": lambda n: ((n - 1) // 2,),
-    "set-dimension-size": lambda n: (1,),
-}
-"""Operands that say where, not what; their types are looked up in `index_types`."""
-
-_PREDICATE_OPERANDS: Mapping[str, int] = {"select": 0}
+_THE_CORES = frozenset({Trait.NOP, Trait.CONTROL_FLOW})
+"""Ops that arrange values, and control flow, are the core's to run."""
 
 
 class Capabilities(BaseModel):
@@ -139,7 +125,7 @@ class Capabilities(BaseModel):
         if held is not None:
             return held
         opcode = instruction.opcode
-        if opcode in _STRUCTURE or Trait.CONTROL_FLOW in instruction.op.traits:
+        if not _THE_CORES.isdisjoint(instruction.op.traits) or (opcode == "copy" and opcode not in self.ops):
             return self._check_constraints(instruction)
         if opcode == "custom-call":
             target = instruction.attribute("custom_call_target")
@@ -147,8 +133,6 @@ class Capabilities(BaseModel):
                 return self._check_constraints(instruction)
             if "custom-call" not in self.ops:
                 return Unsupported(f"there is no custom call {target!r}")
-        if opcode in ("constant", "copy", "bitcast") and opcode not in self.ops:
-            return self._check_constraints(instruction)
         if opcode not in self.ops:
             return Unsupported(f"there is no {opcode}")
         wrong = self._wrong_type(instruction)
@@ -166,18 +150,17 @@ class Capabilities(BaseModel):
         return None
 
     def _wrong_type(self, instruction: HloInstruction) -> ElementType | None:
-        opcode, operands = instruction.opcode, instruction.operands
-        types = self.ops[opcode]
-        places = _INDEX_OPERANDS.get(opcode)
-        indices = frozenset(places(len(operands))) if places is not None else frozenset()
+        op, operands = instruction.op, instruction.operands
+        types = self.ops[op.opcode]
+        indices = op.index_operands(len(operands))
         for number, operand in enumerate(operands):
-            if _PREDICATE_OPERANDS.get(opcode) == number:
+            if number == op.predicate_operand:
                 continue
             wanted = self.index_types if number in indices else types
             for leaf in operand.shape.leaves():
                 if leaf.is_array and leaf.element_type not in wanted:
                     return leaf.element_type
-        if opcode in ("compare", "is-finite"):
+        if op.predicate_result:
             return None
         for leaf in instruction.shape.leaves():
             if leaf.is_array and leaf.element_type not in types:

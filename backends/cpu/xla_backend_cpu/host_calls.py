@@ -119,8 +119,8 @@ class HostCalls:
         self.calls = [_HostCall(computations[computation][name]) for computation, name in names]
         self.collective_timeout = collective_timeout
         self.communicates = any(
-            Trait.COLLECTIVE in c.instruction.op.traits or c.instruction.opcode.startswith(("send", "recv"))
-            for c in self.calls
+            Trait.COLLECTIVE in traits or {Trait.HOST_TRANSFER, Trait.ASYNC} <= traits
+            for traits in (c.instruction.op.traits for c in self.calls)
         )
         self.replicas, self.partitions = module.num_replicas, module.num_partitions
         self._live: set[HostRun] = set()

@@ -19,10 +19,9 @@ from xla_core.codegen.llvm.ir_array import ElementValue
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
 
 __all__ = ["Reducer", "operand_index"]
-
-_ASSOCIATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
 
 class Reducer:
@@ -90,7 +89,7 @@ def simple_opcode(computation: HloComputation) -> str:
     """The opcode of a body that is one associative op on its two parameters, else ''."""
     root = computation.root
     both = len(computation.parameters) == 2 and {*root.operands} == {*computation.parameters}
-    return root.opcode if both and root.opcode in _ASSOCIATIVE else ""
+    return root.opcode if both and Trait.ASSOCIATIVE in root.op.traits else ""
 
 
 def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[ElementValue]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def _normalized(
     return np.asarray(normal * _along(instruction, scale) + _along(instruction, offset))
 
 
-_ATTRIBUTES = {"epsilon": attr("float"), "feature_index": attr("int")}
+_ATTRIBUTES: dict[str, Any] = {"epsilon": attr("float"), "feature_index": attr("int")}
 
 entry(
     "batch-norm-training",

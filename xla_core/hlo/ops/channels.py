@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -131,7 +131,7 @@ def _check_value(value: Value, shape: Shape, what: str) -> None:
         raise InvalidArgumentError(f"{what} has {given}; expected {shape.without_layout()}")
 
 
-_CHANNEL = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}
+_CHANNEL: dict[str, Any] = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}
 _TRANSFER = (Trait.SIDE_EFFECT, Trait.HOST_TRANSFER)
 
 entry(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -331,12 +331,12 @@ def _replica_id(context: EvaluationContext, instruction: HloInstruction, values:
 
 _COLLECTIVE = (Trait.COLLECTIVE,)
 _ASYNC_COLLECTIVE = (Trait.COLLECTIVE, Trait.ASYNC)
-_CHANNEL = {"channel_id": attr("int", None)}
-_GROUPS = {**_CHANNEL, "replica_groups": attr("replica_groups", ())}
-_GROUPS_SHOWN = {**_CHANNEL, "replica_groups": attr("replica_groups", (), shown=True)}
-_LAYOUT = {"constrain_layout": attr("bool", False)}
-_GLOBAL = {"use_global_device_ids": attr("bool", False)}
-_PERMUTE = {
+_CHANNEL: dict[str, Any] = {"channel_id": attr("int", None)}
+_GROUPS: dict[str, Any] = {**_CHANNEL, "replica_groups": attr("replica_groups", ())}
+_GROUPS_SHOWN: dict[str, Any] = {**_CHANNEL, "replica_groups": attr("replica_groups", (), shown=True)}
+_LAYOUT: dict[str, Any] = {"constrain_layout": attr("bool", False)}
+_GLOBAL: dict[str, Any] = {"use_global_device_ids": attr("bool", False)}
+_PERMUTE: dict[str, Any] = {
     "channel_id": attr("int", None),
     "source_target_pairs": attr("source_target_pairs"),
     "slice_sizes": attr("raw", None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -240,7 +240,7 @@ def _scaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.asarray(widen(x) * wide)
 
 
-_DIMENSIONS = {
+_DIMENSIONS: dict[str, Any] = {
     "lhs_batch_dims": attr("ints", ()),
     "lhs_contracting_dims": attr("ints", (), shown=True),
     "rhs_batch_dims": attr("ints", ()),

@@ -10,14 +10,14 @@ import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.op_table import OPS, Trait
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.patterns import is_all, is_constant, is_total_order, uniform_value
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
-_SYMMETRIC = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+_SYMMETRIC = [op.opcode for op in OPS.values() if {Trait.COMMUTATIVE, Trait.ASSOCIATIVE} <= op.traits]
 
 
 def _is_exact(instruction: HloInstruction) -> bool:

@@ -12,6 +12,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import module_of
 from xla_core.passes.rewriter import Builder
@@ -19,37 +20,8 @@ from xla_core.target import Support
 
 __all__ = ["widen"]
 
-_NEVER = frozenset(
-    {
-        "bitcast",
-        "bitcast-convert",
-        "call",
-        "conditional",
-        "custom-call",
-        "fusion",
-        "get-tuple-element",
-        "infeed",
-        "opt-barrier",
-        "outfeed",
-        "parameter",
-        "recv",
-        "reduce-precision",
-        "rng-bit-generator",
-        "send",
-        "tuple",
-        "while",
-    }
-)
-
-_EXACT_IN_WIDER_INTEGERS = frozenset(
-    {
-        "abs", "add", "and", "broadcast", "clamp", "compare", "concatenate", "convert", "copy", "divide", "dot",
-        "convolution", "dynamic-slice", "dynamic-update-slice", "gather", "iota", "maximum", "minimum", "multiply",
-        "negate", "not", "or", "pad", "reduce", "reduce-window", "remainder", "reshape", "reverse", "select", "sign",
-        "slice", "sort", "subtract", "transpose", "xor",
-    }
-)  # fmt: skip
-"""Ops whose result modulo 2^n depends on the operands modulo 2^n, or that keep within range."""
+_NEVER = frozenset((Trait.NOP, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER, Trait.ASYNC, Trait.BITWISE))
+_OPAQUE = frozenset({"custom-call", "fusion"})
 
 
 def _wider(kind: ElementType) -> ElementType | None:
@@ -62,11 +34,11 @@ def _wider(kind: ElementType) -> ElementType | None:
 
 def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Support]) -> HloInstruction | None:
     """`i` in a wider type, where the target runs that; None, and nothing added, where it doesn't."""
-    if i.opcode in _NEVER or i.shape.is_token:
+    if i.opcode in _OPAQUE or not _NEVER.isdisjoint(i.op.traits) or i.shape.is_token:
         return None
     kinds = {s.element_type for o in i.operands for s in o.shape.leaves()} | {s.element_type for s in i.shape.leaves()}
     types = {k: w for k in kinds if (w := _wider(k)) is not None}
-    if not types or (any(k.is_integral for k in types) and i.opcode not in _EXACT_IN_WIDER_INTEGERS):
+    if not types or (any(k.is_integral for k in types) and Trait.EXACT_IN_WIDER_INTEGERS not in i.op.traits):
         return None
     if i.opcode == "convert" and (len(types) != 1 or i.operand(0).shape.element_type in types.values()):
         return None

@@ -31,7 +31,7 @@ from xla_core.codegen.llvm import (
     LoopAbi,
     Value,
 )
-from xla_core.hlo import HloComputation, HloInstruction, HloModule, StructuralKeys
+from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, StructuralKeys, Trait
 
 __all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "ModuleEmitter", "Status"]
 
@@ -49,6 +49,16 @@ class Status(enum.IntEnum):
     HOST_CALL_FAILED = 2
 
 
+HOST_OPCODES = frozenset(
+    op.opcode
+    for op in OPS.values()
+    if op.opcode == "custom-call"
+    or Trait.HOST_TRANSFER in op.traits
+    or (Trait.COLLECTIVE in op.traits and Trait.ASYNC not in op.traits)
+)
+"""Ops that are host calls. (Asynchronous collectives have become synchronous ones.)"""
+
+
 class ContextField(enum.IntEnum):
     """The 32-bit words of a run's context."""
 
@@ -56,41 +66,6 @@ class ContextField(enum.IntEnum):
     REPLICA = 1
     PARTITION = 2
 
-
-_NOTHING_TO_DO = frozenset(
-    {
-        "parameter",
-        "constant",
-        "tuple",
-        "get-tuple-element",
-        "bitcast",
-        "after-all",
-        "opt-barrier",
-        "add-dependency",
-        "domain",
-    }
-)
-
-HOST_OPCODES = frozenset(
-    {
-        "custom-call",
-        "infeed",
-        "outfeed",
-        "send",
-        "send-done",
-        "recv",
-        "recv-done",
-        "all-reduce",
-        "all-gather",
-        "all-to-all",
-        "ragged-all-to-all",
-        "reduce-scatter",
-        "collective-broadcast",
-        "collective-permute",
-        "collective-reduce",
-    }
-)
-"""Ops that are host calls."""
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
 _BYTES_PER_NANOSECOND = 15.0
@@ -173,7 +148,7 @@ class ModuleEmitter:
         table = builder.alloca("ptr", max(widest, 1), align=16)
         sequence = _Sequence(builder, function.parameters[0], table, {})
         for instruction in order:
-            if instruction.opcode not in _NOTHING_TO_DO:
+            if Trait.NOP not in instruction.op.traits:
                 self._instruction(sequence, instruction)
         builder.ret(builder.int_(Status.OK, "i32"))
         self.module.add_function(function)

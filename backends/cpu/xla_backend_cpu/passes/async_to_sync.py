@@ -6,12 +6,10 @@ starting early.
 
 from __future__ import annotations
 
-from xla_core.hlo import HloComputation, HloInstruction, HloModule, Shape
+from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule
 from xla_core.passes import HloPass
 
 __all__ = ["AsyncToSync"]
-
-_RESULT_PLACE = {"all-gather-start": 1, "collective-permute-start": 1, "all-reduce-start": None}
 
 
 class AsyncToSync(HloPass):
@@ -49,7 +47,6 @@ def _rewrite(computation: HloComputation, start: HloInstruction) -> bool:
 def _synchronous(computation: HloComputation, start: HloInstruction) -> HloInstruction | None:
     """The op without its start, of the shape that its done has."""
     opcode = start.opcode.removesuffix("-start")
-    shape: Shape
     if opcode == "async":
         callee: HloComputation = start.attribute("calls")
         return computation.add(
@@ -57,10 +54,12 @@ def _synchronous(computation: HloComputation, start: HloInstruction) -> HloInstr
         )
     if opcode == "copy":
         return computation.add("copy", start.operand(0), metadata=start.metadata)
-    if start.opcode not in _RESULT_PLACE:
+    done = OPS.get(f"{opcode}-done")
+    if done is None or done.result_at is None:
         return None
-    place = _RESULT_PLACE[start.opcode]
-    shape = start.shape if place is None else start.shape.tuple_shapes[place]
+    shape = start.shape
+    for index in done.result_at:
+        shape = shape.tuple_shapes[index]
     return computation.add(
         opcode, *start.operands, shape=shape.without_layout(), metadata=start.metadata, **start.attributes
     )
