@@ -1,0 +1,168 @@
+"""Seeded arguments: every exponent, special values, and where functions are hard."""
+
+from __future__ import annotations
+
+import functools
+import math
+import zlib
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from xla_core.hlo import ElementType
+
+__all__ = ["SPECIAL", "generator", "hard_angles", "one_operand", "special_pairs"]
+
+Array = np.ndarray
+SPECIAL = (0.0, 1.0, math.inf, math.nan, 0.5, 2.0, 3.0, 2.5, 1.5, 10.0, 0.75, 4.0, 7.0, 100.0, math.pi, math.e)
+"""And their negatives."""
+
+# 2 / pi, more digits than any f64 needs
+_TWO_OVER_PI_BITS = 1200
+
+
+def generator(name: str) -> np.random.Generator:
+    """The numbers of a name, the same every time."""
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+def special(dtype: np.dtype) -> Array:
+    """Zeros, infinities, NaN, ends of the type, and every power of two with its neighbours; of both signs."""
+    limits = np.finfo(dtype)
+    powers = np.ldexp(np.ones((), dtype), np.arange(limits.minexp - limits.nmant, limits.maxexp))
+    ends = np.array([limits.max, limits.tiny, limits.smallest_subnormal, limits.eps], dtype)
+    positive = np.concatenate([np.array(SPECIAL, dtype), ends, powers, _neighbours(powers, 1)])
+    return np.concatenate([positive, -positive])
+
+
+def _neighbours(values: Array, steps: int) -> Array:
+    """The numbers up to so many steps away."""
+    up, down = [values], [values]
+    with np.errstate(all="ignore"):
+        for _ in range(steps):
+            up.append(np.nextafter(up[-1], np.array(np.inf, values.dtype)))
+            down.append(np.nextafter(down[-1], np.array(-np.inf, values.dtype)))
+    return np.concatenate([*up[1:], *down[1:]])
+
+
+def one_operand(
+    name: str,
+    element_type: ElementType,
+    count: int,
+    ranges: tuple[tuple[float, float], ...],
+    near: tuple[float, ...],
+    *,
+    angles: bool = False,
+    block: int = 1 << 20,
+) -> Iterator[Array]:
+    """About `count` arguments of f32 or f64 in blocks, the first of which begins with the special ones.
+
+    A quarter are bit patterns, which spreads them over all exponents, a sixteenth denormal; a quarter have magnitudes
+    around 1 on a logarithmic scale; the others lie evenly in `ranges`, and within thousands of steps of `near`.
+
+    Args:
+        angles: also multiples of pi / 2 with their neighbours, small and large, and those nearest to one of each exponent.
+    """
+    dtype = element_type.dtype
+    random = generator(f"{name} {element_type.value}")
+    first = special(dtype)
+    if angles:
+        first = np.concatenate([first, hard_angles(element_type)])
+    done = 0
+    while done < count:
+        size = min(block, count - done)
+        values = _mixture(random, dtype, size, ranges, near, angles=angles)
+        if done == 0:
+            values = np.concatenate([first, values])[: max(size, len(first))]
+        yield values
+        done += len(values)
+
+
+def _mixture(
+    random: np.random.Generator,
+    dtype: np.dtype,
+    count: int,
+    ranges: tuple[tuple[float, float], ...],
+    near: tuple[float, ...],
+    *,
+    angles: bool,
+) -> Array:
+    bits_type = np.dtype(f"u{dtype.itemsize}")
+    limits = np.finfo(dtype)
+    quarter = count // 4
+    patterns = random.integers(0, np.iinfo(bits_type).max, quarter, bits_type, endpoint=True).view(dtype)
+    denormal = random.integers(0, 1 << limits.nmant, count // 16, bits_type).view(dtype)
+    denormal = np.where(random.integers(0, 2, len(denormal)) == 1, -denormal, denormal)
+    around = np.exp2(random.uniform(-30, 30, quarter)) * random.choice([-1.0, 1.0], quarter)
+    parts = [patterns, denormal, around.astype(dtype)]
+    if angles:
+        parts.append(_multiples(random, dtype, count // 8))
+    focus = near or (0.0, 1.0, -1.0)
+    steps = random.integers(-4096, 4097, count // 16)
+    parts.append(_stepped(np.array(focus, dtype)[random.integers(0, len(focus), len(steps))], steps))
+    rest = count - sum(map(len, parts))
+    spans = np.array(ranges or ((-4.0, 4.0),))[random.integers(0, len(ranges or (0,)), rest)]
+    parts.append((spans[:, 0] + random.uniform(0, 1, rest) * (spans[:, 1] - spans[:, 0])).astype(dtype))
+    return np.concatenate(parts)
+
+
+def _stepped(values: Array, steps: Array) -> Array:
+    """The numbers so many steps above (or below) finite values."""
+    signed = np.dtype(f"i{values.dtype.itemsize}")
+    bits = values.view(signed)
+    low = np.iinfo(signed).min
+    line = np.where(bits < 0, low - bits, bits) + steps.astype(signed)
+    return np.asarray(np.where(line < 0, low - line, line).astype(signed).view(values.dtype))
+
+
+def _multiples(random: np.random.Generator, dtype: np.dtype, count: int) -> Array:
+    number = np.floor(np.exp2(random.uniform(0, 40, count))) * random.choice([-1.0, 1.0], count)
+    return _stepped((number * (math.pi / 2)).astype(dtype), random.integers(-2, 3, count))
+
+
+@functools.cache
+def hard_angles(element_type: ElementType) -> Array:
+    """Of each exponent the numbers nearest to a multiple of pi / 2, by the continued fraction of 2^e 2 / pi."""
+    import mpmath
+
+    limits = np.finfo(element_type.dtype)
+    bits = int(limits.nmant) + 1
+    with mpmath.workprec(_TWO_OVER_PI_BITS + 1200):
+        scaled = int(mpmath.floor(mpmath.mpf(2) / mpmath.pi * mpmath.mpf(2) ** (2 * _TWO_OVER_PI_BITS)))
+    ratio = Fraction(scaled, 1 << (2 * _TWO_OVER_PI_BITS))
+    found = []
+    for exponent in range(-bits, int(limits.maxexp) - bits + 1):
+        turn = ratio * Fraction(2) ** exponent % 1
+        for mantissa in _denominators(turn, 1 << bits):
+            if mantissa >> (bits - 1) == 0:  # any multiple of it is nearly as near
+                mantissa *= ((1 << bits) - 1) // mantissa
+            if mantissa >> (bits - 1) == 1:
+                found.append(math.ldexp(mantissa, exponent))
+    values = np.array(found, element_type.dtype)
+    return np.concatenate([values, -values])
+
+
+def _denominators(value: Fraction, limit: int) -> list[int]:
+    """The last few denominators below a limit of the convergents of a fraction."""
+    before, now = 0, 1
+    rest, found = value, []
+    while rest:
+        rest = 1 / rest
+        whole = int(rest)
+        rest -= whole
+        before, now = now, whole * now + before
+        if now >= limit:
+            break
+        found.append(now)
+    return found[-3:]
+
+
+def special_pairs(dtype: np.dtype) -> tuple[Array, Array]:
+    """Every pair of some special values."""
+    limits = np.finfo(dtype)
+    positive = np.array([*SPECIAL, limits.max, limits.tiny, limits.smallest_subnormal, 2.0**-limits.nmant], dtype)
+    with np.errstate(all="ignore"):
+        values = np.concatenate([positive, -positive, _neighbours(np.array([1.0, -1.0, 2.0], dtype), 1)])
+    first, second = np.meshgrid(values, values)
+    return first.ravel(), second.ravel()
