@@ -25,6 +25,9 @@ def conform(
     stablehlo_tests: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Run StableHLO's own test files of this folder instead.")
     ] = None,
+    evaluator: Annotated[
+        bool, typer.Option("--evaluator", help="With --stablehlo-tests: on the reference evaluator, on no backend.")
+    ] = False,
     workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
 ) -> None:
     """Decide whether a backend is right; exit code 1 if it isn't."""
@@ -38,9 +41,18 @@ def conform(
         raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
     if stablehlo_tests is not None and not stablehlo_tests.is_dir():
         raise NotFoundError(f"{stablehlo_tests} is no folder of StableHLO's test files")
-    name, environment = _examine(backend)
+    if evaluator and (stablehlo_tests is None or backend is not None):
+        raise InvalidArgumentError(
+            "--evaluator goes with --stablehlo-tests, and not with --backend",
+            hint="the suite's own tests compare a backend with the evaluator",
+        )
     out = Console(highlight=False)
-    out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
+    if evaluator:
+        name, environment = None, _surroundings()
+        out.print("[bold]the reference evaluator[/]")
+    else:
+        name, environment = _examine(backend)
+        out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
     run = _run(name, profile, expression, workers, stablehlo_tests)
     run.environment = environment
     reports.print_report(out, run)
@@ -53,27 +65,35 @@ def conform(
 
 def _examine(backend: str | None) -> tuple[str, dict[str, Any]]:
     """The backend's name, and what the report says of the surroundings. Raises XlaError where it can't be used."""
-    import platform
-
     import xla_core as xla
-    from xla_conformance import __version__
     from xla_core.backend import CONTRACT_VERSION
 
     with xla.Client(backend) as client:
         description = client.devices[0].description
         return client.platform_name, {
-            "suite_version": __version__,
-            "core_version": xla.__version__,
+            **_surroundings(),
             "contract_version": ".".join(map(str, CONTRACT_VERSION)),
             "backend_version": client.backend_version,
             "device": description.name,
             "devices": len(client.devices),
-            "python": platform.python_version(),
-            "machine": platform.machine(),
         }
 
 
-def _run(backend: str, profile: str, expression: str, workers: int, stablehlo_tests: Path | None) -> Run:
+def _surroundings() -> dict[str, Any]:
+    import platform
+
+    import xla_core as xla
+    from xla_conformance import __version__
+
+    return {
+        "suite_version": __version__,
+        "core_version": xla.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
+
+
+def _run(backend: str | None, profile: str, expression: str, workers: int, stablehlo_tests: Path | None) -> Run:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from xla_conformance import stablehlo_report
 from xla_conformance.results import Result, Run, State
 
 __all__ = ["print_report", "to_json", "write_report"]
@@ -27,6 +28,8 @@ def print_report(console: Console, run: Run) -> None:
         seconds = sum(r.seconds for r in run.results if r.group == group)
         table.add_row(group, *map(_cell, _COLUMNS, counts), f"{seconds:.1f}")
     console.print(table)
+    for line in stablehlo_report.tables(run):
+        console.print(line, soft_wrap=isinstance(line, str))
     bad = [r for r in run.results if r.state in (State.FAIL, State.ERROR)]
     for result in bad[:_SHOWN_FAILURES]:
         console.print(f"[red]{result.state.value}[/] {result.group}: {escape(result.name)}", soft_wrap=True)
@@ -47,6 +50,8 @@ def verdict(run: Run) -> str:
     passed, wrong = run.count(State.PASS), run.count(State.FAIL) + run.count(State.ERROR)
     unsupported = run.count(State.NOT_SUPPORTED)
     tail = f", {unsupported} not supported" if unsupported else ""
+    if files := run.count(State.FILE_WRONG):
+        tail += f", {files} where the file itself is wrong"
     if run.conforms:
         return f"{run.backend} conforms ({run.profile}): {passed} tests pass{tail}, in {run.seconds:.0f} s."
     return f"{run.backend} does not conform ({run.profile}): {wrong} of {len(run.results)} tests are wrong{tail}."
@@ -64,6 +69,7 @@ def to_json(run: Run) -> dict[str, Any]:
         "summary": {state.value: run.count(state) for state in State},
         "groups": {g: {state.value: run.count(state, g) for state in State} for g in run.groups},
         "ops": _by_op(run),
+        **stablehlo_report.to_json(run),
         "results": [
             {
                 "id": r.id,
@@ -92,12 +98,12 @@ def _by_op(run: Run) -> dict[str, dict[str, Any]]:
 
 
 def write_report(run: Run, directory: Path) -> list[Path]:
-    """Writes report.json and junit.xml; returns their paths."""
+    """Writes report.json and junit.xml (of StableHLO's files, stablehlo.md too); returns their paths."""
     directory.mkdir(parents=True, exist_ok=True)
     as_json, as_junit = directory / "report.json", directory / "junit.xml"
     as_json.write_text(json.dumps(to_json(run), indent=1) + "\n")
     ElementTree.ElementTree(_junit(run)).write(as_junit, encoding="utf-8", xml_declaration=True)
-    return [as_json, as_junit]
+    return [as_json, as_junit, *stablehlo_report.write(run, directory)]
 
 
 def _junit(run: Run) -> ElementTree.Element:

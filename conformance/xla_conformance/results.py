@@ -16,12 +16,15 @@ STABLEHLO_GROUP = "stablehlo"
 
 
 class State(enum.Enum):
-    """PASS: right. FAIL: wrong. NOT_SUPPORTED: not claimed by the backend. ERROR: undecided, or it crashed."""
+    """PASS: right. FAIL: wrong. NOT_SUPPORTED: not claimed by the backend. ERROR: undecided, or it crashed.
+    FILE_WRONG: of StableHLO's files, what the file expects is wrong, with proof.
+    """
 
     PASS = "PASS"
     FAIL = "FAIL"
     NOT_SUPPORTED = "NOT_SUPPORTED"
     ERROR = "ERROR"
+    FILE_WRONG = "FILE_WRONG"
 
 
 @dataclasses.dataclass(frozen=True)

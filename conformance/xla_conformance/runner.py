@@ -18,20 +18,24 @@ from typing import Any
 
 from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State
 
-__all__ = ["TEST_SECONDS", "run_suite"]
+__all__ = ["STABLEHLO_DEVICES", "TEST_SECONDS", "run_suite"]
+
+STABLEHLO_DEVICES = 8
+"""Virtual devices that StableHLO's own tests run on."""
 
 TEST_SECONDS = {"quick": 60, "full": 300, "stress": 900}
 """How long one test of a profile may take."""
 
 _GRACE_SECONDS = 20  # for a test that is over its time to end by itself; then the process is killed
 _MESSAGE_LINES = 60
+_DEVICE_COUNT = "--xla_force_host_platform_device_count"
 
 Progress = Callable[[int, Result], None]
 """Called after each test with how many there are in all."""
 
 
 def run_suite(
-    backend: str,
+    backend: str | None,
     profile: str = "quick",
     *,
     expression: str = "",
@@ -42,6 +46,7 @@ def run_suite(
     """Runs the suite on a backend.
 
     Args:
+        backend: its name. None is the reference evaluator, which takes StableHLO's files alone.
         profile: "quick" (under a minute where a compilation takes milliseconds), "full", "stress".
         expression: which tests, as pytest's -k.
         workers: processes that share the tests; 0 runs them in one.
@@ -51,7 +56,7 @@ def run_suite(
         All results. `problem` says why the suite couldn't run at all, where it couldn't.
     """
     start = time.monotonic()
-    run = Run(backend, profile)
+    run = Run(backend or "evaluator", profile)
     done: list[str] = []
     total = 0
     while True:
@@ -84,7 +89,7 @@ class _Child:
 
     def __init__(
         self,
-        backend: str,
+        backend: str | None,
         profile: str,
         expression: str,
         workers: int,
@@ -114,7 +119,7 @@ class _Child:
                 "pytest_timeout",
             ),
             *(f"--rootdir={suite}", f"--confcutdir={suite}", "-c", str(suite.joinpath("pytest.ini"))),
-            *(f"--xla-backend={backend}", f"--xla-profile={profile}"),
+            *(f"--xla-backend={backend or ''}", f"--xla-profile={profile}"),
             *(f"--xla-events={writer}", f"--xla-done={scratch / 'done'}"),
             *(f"--timeout={TEST_SECONDS[profile]}", f"--basetemp={scratch / 'tmp'}"),
             *(("-p", "xdist.plugin", "-n", str(workers)) if workers else ()),
@@ -124,7 +129,12 @@ class _Child:
         ]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                command, stdout=log, stderr=subprocess.STDOUT, pass_fds=[writer], env=_environment(), cwd=scratch
+                command,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=[writer],
+                env=_environment(stablehlo_tests is not None),
+                cwd=scratch,
             )
         os.close(writer)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -182,14 +192,24 @@ class _Child:
         return "\n".join(lines[-_MESSAGE_LINES:])
 
 
-def _environment() -> dict[str, str]:
-    """Ours, without what changes a run of pytest from outside. The child imports from where we do."""
+def _environment(many_devices: bool) -> dict[str, str]:
+    """Ours, without what changes a run of pytest from outside. The child imports from where we do.
+
+    With `many_devices`, host platforms have as many virtual devices as StableHLO's tests of collectives take, unless
+    XLA_FLAGS says how many.
+    """
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment["PYTHONPATH"] = os.pathsep.join(p or os.getcwd() for p in sys.path)
     environment["PYTHONFAULTHANDLER"] = "1"
+    flags = environment.get("XLA_FLAGS", "")
+    if many_devices and _DEVICE_COUNT not in flags:
+        environment["XLA_FLAGS"] = f"{flags} {_DEVICE_COUNT}={STABLEHLO_DEVICES}".strip()
     return environment
 
 
 def _result(event: dict[str, Any]) -> Result:
-    return Result(event["id"], State[event["state"]], event["seconds"], event["message"], event["properties"])
+    state, properties = State[event["state"]], event["properties"]
+    if state is State.PASS and "file_wrong" in properties:
+        return Result(event["id"], State.FILE_WRONG, event["seconds"], properties["file_wrong"], properties)
+    return Result(event["id"], state, event["seconds"], event["message"], properties)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["almost_equal", "close", "equal", "ulp_difference"]
+__all__ = ["almost_equal", "close", "differing", "equal", "ulp_difference"]
+
+
+def differing(got: np.ndarray, want: np.ndarray, *, tolerance: float = 0.0, most: int = 0) -> np.ndarray:
+    """Where two arrays of one shape differ by more than `tolerance` and by more than `most` units in the last place."""
+    good = np.ones(got.shape, np.bool_)
+    for a, b in zip(_parts(got), _parts(want), strict=True):
+        with np.errstate(all="ignore"):
+            near = (np.abs(_wide(a) - _wide(b)) <= tolerance) | _same(a, b)
+        good &= near | (ulp_difference(a, b) <= most) if most else near
+    return ~good
 
 
 def equal(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -13,11 +23,11 @@ def equal(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def almost_equal(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-4) -> str | None:
-    """Within an absolute tolerance; NaN equals NaN, an infinity itself."""
-    a, b = _wide(got), _wide(want)
-    with np.errstate(all="ignore"):
-        near = np.abs(a - b) <= tolerance
-    return _shapes(got, want) or _report(got, want, near | _same(got, want))
+    """Within an absolute tolerance, the parts of complex numbers one by one; NaN equals NaN, an infinity itself.
+
+    StableHLO: stablehlo/reference/Element.cpp, `areApproximatelyEqual`.
+    """
+    return _shapes(got, want) or _report(got, want, ~differing(got, want, tolerance=tolerance))
 
 
 def close(got: np.ndarray, want: np.ndarray, least: int = 0, most: int = 3) -> str | None:
@@ -27,11 +37,7 @@ def close(got: np.ndarray, want: np.ndarray, least: int = 0, most: int = 3) -> s
     """
     if (problem := _shapes(got, want)) is not None:
         return problem
-    if got.dtype.kind == "c":
-        parts = [(got.real, want.real), (got.imag, want.imag)]
-    else:
-        parts = [(got, want)]
-    distances = [ulp_difference(a, b) for a, b in parts]
+    distances = [ulp_difference(a, b) for a, b in zip(_parts(got), _parts(want), strict=True)]
     largest = max((int(d.max()) for d in distances if d.size), default=0)
     if largest > most:
         where = next(i for i, d in enumerate(distances) if d.size and int(d.max()) > most)
@@ -56,6 +62,11 @@ def ulp_difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     special = ~np.isfinite(wide_a) | ~np.isfinite(wide_b)
     difference: np.ndarray = np.where(special, np.uint64(2**64 - 1), high - low)
     return np.where(_same(a, b), np.uint64(0), difference)
+
+
+def _parts(array: np.ndarray) -> list[np.ndarray]:
+    """Real and imaginary parts of complex numbers, else the array itself."""
+    return [array.real, array.imag] if array.dtype.kind == "c" else [array]
 
 
 def _wide(array: np.ndarray) -> np.ndarray:

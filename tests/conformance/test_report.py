@@ -7,10 +7,12 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 from xla_conformance import report
 from xla_conformance.results import Result, Run, State
+from xla_conformance.stablehlo_suite import cases, run_case
 
 from xla_core.cli import main
 
@@ -50,9 +52,11 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
 def test_files(tmp_path: Path) -> None:
     paths = report.write_report(run_of(*RESULTS), tmp_path / "new" / "directory")
     stored = json.loads(paths[0].read_text())
-    assert stored["summary"] == {"PASS": 2, "FAIL": 1, "NOT_SUPPORTED": 1, "ERROR": 1}
+    assert stored["summary"] == {"PASS": 2, "FAIL": 1, "NOT_SUPPORTED": 1, "ERROR": 1, "FILE_WRONG": 0}
     assert stored["groups"]["ops"]["FAIL"] == 1
-    assert stored["ops"]["dot"] == {"PASS": 1, "FAIL": 0, "NOT_SUPPORTED": 1, "ERROR": 0, "max_ulp": 3.0}
+    counts = {"PASS": 1, "FAIL": 0, "NOT_SUPPORTED": 1, "ERROR": 0, "FILE_WRONG": 0}
+    assert stored["ops"]["dot"] == {**counts, "max_ulp": 3.0}
+    assert "stablehlo" not in stored
     assert [r["state"] for r in stored["results"]] == ["PASS", "PASS", "NOT_SUPPORTED", "FAIL", "ERROR"]
     suites = {s.get("name"): s for s in ElementTree.parse(paths[1]).getroot()}
     assert (suites["ops"].get("tests"), suites["ops"].get("failures"), suites["ops"].get("skipped")) == ("3", "1", "1")
@@ -77,6 +81,8 @@ def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixtur
         (["--backend", "nothing"], "there is no backend named 'nothing'"),
         (["--backend", "template", "--profile", "slow"], "there is no profile 'slow'"),
         (["--backend", "template", "--stablehlo-tests", "nowhere"], "nowhere is no folder of StableHLO's test files"),
+        (["--evaluator"], "--evaluator goes with --stablehlo-tests"),
+        (["--evaluator", "--backend", "template", "--stablehlo-tests", "."], "and not with --backend"),
     ],
 )
 def test_what_the_command_refuses(words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -125,13 +131,56 @@ func.func @refused(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
 }
 """
 
+# 1.9 ** 0.5 = 1.3784048752090222; the nearest float32 is 1.3784049, the one after it 1.378405
+DISABLED = """\
+// RUN-DISABLED(inaccurate) stablehlo-translate --interpret %s
+func.func @main() {
+  %x = stablehlo.constant dense<[1.9, 4.0]> : tensor<2xf32>
+  %y = stablehlo.sqrt %x : tensor<2xf32>
+  check.expect_eq_const %y, dense<[0x3FB06F93, 2.0]> : tensor<2xf32>
+  func.return
+}
+"""
 
-def test_stablehlos_own_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+
+@pytest.fixture
+def stablehlo_tests(tmp_path: Path) -> Path:
     folder = tmp_path / "tests" / "interpret"
     folder.mkdir(parents=True)
     (folder / "add.mlir").write_text(STABLEHLO)
-    words = ["conform", "--backend", "template", "--stablehlo-tests", str(tmp_path / "tests")]
+    (folder / "sqrt.mlir").write_text(DISABLED)
+    return tmp_path / "tests"
+
+
+@pytest.mark.parametrize("on", [["--backend", "template"], ["--evaluator"]], ids=lambda words: words[-1].strip("-"))
+def test_stablehlos_own_files(
+    on: list[str], stablehlo_tests: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["conform", *on, "--stablehlo-tests", str(stablehlo_tests)]
     assert main([*words, "--report", str(tmp_path)]) == 1
-    assert "FAIL stablehlo: test_stablehlo[interpret/add.mlir:1]" in capfd.readouterr().out
+    out = capfd.readouterr().out
+    assert "FAIL stablehlo: test_stablehlo[interpret/add.mlir:1]" in out
     stored = json.loads((tmp_path / "report.json").read_text())
-    assert stored["groups"] == {"stablehlo": {"PASS": 2, "FAIL": 1, "NOT_SUPPORTED": 0, "ERROR": 0}}
+    counts = {"PASS": 2, "FAIL": 1, "NOT_SUPPORTED": 0, "ERROR": 0, "FILE_WRONG": 1}
+    assert stored["groups"] == {"stablehlo": counts}
+    found = stored["stablehlo"]
+    zeros = {"file wrong": 0, "not supported": 0}
+    assert found["folders"]["interpret"] == {"files": 2, "cases": 4, "pass": 2, "wrong": 1, **zeros, "file wrong": 1}
+    assert found["ops"]["stablehlo.add"] == {"files": 1, "cases": 2, "pass": 2, "wrong": 0, **zeros}
+    assert found["ops"]["stablehlo.multiply"] == {"files": 1, "cases": 1, "pass": 0, "wrong": 1, **zeros}
+    assert found["disabled"] == {"interpret/sqrt.mlir": {"why": "inaccurate", "state": "FILE_WRONG"}}
+    (proof,) = found["files_wrong"].values()
+    assert "in float64 the element [0] is 1.3784048" in proof
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith("stablehlo.")}
+    assert rows["stablehlo.sqrt"] == ["1", "1", "0", "0", "1", "0"]
+    assert "| stablehlo.add | 1 | 2 | 2 | 0 | 0 | 0 |" in (tmp_path / "stablehlo.md").read_text()
+
+
+def test_wrong_expectations_of_another_kind_are_never_the_files_fault(tmp_path: Path) -> None:
+    file = tmp_path / "sqrt.mlir"
+    for wrong in ("1.4", "0x3FB06F92", "0x7FC00000"):  # far off; right (the evaluator is right too); NaN
+        file.write_text(DISABLED.replace("0x3FB06F93", wrong))
+        (case,) = cases(file)
+        outcome = run_case(case, run=lambda module, arrays: [np.float32([1.3784052, 2.0])])
+        assert not outcome.passed
+        assert not outcome.proof

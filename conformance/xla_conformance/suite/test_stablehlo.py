@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from xla_conformance.plugin import not_supported
-from xla_conformance.stablehlo_suite import Case, cases, run_case, suite_files
+from xla_conformance.plugin import ClaimingClient, not_supported
+from xla_conformance.stablehlo_parallel import ParallelPrograms, evaluate_programs, one_program
+from xla_conformance.stablehlo_program import run_on_evaluator
+from xla_conformance.stablehlo_suite import Case, ParallelRun, Run, cases, run_case, suite_files
 from xla_core import Client, CompileOptions
 from xla_core.hlo import HloModule
 
@@ -20,24 +22,52 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("case", [case for file in files for case in cases(file)], ids=lambda case: case.name)
 
 
-def test_stablehlo(client: Client, case: Case) -> None:
+@pytest.fixture(scope="session")
+def runs(backend: str) -> Iterator[tuple[Run, ParallelRun]]:
+    """What runs one program, and several at once: the backend; the reference evaluator where there is none."""
+    if not backend:
+        yield run_on_evaluator, evaluate_programs
+        return
+    with ClaimingClient(backend) as client:
+        yield _run_on(client), _run_parallel_on(client)
+
+
+def _run_on(client: Client) -> Run:
     def run(module: HloModule, arrays: list[np.ndarray]) -> Sequence[np.ndarray]:
         return [np.asarray(r) for r in client.compile(module)(*arrays)]
 
-    def run_parallel(
-        modules: list[HloModule], arrays: list[list[np.ndarray]], partitions: int
-    ) -> Sequence[Sequence[np.ndarray]]:
-        if len(modules) > len(client.devices):
-            not_supported(f"it needs {len(modules)} devices, there are {len(client.devices)}")
-        if any(module is not modules[0] for module in modules):
-            not_supported("its devices run different programs")
-        options = CompileOptions(num_replicas=len(modules) // partitions, num_partitions=partitions)
-        executable = client.compile(modules[0], options)
+    return run
+
+
+def _run_parallel_on(client: Client) -> ParallelRun:
+    def run(programs: ParallelPrograms) -> Sequence[Sequence[np.ndarray]]:
+        count = len(programs.names)
+        if count > len(client.devices):
+            not_supported(f"it needs {count} devices, there are {len(client.devices)}")
+        if programs.infeed and count > 1:
+            not_supported("several devices take from one infeed")
+        program = one_program(programs)
+        options = CompileOptions(num_replicas=count // programs.partitions, num_partitions=programs.partitions)
+        executable = client.compile(program.module, options)
+        for value in programs.infeed:
+            client.transfer_to_infeed(tuple(value), executable.devices[0])
         rows = [
             [client.buffer_from_host(array, device) for array in row]
-            for device, row in zip(executable.devices, arrays, strict=True)
+            for device, row in zip(executable.devices, program.arguments, strict=True)
         ]
-        return [[np.asarray(r) for r in results] for results in executable.execute_sharded(rows)]
+        return program.results([[np.asarray(r) for r in results] for results in executable.execute_sharded(rows)])
 
-    outcome = run_case(case, run, run_parallel)
+    return run
+
+
+def test_stablehlo(runs: tuple[Run, ParallelRun], case: Case, record_property: Callable[[str, object], None]) -> None:
+    record_property("folder", case.file.parent.name)
+    record_property("file", f"{case.file.parent.name}/{case.file.name}")
+    record_property("ops", case.ops)
+    if case.disabled:
+        record_property("disabled", case.disabled)
+    outcome = run_case(case, *runs)
+    if outcome.proof:
+        record_property("file_wrong", outcome.proof)
+        return
     assert outcome.passed, outcome.detail

@@ -1,0 +1,100 @@
+"""What a run of StableHLO's own files found, by folder and by op."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from xla_conformance.results import STABLEHLO_GROUP, Result, Run, State
+
+__all__ = ["tables", "to_json", "write"]
+
+_COLUMNS = ("files", "cases", "pass", "wrong", "file wrong", "not supported")
+_WRONG = (State.FAIL, State.ERROR)
+
+
+def _results(run: Run) -> list[Result]:
+    return [r for r in run.results if r.group == STABLEHLO_GROUP and "file" in r.properties]
+
+
+def _count(results: list[Result]) -> dict[str, int]:
+    return {
+        "files": len({r.properties["file"] for r in results}),
+        "cases": len(results),
+        "pass": sum(r.state is State.PASS for r in results),
+        "wrong": sum(r.state in _WRONG for r in results),
+        "file wrong": sum(r.state is State.FILE_WRONG for r in results),
+        "not supported": sum(r.state is State.NOT_SUPPORTED for r in results),
+    }
+
+
+def _grouped(results: list[Result], names: Any) -> dict[str, dict[str, int]]:
+    """Counts by what `names` gives of a result's properties, in order."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        for name in names(result.properties):
+            groups.setdefault(name, []).append(result)
+    return {name: _count(groups[name]) for name in sorted(groups)}
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """By folder; by op (a case counts for every op that its text names); files that are wrong, or that StableHLO itself
+    doesn't run. Nothing for a run of other tests.
+    """
+    results = _results(run)
+    if not results:
+        return {}
+    return {
+        "stablehlo": {
+            "folders": _grouped(results, lambda p: [p["folder"]]),
+            "ops": _grouped(results, lambda p: p["ops"]),
+            "files_wrong": {r.name: r.message for r in results if r.state is State.FILE_WRONG},
+            "disabled": {
+                r.properties["file"]: {"why": r.properties["disabled"], "state": r.state.value}
+                for r in results
+                if "disabled" in r.properties
+            },
+        }
+    }
+
+
+def tables(run: Run) -> Iterator[Table | str]:
+    """What to print: a table of folders, one of ops, and what is to be said of files."""
+    found = to_json(run).get("stablehlo")
+    if found is None:
+        return
+    for head, rows in (("folder", found["folders"]), ("op", found["ops"])):
+        table = Table(head, *_COLUMNS, box=None, pad_edge=False)
+        for name, counts in rows.items():
+            style = "red" if counts["wrong"] else ""
+            table.add_row(name, *(str(counts[c]) if counts[c] else "[dim]0" for c in _COLUMNS), style=style)
+        yield table
+        yield ""
+    for name, proof in found["files_wrong"].items():
+        yield f"[yellow]FILE_WRONG[/] {escape(name)}: {escape(proof)}"
+    for file, what in found["disabled"].items():
+        yield f"{escape(file)}: StableHLO itself doesn't run it ({escape(what['why'])}); here: {what['state']}"
+
+
+def write(run: Run, directory: Path) -> list[Path]:
+    """Writes stablehlo.md, the same tables; returns its path, or nothing for a run of other tests."""
+    found = to_json(run).get("stablehlo")
+    if found is None:
+        return []
+    lines = [f"# StableHLO's own tests on {run.backend}", ""]
+    for head, rows in (("folder", found["folders"]), ("op", found["ops"])):
+        lines += [f"| {head} | {' | '.join(_COLUMNS)} |", f"|---|{'---:|' * len(_COLUMNS)}"]
+        lines += [f"| {name} | {' | '.join(str(counts[c]) for c in _COLUMNS)} |" for name, counts in rows.items()]
+        lines.append("")
+    lines += [f"- {name}, a wrong file: {proof}" for name, proof in found["files_wrong"].items()]
+    lines += [
+        f"- {file}, which StableHLO itself doesn't run ({what['why']}): {what['state']}"
+        for file, what in found["disabled"].items()
+    ]
+    path = directory / "stablehlo.md"
+    path.write_text("\n".join(lines).rstrip() + "\n")
+    return [path]
