@@ -113,7 +113,7 @@ def extreme_number(text: str, rng: random.Random) -> str:
 
 
 def near_number(text: str, rng: random.Random) -> str:
-    match = _near(re.compile(r"(?<![\w%#@.])\d+(?![\w.])"), text, rng)
+    match = _near(re.compile(r"(?<![\w%#@.])\d{1,20}(?![\w.])"), text, rng)
     return _replaced(text, match, str(int(match[0]) + rng.choice((-1, 1)))) if match else text
 
 
