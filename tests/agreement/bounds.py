@@ -1,46 +1,80 @@
 """What is known of a value without running anything: how large it can be, how exact it is.
 
-An error of 0 means that every order of evaluation gives the same bits: the value is a multiple of 2^-grid, no larger than
-`bound`, and its type holds all of those. Whatever is discontinuous (a comparison, a rounding, a sort) takes only such
-values, so that two right programs never differ by more than twice the error.
+An error of 0 means that every right execution gives the same numbers. Of an op that rounds once (IEEE addition, say) that
+holds whatever the operands; of a sum in an order of its own it holds where no partial sum rounds, which the grid tells:
+the elements are multiples of 2^-grid, no larger than `bound`, and the type holds all of those. Everything else has an
+error, derived from the operands' errors, the steepness of the function and the units in the last place that a function is
+allowed; two right executions differ by no more than twice that. Whatever is discontinuous (a comparison, a rounding, a
+sort) takes only values without error.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+
+import ml_dtypes
 
 from xla_core.hlo import ElementType, HloInstruction, Shape
 
-__all__ = ["Value", "epsilon", "mantissa", "value_range"]
-
-_MANTISSA = {ElementType.F64: 53, ElementType.F32: 24, ElementType.F16: 11, ElementType.BF16: 8}
+__all__ = ["Value", "epsilon", "largest", "mantissa", "smallest", "unit", "value_range"]
 
 
+@functools.cache
+def _format(element_type: ElementType) -> ml_dtypes.finfo:
+    return ml_dtypes.finfo(element_type.component.dtype)
+
+
+@functools.cache
 def mantissa(element_type: ElementType) -> int:
-    return _MANTISSA.get(element_type, 0)
+    """Bits of the significand, the hidden one too."""
+    return int(_format(element_type).nmant) + 1
 
 
 def epsilon(element_type: ElementType) -> float:
     return 2.0 ** (1 - mantissa(element_type))
 
 
+def unit(element_type: ElementType) -> float:
+    """The relative error of rounding once, perhaps through a wider format."""
+    return 0.5 * epsilon(element_type) * (1 + 2.0**-6)
+
+
+@functools.cache
+def largest(element_type: ElementType) -> float:
+    return float(_format(element_type).max)
+
+
+@functools.cache
+def smallest(element_type: ElementType) -> float:
+    """The least positive number. Float64 and float32 are let go to zero early: nothing here is that small on purpose."""
+    return max(float(_format(element_type).smallest_subnormal), 1e-37)
+
+
+@functools.cache
 def value_range(element_type: ElementType) -> float:
+    """How large values may get that others are computed from."""
     if element_type is ElementType.PRED:
         return 1
-    if element_type.is_floating:
-        return 2.0**14
+    if not element_type.is_integral:
+        return min(largest(element_type) / (4 if mantissa(element_type) > 5 else 1), 2.0**60)
     return 2.0 ** (element_type.bit_width - (1 if element_type.is_signed else 0))
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Value:
-    """An instruction, and bounds of its elements. A bound of infinity may have any value, NaN too."""
+    """An instruction, and bounds of its elements (of their parts, where they are complex).
+
+    A bound of infinity may have any value, NaN too. A grid of None is no grid: any numbers of the type. `bits` says that
+    the very bits are known: those of zeros and NaNs too.
+    """
 
     instruction: HloInstruction
     bound: float
     error: float = 0.0
-    grid: int = 0
+    grid: int | None = 0
+    bits: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -51,6 +85,11 @@ class Value:
         return self.shape.element_type
 
     @property
+    def rounds(self) -> bool:
+        """Of a type whose arithmetic rounds."""
+        return self.type.is_floating or self.type.is_complex
+
+    @property
     def is_exact(self) -> bool:
         return self.error == 0
 
@@ -59,14 +98,35 @@ class Value:
         """Neither NaN nor infinite."""
         return math.isfinite(self.bound)
 
-    def settled(self) -> Value | None:
-        """This value with the rounding of one more op, or None where it grew too large or too inexact to be of use."""
-        if not self.type.is_floating:
+    def fits(self, bound: float, grid: int | None, element_type: ElementType | None = None) -> bool:
+        """Whether a type (this value's) holds every multiple of 2^-grid up to a bound."""
+        kind = element_type or self.type
+        if not (kind.is_floating or kind.is_complex):
+            return True
+        if grid is None or not math.isfinite(bound):
+            return False
+        return bound * 2.0**grid <= 2.0 ** mantissa(kind) and 2.0**-grid >= smallest(kind) and bound <= largest(kind)
+
+    def settled(self, strict: bool, rounded: bool = False) -> Value | None:
+        """This value with the rounding of one more op, or None where it grew too large or too inexact to be of use.
+
+        Where not `strict`, rounding once may give different numbers too. `rounded`: the error has the rounding in it.
+        """
+        if not self.rounds:
             return dataclasses.replace(self, bound=min(self.bound, value_range(self.type)), error=0.0, grid=0)
-        if not self.is_usual:
+        if not self.is_usual or math.isnan(self.bound):
+            return dataclasses.replace(self, bound=math.inf, grid=None) if self.is_exact else None
+        if self.type is ElementType.F8E8M0FNU:
             return self if self.is_exact else None
-        fits = self.bound * 2.0**self.grid <= 2.0 ** mantissa(self.type)
-        error = self.error if fits and self.is_exact else self.error + epsilon(self.type) * max(self.bound, 1e-30)
-        if self.bound > value_range(self.type) or error > 0.1 * max(self.bound, 1.0):
-            return None
-        return dataclasses.replace(self, error=error)
+        grid = self.grid if self.fits(self.bound, self.grid) else None
+        if self.is_exact and self.bound > value_range(self.type):
+            return dataclasses.replace(self, bound=math.inf, grid=None) if strict else None
+        error = self.error
+        if error or (grid is None and not strict):
+            error += 0 if rounded else unit(self.type) * self.bound
+            error += smallest(self.type)
+            eps = epsilon(self.type)
+            limit = max(2.0**-7, min(4 * eps, 2.0**-4), 1.01 * eps) * self.bound + 2 * smallest(self.type)
+            if error > limit or self.bound + 2 * error > value_range(self.type):
+                return None
+        return dataclasses.replace(self, error=error, grid=grid)

@@ -1,23 +1,35 @@
 """Runs random programs on a backend and on the reference evaluator.
 
-python -m tests.agreement.checking --programs 2000 --start 0 --backend cpu    # prints the seeds that disagree
-python -m tests.agreement.checking --show 17
+    python -m tests.agreement.checking --programs 2000 --start 0 --backend cpu -j 2
+    python -m tests.agreement.checking --show 17            # a program's text
+
+Prints how many programs agree, and of each that doesn't what differs and the smallest program that still shows it.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import multiprocessing
 import random
 import sys
 import time
 import traceback
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 import xla_core as xla
+from tests.agreement.bounds import Value
 from tests.agreement.generator import RandomProgram
+from tests.agreement.shrinking import shrink
+from xla_core.hlo import HloModule
 
-__all__ = ["check", "seeded"]
+__all__ = ["Difference", "check", "difference", "seeded"]
+
+MAX_STEPS = 2_000_000
 
 
 def seeded(seed: int, size: int | None = None) -> RandomProgram:
@@ -25,52 +37,186 @@ def seeded(seed: int, size: int | None = None) -> RandomProgram:
     return RandomProgram(rng, size or rng.randint(5, 60))
 
 
+class Difference(AssertionError):
+    """A result that is not the evaluator's. `index` is its number."""
+
+    def __init__(self, index: int, message: str) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+def difference(result: np.ndarray, want: np.ndarray, value: Value) -> str:
+    """What is wrong with a result, or nothing."""
+    if result.dtype != want.dtype or result.shape != want.shape:
+        return f"{result.dtype}{list(result.shape)}, expected {want.dtype}{list(want.shape)}"
+    largest = 0.0
+    if value.bits or not value.rounds:
+        wrong = np.any(_bytes(result) != _bytes(want), axis=-1)
+    elif value.is_exact:
+        wrong = ~((result == want) | ((result != result) & (want != want)))
+    else:
+        with np.errstate(all="ignore"):
+            kind = np.complex128 if value.type.is_complex else np.float64
+            apart = result.astype(kind) - want.astype(kind)
+            far = np.maximum(np.abs(apart.real), np.abs(apart.imag))
+        wrong = ~(far <= 2 * value.error)
+        largest = float(far.max()) if far.size else 0.0
+    wrong = np.asarray(wrong)
+    if not wrong.any():
+        return ""
+    at = tuple(int(i[0]) for i in np.nonzero(wrong)) if wrong.ndim else ()
+    return (
+        f"{int(wrong.sum())} of {wrong.size} elements differ; at {list(at)} {result[at]!r}, expected {want[at]!r} "
+        f"(allowed {2 * value.error:.3g}, largest {largest:.3g})"
+    )
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    if array.dtype.name in ("int2", "int4", "uint2", "uint4"):
+        array = array.astype(np.int8)
+    return np.ascontiguousarray(array).reshape(*array.shape, 1).view(np.uint8)
+
+
 def check(program: RandomProgram, client: xla.Client, seed: int = 0) -> None:
-    """The program, printed and read again, compiled and run, gives what the evaluator gives, to within its bounds."""
-    text = program.module.to_text()
-    module = xla.parse(text)
+    """The program, printed and read again, compiled and run, gives what the evaluator gives, to within its bounds; its
+    arguments stay as they were; a second run gives the same. Raises Difference.
+    """
+    module = xla.parse(program.module.to_text())
     arguments = program.arguments(seed)
-    expected = xla.evaluate(module, *arguments, max_steps=1_000_000)
-    results = [np.asarray(buffer) for buffer in client.compile(module)(*arguments)]
+    expected = xla.evaluate(module, *arguments, max_steps=MAX_STEPS)
+    exe = client.compile(module)
+    given = [client.buffer_from_host(a) if (seed + i) % 3 == 0 else a for i, a in enumerate(arguments)]
+    outs = exe(*given)
+    results = [np.asarray(buffer) for buffer in outs]
     assert len(results) == len(expected) == len(program.results)
     for index, (result, want, value) in enumerate(zip(results, expected, program.results, strict=True)):
-        place = f"result {index}, {value.instruction.name}: error bound {value.error:g}\n"
-        assert result.dtype == want.dtype, place
-        assert result.shape == want.shape, place
-        if value.is_exact:
-            equal = (result == want) | ((result != result) & (want != want))
-            assert equal.all(), f"{place}{result}\n{want}\n{text}"
-        else:
-            with np.errstate(all="ignore"):
-                far = np.abs(result.astype(np.float64) - want.astype(np.float64))
-            assert (far <= 2 * value.error + 1e-30).all(), (
-                f"{place}largest difference {far.max()}\n{result}\n{want}\n{text}"
-            )
+        if wrong := difference(result, want, value):
+            raise Difference(index, f"result {index}, {value.instruction.name} {value.shape}: {wrong}")
+    for index, (before, after) in enumerate(zip(arguments, given, strict=True)):
+        if not (isinstance(after, xla.Buffer) and after.is_deleted):
+            assert (_bytes(np.asarray(after)) == _bytes(before)).all(), f"argument {index} was written to"
+    if seed % 8 == 0:
+        again = [np.asarray(buffer) for buffer in exe(*arguments)]
+        for index, (first, second) in enumerate(zip(results, again, strict=True)):
+            assert (_bytes(first) == _bytes(second)).all(), f"result {index} of a second run is another"
+
+
+def smallest(program: RandomProgram, client: xla.Client, seed: int, index: int) -> str:
+    """The smallest program found whose result differs as that of this number does, and its arguments."""
+
+    def fails(module: HloModule, arguments: Sequence[np.ndarray], index: int) -> bool:
+        try:
+            (want,) = xla.evaluate(module, *arguments, max_steps=MAX_STEPS)
+            (result,) = (np.asarray(b) for b in client.compile(module)(*arguments))
+        except Exception:
+            return False
+        return bool(difference(result, want, program.results[index]))
+
+    return _shown(*shrink(xla.parse(program.module.to_text()), program.arguments(seed), index, fails))
+
+
+def smallest_error(program: RandomProgram, client: xla.Client, seed: int, message: str) -> str:
+    """As `smallest`, of programs that don't compile or run, with one message."""
+
+    def fails(module: HloModule, arguments: Sequence[np.ndarray], index: int) -> bool:
+        try:
+            client.compile(module)(*arguments)
+        except Exception as error:
+            return str(error)[:40] == message[:40]
+        return False
+
+    module = xla.parse(program.module.to_text())
+    for index in range(len(program.results)):
+        found, arguments = shrink(module, program.arguments(seed), index, fails)
+        if fails(found, arguments, index):
+            return _shown(found, arguments)
+    return module.to_text()
+
+
+def _shown(module: HloModule, arguments: Sequence[np.ndarray]) -> str:
+    given = "\n".join(f"# argument {i}: {np.array2string(a.ravel()[:12], separator=', ')}" for i, a in enumerate(arguments))
+    return f"{module.to_text()}{given}"
+
+
+# -- many programs -----------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of a program: "agrees", "differs", or "fails" (an error). `where` is the place of an error."""
+
+    seed: int
+    what: str
+    message: str = ""
+    where: str = ""
+    program: str = ""
+
+
+_client: xla.Client | None = None
+
+
+def _start(backend: str) -> None:
+    global _client
+    _client = xla.Client(backend)
+
+
+def _run(seed: int, size: int | None, shrinks: bool) -> Outcome:
+    client = _client
+    assert client is not None
+    program = seeded(seed, size)
+    try:
+        check(program, client, seed)
+    except Difference as error:
+        text = smallest(program, client, seed, error.index) if shrinks else ""
+        return Outcome(seed, "differs", str(error), program=text)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        text = smallest_error(program, client, seed, str(error)) if shrinks else ""
+        return Outcome(seed, "fails", f"{type(error).__name__}: {error}", f"{last.filename}:{last.lineno}", text)
+    return Outcome(seed, "agrees")
+
+
+def outcomes(seeds: Sequence[int], backend: str, size: int | None = None, jobs: int = 1, shrinks: bool = True) -> Iterator[Outcome]:  # fmt: skip
+    """One a seed, in no order."""
+    if jobs == 1:
+        _start(backend)
+        yield from (_run(seed, size, shrinks) for seed in seeds)
+        return
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(jobs, context, _start, (backend,)) as pool:
+        waiting = [pool.submit(_run, seed, size, shrinks) for seed in seeds]
+        for future in concurrent.futures.as_completed(waiting):
+            yield future.result()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--programs", type=int, default=100)
-    parser.add_argument("--start", type=int, default=0)
-    parser.add_argument("--size", type=int)
+    parser.add_argument("--start", type=int, default=0, help="the first seed")
+    parser.add_argument("--size", type=int, help="steps a program; 5 to 60 by default")
     parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--show", type=int)
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--no-shrink", action="store_true", help="don't look for smaller programs")
+    parser.add_argument("--show", type=int, metavar="SEED", help="print a program and run nothing")
     given = parser.parse_args()
     if given.show is not None:
         print(seeded(given.show, given.size).module.to_text())
         return 0
-    failures: list[int] = []
-    client = xla.Client(given.backend)
-    start = time.time()
-    for seed in range(given.start, given.start + given.programs):
-        try:
-            check(seeded(seed, given.size), client, seed)
-        except Exception as error:
-            failures.append(seed)
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            print(f"seed {seed}: {type(error).__name__} {last.name}:{last.lineno} {str(error)[:300]}\n", flush=True)
-    print(f"{given.programs} programs in {time.time() - start:.0f} s, {len(failures)} failures: {failures}")
-    return 1 if failures else 0
+    start, counts, wrong = time.perf_counter(), collections.Counter[str](), []
+    seeds = range(given.start, given.start + given.programs)
+    for done, outcome in enumerate(outcomes(seeds, given.backend, given.size, given.jobs, not given.no_shrink), 1):
+        counts[outcome.what] += 1
+        if outcome.what != "agrees":
+            wrong.append(outcome.seed)
+            print(f"== seed {outcome.seed} {outcome.what}: {outcome.message[:600]}\n{outcome.where}\n{outcome.program}", flush=True)  # fmt: skip
+        if done % 500 == 0:
+            print(f"{done} programs, {time.perf_counter() - start:.0f} s, {len(wrong)} wrong", flush=True)
+    seconds = time.perf_counter() - start
+    print(
+        f"{given.backend}: seeds {seeds.start} to {seeds.stop - 1}: {counts['agrees']} agree, {counts['differs']} differ, "
+        f"{counts['fails']} fail; {seconds:.0f} s, {given.programs / seconds:.1f} programs/s" + (f"; {sorted(wrong)}" if wrong else "")
+    )  # fmt: skip
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from xla_core.hlo import ElementType, HloComputation, Shape
+import random
+from collections.abc import Sequence
 
-__all__ = ["argmax"]
+import numpy as np
+
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
+
+__all__ = ["argmax", "order", "selects"]
 
 
 def argmax(element_type: ElementType) -> HloComputation:
@@ -19,4 +24,50 @@ def argmax(element_type: ElementType) -> HloComputation:
     computation.set_root(
         computation.add("tuple", computation.add("select", first, a, b), computation.add("select", first, i, j))
     )
+    return computation
+
+
+def selects(element_type: ElementType, direction: str) -> HloComputation:
+    """Whether the first of two scalars is kept."""
+    computation = HloComputation("selects")
+    a, b = (computation.parameter(n, Shape(element_type)) for n in range(2))
+    computation.set_root(computation.add("compare", a, b, direction=direction))
+    return computation
+
+
+def order(rng: random.Random, types: Sequence[ElementType], keys: Sequence[int], total: bool) -> HloComputation:
+    """A comparator by the elements of the operands `keys`: the first decides, of equal ones the next, and so on; each
+    as it is, or by a function of it.
+    """
+    computation = HloComputation("order")
+    parameters = [computation.parameter(i, Shape(t)) for i, t in enumerate(t for each in types for t in (each, each))]
+    kind = {"type": "TOTALORDER"} if total else {}
+
+    def keyed(x: HloInstruction, form: int) -> HloInstruction:
+        if form == 1:
+            return computation.add("negate", x)
+        if form == 2:
+            seven = computation.constant(np.asarray(1).astype(x.shape.dtype), Shape(x.shape.element_type))
+            return computation.add("and", x, seven)
+        if form == 3:
+            return computation.add("convert", x, shape=Shape(ElementType.S32))
+        return x
+
+    result: HloInstruction | None = None
+    for key in reversed(keys):
+        a, b = parameters[2 * key], parameters[2 * key + 1]
+        direction, form = rng.choice(["LT", "GT"]), 0
+        if not total and len(keys) == 1 and rng.random() < 0.3:
+            kinds = types[key]
+            form = 2 if kinds.is_integral else 3 if kinds.is_floating else 0
+            form = rng.choice([form, 1]) if kinds.is_floating and kinds is not ElementType.F8E8M0FNU else form
+        a, b = keyed(a, form), keyed(b, form)
+        less = computation.add("compare", a, b, direction=direction, **(kind if types[key].is_floating and form == 0 else {}))
+        if result is not None:
+            same = computation.add("compare", a, b, direction="EQ")
+            result = computation.add("or", less, computation.add("and", same, result))
+        else:
+            result = less
+    assert result is not None
+    computation.set_root(result)
     return computation

@@ -1,0 +1,101 @@
+"""Makes a program that shows a difference small: one result, no instruction that isn't needed.
+
+Cuts are sound: an instruction of the entry becomes a parameter that is given what the evaluator computed there, so that
+what the bounds promise still holds. Inside called computations an instruction is replaced by an operand of its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_core.hlo import EvaluationContext, HloInstruction, HloModule, evaluate_computation
+from xla_core.passes import create_pass
+
+__all__ = ["shrink"]
+
+Fails = Callable[[HloModule, list[np.ndarray], int], bool]
+"""Whether a program of one result, given these arrays, still shows the difference of the result with this number."""
+
+
+def shrink(module: HloModule, arguments: Sequence[np.ndarray], result: int, fails: Fails) -> tuple[HloModule, list[np.ndarray]]:
+    """The smallest program found, and its arguments."""
+    module = module.clone()
+    module.input_output_aliases = []
+    module.buffer_donors = []
+    root = module.entry.root
+    module.entry.set_root(module.entry.add("tuple", root.operand(result)))
+    state = _tidy(module, list(arguments))
+    if not fails(*state, result):
+        return module, list(arguments)
+    progress = True
+    while progress:
+        progress = False
+        count = len(state[0].entry.post_order())
+        place = 0
+        while place < count:
+            cut = _cut(state[0], state[1], place)
+            if cut is not None and fails(*cut, result):
+                state, progress = cut, True
+                count = len(state[0].entry.post_order())
+            else:
+                place += 1
+        for name in [(c.name, i.name) for c in state[0].computations if not c.is_entry for i in c.post_order()]:
+            bypass = _bypass(state[0], state[1], *name)
+            if bypass is not None and fails(*bypass, result):
+                state, progress = bypass, True
+    return state
+
+
+def _tidy(module: HloModule, arguments: list[np.ndarray]) -> tuple[HloModule, list[np.ndarray]]:
+    """Without dead instructions, and without parameters that nothing uses."""
+    create_pass("hlo-dce").run(module)
+    entry = module.entry
+    kept = list(arguments)
+    leaf = 0
+    for parameter in list(entry.parameters):
+        width = sum(1 for s in parameter.shape.leaves() if s.is_array)
+        if not parameter.user_count and parameter is not entry.root:
+            entry.remove_parameter(parameter.parameter_number)
+            del kept[leaf : leaf + width]
+        else:
+            leaf += width
+    return module, kept
+
+
+def _cut(module: HloModule, arguments: list[np.ndarray], place: int) -> tuple[HloModule, list[np.ndarray]] | None:
+    """An instruction of the entry as a parameter: what it depended on falls away. Late ones first."""
+    module = module.clone()
+    entry = module.entry
+    order = entry.post_order()
+    instruction = order[len(order) - 1 - place]
+    if instruction.opcode in ("parameter", "tuple", "constant") or not instruction.shape.is_array or not instruction.user_count:
+        return None
+    value = _value(entry, instruction, arguments)
+    new = entry.parameter(len(entry.parameters), instruction.shape.without_layout())
+    entry.replace_with(instruction, new)
+    return _tidy(module, [*arguments, value])
+
+
+def _value(entry, instruction: HloInstruction, arguments: list[np.ndarray]) -> np.ndarray:
+    root = entry.root
+    entry.set_root(instruction)
+    try:
+        (value,) = evaluate_computation(entry, arguments, EvaluationContext(max_steps=1_000_000))
+    finally:
+        entry.set_root(root)
+    return value
+
+
+def _bypass(module: HloModule, arguments: list[np.ndarray], computation: str, name: str) -> tuple[HloModule, list[np.ndarray]] | None:
+    module = module.clone()
+    found = [i for c in module.computations if c.name == computation for i in c.instructions if i.name == name]
+    if not found or found[0].opcode == "parameter":
+        return None
+    instruction = found[0]
+    for operand in instruction.operands:
+        if operand.shape.compatible(instruction.shape) and operand is not instruction:
+            instruction.parent.replace_with(instruction, operand)
+            return _tidy(module, list(arguments))
+    return None
