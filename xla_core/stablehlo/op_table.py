@@ -11,10 +11,13 @@ import dataclasses
 import difflib
 import enum
 import functools
+import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import AlreadyExistsError, UnimplementedError
+from xla_core.hlo.op_table import lookup as hlo_op
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.type_constraints import TENSOR, TypeConstraint
 
@@ -113,17 +116,31 @@ Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OpDef:
-    """What an op is."""
+    """What an op is.
+
+    Attributes:
+        name: with its dialect.
+        operands: in order, with the types that they take.
+        results: likewise.
+        attributes: by name.
+        regions: how many; None for any number.
+        rule: checks an op beyond what this says, and infers its result types.
+        lower: makes HLO of it; None where the op is part of another, or has no meaning on a device.
+        traits: what else is true of it.
+        doc: what it means, in words.
+        lowering: what HLO it becomes, in words.
+    """
 
     name: str
     operands: tuple[Values, ...]
     results: tuple[Values, ...]
     attributes: Mapping[str, Attribute]
-    regions: int | None  # None: any number
+    regions: int | None
     rule: Rule
-    lower: Lower | None  # None: the op is part of another, or has no meaning on a device
+    lower: Lower | None
     traits: frozenset[Trait]
     doc: str
+    lowering: str
 
     @functools.cached_property
     def operand_count(self) -> tuple[int, int | None]:
@@ -164,10 +181,11 @@ def define(
     """Puts an op into the table.
 
     Operands and results given as a string are names apart by spaces, with `*` (variadic), `?` (optional) or `!`
-    (static) behind them; all take `types`.
+    (static) behind them; all take `types`. What an op means is, without a `doc`, what the HLO op that it becomes means.
     """
     if name in OPS:
         raise AlreadyExistsError(f"op {name!r} is in the table already")
+    lowering = inspect.getdoc(lower) or ""
     op = OpDef(
         name=name,
         operands=_values(operands, types),
@@ -177,12 +195,20 @@ def define(
         rule=rule or (lambda op, module: None),
         lower=lower,
         traits=frozenset(traits),
-        doc=doc or (lower.__doc__ if lower is not None else None) or "",
+        doc=doc or _meaning_of(lowering),
+        lowering=lowering,
     )
     OPS[name] = op
     return op
 
 
+def _meaning_of(lowering: str) -> str:
+    """That of the HLO op where the lowering ends in one; otherwise what it does is what the op means."""
+    found = _ONE_OPCODE(lowering)
+    return found[1] + hlo_op(found[2]).doc if found is not None else lowering
+
+
+_ONE_OPCODE = re.compile(r"(|.*: )HLO `([\w-]+)`\.").fullmatch
 _SUFFIX = {"*": Arity.VARIADIC, "?": Arity.OPTIONAL}
 
 

@@ -76,6 +76,7 @@ define(
     rule=_async_start_rule,
     lower=_lower_async_start,
     regions=1,
+    doc="Starts the op in its region, which runs while others do; the result is a future.",
 )
 
 
@@ -95,4 +96,5 @@ define(
     (Values("results", ANY, Arity.VARIADIC),),
     rule=_async_done_rule,
     lower=_lower_async_done,
+    doc="Waits for a future and gives its results.",
 )

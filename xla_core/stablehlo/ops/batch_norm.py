@@ -91,6 +91,10 @@ define(
     rule=_norm_training_rule,
     lower=_lower_norm_training,
     attributes=_NORM,
+    doc=(
+        "Normalizes the operand over all dimensions but `feature_index`: (x - mean) / sqrt(variance + epsilon) * "
+        "scale + offset. Mean and (biased) variance are computed, and are results too."
+    ),
 )
 define(
     "stablehlo.batch_norm_inference",
@@ -98,6 +102,10 @@ define(
     rule=_norm_inference_rule,
     lower=_lower_norm_inference,
     attributes=_NORM,
+    doc=(
+        "Normalizes the operand by given means and variances: (x - mean) / sqrt(variance + epsilon) * scale + "
+        "offset, for each index of `feature_index`."
+    ),
 )
 define(
     "stablehlo.batch_norm_grad",
@@ -110,4 +118,5 @@ define(
     rule=_norm_grad_rule,
     lower=_lower_norm_grad,
     attributes=_NORM,
+    doc=("The gradients of `batch_norm_training` with respect to operand, scale and offset, given that of its output."),
 )

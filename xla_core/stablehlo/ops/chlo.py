@@ -97,10 +97,10 @@ def _predicate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [TensorType(operand.shape, "i1", operand.bounds)]
 
 
-for _name, _function in (
-    ("is_inf", lambda x: abs(x).equal(math.inf)),
-    ("is_pos_inf", lambda x: x.equal(math.inf)),
-    ("is_neg_inf", lambda x: x.equal(-math.inf)),
+for _name, _infinite, _function in (
+    ("is_inf", "infinite", lambda x: abs(x).equal(math.inf)),
+    ("is_pos_inf", "+inf", lambda x: x.equal(math.inf)),
+    ("is_neg_inf", "-inf", lambda x: x.equal(-math.inf)),
 ):
     define(
         f"chlo.{_name}",
@@ -109,7 +109,7 @@ for _name, _function in (
         rule=_predicate_rule,
         lower=formula(_function, through_f32=False),
         types=FLOAT,
-        doc="A comparison with infinity.",
+        doc=f"Whether the element is {_infinite}.",
     )
 
 
@@ -170,13 +170,21 @@ def _lower_constant_like(ctx: LoweringContext, op: ir.Op, operand: HloInstructio
     return ctx.constant(np.asarray(scalar).astype(operand.shape.dtype), operand.shape)
 
 
-define("chlo.constant", "", "output", lower=_lower_constant, attributes={"value": Attribute(Kind.ELEMENTS)})
+define(
+    "chlo.constant",
+    "",
+    "output",
+    lower=_lower_constant,
+    attributes={"value": Attribute(Kind.ELEMENTS)},
+    doc="The value of the attribute `value`.",
+)
 define(
     "chlo.constant_like",
     "operand",
     rule=same_type,
     lower=_lower_constant_like,
     attributes={"value": Attribute(Kind.ANY)},
+    doc="A constant of the operand's shape, also where that is known at run time only.",
 )
 
 

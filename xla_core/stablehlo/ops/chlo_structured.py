@@ -59,6 +59,10 @@ define(
     rule=_top_k_rule,
     lower=_lower_top_k,
     attributes={"k": Attribute(Kind.INT, minimum=0), "is_stable": Attribute(Kind.BOOL, True)},
+    doc=(
+        "The `k` largest elements of each row of the last dimension, in descending order, and their positions; of "
+        "equal ones, the first. NaN counts as the largest."
+    ),
 )
 
 
@@ -169,6 +173,10 @@ define(
         "is_reverse": Attribute(Kind.BOOL, False),
         "is_associative": Attribute(Kind.ANY, None),
     },
+    doc=(
+        "Runs the region along `dimension`: it takes a slice of each input and the carries, and gives a slice of "
+        "each output and the next carries. The outputs are stacked; the last carries are results too."
+    ),
 )
 
 
@@ -333,4 +341,8 @@ define(
         "ragged_dot_dimension_numbers": Attribute(Kind.STRUCT, classes=(RaggedDotDimensionNumbers,)),
         "precision_config": PRECISION,
     },
+    doc=(
+        "A dot of groups: `group_sizes` says how many rows of lhs (or of the contracted dimension) belong to each "
+        "group, whose own slice of rhs they meet."
+    ),
 )

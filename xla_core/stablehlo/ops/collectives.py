@@ -80,6 +80,10 @@ define(
     regions=1,
     traits=_COLLECTIVE,
     attributes={**_GROUPS, **_GLOBAL},
+    doc=(
+        "Each process of a group gets the operands of all of them, combined by the region element by element, in "
+        "an order that the implementation chooses."
+    ),
 )
 
 
@@ -133,6 +137,10 @@ define(
     regions=1,
     traits=_COLLECTIVE,
     attributes={"scatter_dimension": INDEX, **_GROUPS, **_GLOBAL},
+    doc=(
+        "The operands of a group's processes combined by the region; the result is split along "
+        "`scatter_dimension`, and process i of the group keeps part i."
+    ),
 )
 
 
@@ -183,6 +191,10 @@ define(
     lower=_lower_collective_broadcast,
     traits=_COLLECTIVE,
     attributes={**_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+    doc=(
+        "Each process of a group gets the operand of the group's first process (or of the root that the last "
+        "operand names); one that is in no group gets zeros."
+    ),
 )
 
 
@@ -215,6 +227,10 @@ define(
     regions=1,
     traits=_COLLECTIVE,
     attributes={**_GROUPS, **_GLOBAL, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+    doc=(
+        "The first process of a group (or the root that the last operand names) gets the operands combined by the "
+        "region; the others get zeros."
+    ),
 )
 
 
@@ -269,6 +285,10 @@ define(
     lower=_lower_all_gather,
     traits=_COLLECTIVE,
     attributes={"all_gather_dim": INDEX, **_GROUPS, **_GLOBAL},
+    doc=(
+        "Each process of a group gets the operands of all of them, concatenated along `all_gather_dim` in the "
+        "group's order."
+    ),
 )
 
 
@@ -330,6 +350,10 @@ define(
     lower=_lower_all_to_all,
     traits=_COLLECTIVE,
     attributes={"split_dimension": INDEX, "concat_dimension": INDEX, "split_count": SIZE, **_GROUPS},
+    doc=(
+        "Each process splits its operand into `split_count` parts along `split_dimension` and sends part j to "
+        "process j of its group; what it receives is concatenated along `concat_dimension`."
+    ),
 )
 
 
@@ -369,6 +393,10 @@ define(
     lower=_lower_permute,
     traits=_COLLECTIVE,
     attributes={"source_target_pairs": Attribute(Kind.ELEMENTS), "channel_handle": CHANNEL},
+    doc=(
+        "Sends the operand from the source to the target of each of `source_target_pairs`; a process that is no "
+        "target gets zeros."
+    ),
 )
 
 
@@ -388,7 +416,7 @@ define(
     lower=_lower_cross_replica_sum,
     traits=_COLLECTIVE,
     attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements,))},
-    doc="HLO `all-reduce` with a sum.",
+    doc="The sum of the operands of all replicas of a group. Old programs have it; `all_reduce` replaced it.",
 )
 
 
@@ -404,5 +432,17 @@ def _id_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [TensorType((), "ui32")]
 
 
-define("stablehlo.partition_id", "", rule=_id_rule, lower=_lower_id("partition-id"))
-define("stablehlo.replica_id", "", rule=_id_rule, lower=_lower_id("replica-id"))
+define(
+    "stablehlo.partition_id",
+    "",
+    rule=_id_rule,
+    lower=_lower_id("partition-id"),
+    doc="The number of the partition that runs this, as ui32.",
+)
+define(
+    "stablehlo.replica_id",
+    "",
+    rule=_id_rule,
+    lower=_lower_id("replica-id"),
+    doc="The number of the replica that runs this, as ui32.",
+)

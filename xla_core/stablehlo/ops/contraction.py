@@ -132,4 +132,9 @@ define(
         "precision_config": PRECISION,
         "algorithm": Attribute(Kind.STRUCT, None, classes=(DotAlgorithm,)),
     },
+    doc=(
+        "Sums of products over the contracting dimensions, apart for each index of the batching dimensions. The "
+        "result's dimensions are the batching ones, then the others of lhs, then the others of rhs. An `algorithm` "
+        "fixes the types in which products are made and summed."
+    ),
 )

@@ -61,6 +61,7 @@ for _name in ("func.call", "call"):
         lower=_lower_call,
         attributes={"callee": Attribute(Kind.SYMBOL)},
         traits=(Trait.ON_STORAGE,),
+        doc="The results of the function `callee` of the operands.",
     )
 for _name in ("func.return", "return", "stablehlo.return"):
     define(_name, _ANY_OPERANDS, "", lower=None, traits=(Trait.TERMINATOR,), doc="Ends a function or a region.")
@@ -103,7 +104,18 @@ def _lower_while(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> 
     return [ctx.element(loop, i) for i in range(len(operands))]
 
 
-define("stablehlo.while", _ANY_OPERANDS, _ANY_RESULTS, rule=_while_rule, lower=_lower_while, regions=2)
+define(
+    "stablehlo.while",
+    _ANY_OPERANDS,
+    _ANY_RESULTS,
+    rule=_while_rule,
+    lower=_lower_while,
+    regions=2,
+    doc=(
+        "Runs `body` on the state as long as `cond` of the state is true. The results are the state when it became "
+        "false: the operands, where it never was true."
+    ),
+)
 
 
 def _branch_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -149,6 +161,9 @@ define(
     rule=_branch_rule,
     lower=_lower_branches,
     regions=2,
+    doc=(
+        "The results of `true_branch` where the predicate is true, else those of `false_branch`; only that branch runs."
+    ),
 )
 define(
     "stablehlo.case",
@@ -157,6 +172,7 @@ define(
     rule=_branch_rule,
     lower=_lower_branches,
     regions=None,
+    doc=("The results of branch `index`; an index that is out of range takes the last branch. Only that branch runs."),
 )
 
 
@@ -173,8 +189,15 @@ define(
     (Values("inputs", TOKEN, Arity.VARIADIC),),
     (Values("result", TOKEN),),
     lower=_lower_after_all,
+    doc="A token that is there when all operand tokens are: it joins chains of effects.",
 )
-define("stablehlo.create_token", (), (Values("output", TOKEN),), lower=_lower_after_all)
+define(
+    "stablehlo.create_token",
+    (),
+    (Values("output", TOKEN),),
+    lower=_lower_after_all,
+    doc="A new token, which depends on nothing. `after_all` without operands replaced it.",
+)
 
 
 def _barrier_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -198,4 +221,7 @@ define(
     rule=_barrier_rule,
     lower=_lower_barrier,
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "The operands, unchanged. Nothing that makes them moves behind it, and nothing that uses the results before it."
+    ),
 )

@@ -221,6 +221,12 @@ define(
     rule=_convolution_rule,
     lower=_lower_convolution,
     attributes={**_CONV, "padding": Attribute(Kind.ELEMENTS, None)},
+    doc=(
+        "Slides the kernel (rhs) over the input (lhs): each result element is the sum, over a window and the input "
+        "features of a group, of products. `dimension_numbers` says which dimension is batch, feature or spatial; "
+        "`padding`, `window_strides`, `lhs_dilation` (between input elements), `rhs_dilation` (between kernel "
+        "elements) and `window_reversal` place the windows."
+    ),
 )
 
 
@@ -250,4 +256,5 @@ define(
     rule=_dynamic_conv_rule,
     lower=_lower_dynamic_conv,
     attributes=_CONV,
+    doc="`convolution` with padding that an operand gives.",
 )

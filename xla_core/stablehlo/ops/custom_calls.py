@@ -74,6 +74,10 @@ define(
         "decomposition": Attribute(Kind.SYMBOL),
         "version": Attribute(Kind.INT32, 0),
     },
+    doc=(
+        "An op that a library defined, by name and attributes, with its `decomposition` into other ops as a "
+        "function. A target that knows the name runs it whole; for others it is its decomposition."
+    ),
 )
 
 _SHARDING = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape")
@@ -229,4 +233,5 @@ define(
         "result_layouts": Attribute(Kind.ARRAY, None),
         "output_operand_aliases": Attribute(Kind.ARRAY, ()),
     },
+    doc="Calls a function that is registered under `call_target_name`, in the backend or in the process.",
 )

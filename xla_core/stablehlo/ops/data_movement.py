@@ -56,6 +56,7 @@ define(
     rule=_constant_rule,
     lower=_lower_constant,
     attributes={"value": Attribute(Kind.ELEMENTS)},
+    doc="The value of the attribute `value`.",
 )
 
 
@@ -73,7 +74,15 @@ def _lower_iota(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
     return ctx.add("iota", shape=ctx.result_shape(op), iota_dimension=int(op.attributes["iota_dimension"]))
 
 
-define("stablehlo.iota", "", "output", rule=_iota_rule, lower=_lower_iota, attributes={"iota_dimension": INDEX})
+define(
+    "stablehlo.iota",
+    "",
+    "output",
+    rule=_iota_rule,
+    lower=_lower_iota,
+    attributes={"iota_dimension": INDEX},
+    doc="0, 1, 2, ... along `iota_dimension`, the same at every position of the other dimensions.",
+)
 
 
 # -- broadcasts ------------------------------------------------------------------------------------------------------
@@ -140,6 +149,10 @@ define(
     lower=_lower_broadcast_in_dim,
     attributes={"broadcast_dimensions": _INTS},
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "Operand dimension i becomes result dimension `broadcast_dimensions[i]`; an operand dimension of size 1 is "
+        "repeated to the result's size, and so are the result's other dimensions."
+    ),
 )
 
 
@@ -165,7 +178,14 @@ def _lower_reshape(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
     return ctx.add("reshape", operand, shape=ctx.result_shape(op))
 
 
-define("stablehlo.reshape", "operand", rule=_reshape_rule, lower=_lower_reshape, traits=(Trait.ON_STORAGE,))
+define(
+    "stablehlo.reshape",
+    "operand",
+    rule=_reshape_rule,
+    lower=_lower_reshape,
+    traits=(Trait.ON_STORAGE,),
+    doc="The operand's elements, in row-major order, under other dimensions of the same product.",
+)
 
 
 def _transpose_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -198,6 +218,7 @@ define(
     lower=_lower_transpose,
     attributes={"permutation": _INTS},
     traits=(Trait.ON_STORAGE,),
+    doc="Result dimension i is operand dimension `permutation[i]`.",
 )
 
 
@@ -225,6 +246,7 @@ define(
     lower=_lower_reverse,
     attributes={"dimensions": _INTS},
     traits=(Trait.ON_STORAGE,),
+    doc="The elements in reverse order along each of `dimensions`.",
 )
 
 
@@ -280,6 +302,7 @@ define(
     lower=_lower_concatenate,
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
+    doc="The inputs one after another along `dimension`; they agree in all other dimensions.",
 )
 
 
@@ -325,6 +348,11 @@ define(
     lower=_lower_pad,
     attributes={"edge_padding_low": _INTS, "edge_padding_high": _INTS, "interior_padding": _INTS},
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "The operand with `padding_value` before (`edge_padding_low`), after (`edge_padding_high`) and between "
+        "(`interior_padding`) its elements; negative edge padding removes elements, after the interior padding was "
+        "put in."
+    ),
 )
 
 
@@ -360,6 +388,7 @@ define(
     rule=_tuple_rule,
     lower=_lower_tuple,
     traits=(Trait.ON_STORAGE,),
+    doc="The operands as one value.",
 )
 define(
     "stablehlo.get_tuple_element",
@@ -369,4 +398,5 @@ define(
     lower=_lower_element,
     attributes={"index": Attribute(Kind.INT32, minimum=0)},
     traits=(Trait.ON_STORAGE,),
+    doc="Element `index` of a tuple.",
 )

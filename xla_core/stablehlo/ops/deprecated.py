@@ -47,6 +47,10 @@ define(
     lower=_lower_broadcast,
     attributes={"broadcast_sizes": Attribute(Kind.INTS)},
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "The operand repeated along new dimensions in front of its own, of sizes `broadcast_sizes`. "
+        "`broadcast_in_dim` replaced it."
+    ),
 )
 
 
@@ -72,6 +76,10 @@ define(
     rule=_dot_rule,
     lower=_lower_dot,
     attributes={"precision_config": PRECISION},
+    doc=(
+        "The product of a vector or matrix with another: the last dimension of lhs is contracted with the first of "
+        "rhs. `dot_general` replaced it."
+    ),
 )
 
 
@@ -176,8 +184,19 @@ define(
     rule=_einsum_rule,
     lower=_lower_einsum,
     attributes={**_CONFIG, "precision_config": PRECISION},
+    doc="The sum of products that `einsum_config` describes, such as `ij,jk->ik`.",
 )
-define("stablehlo.unary_einsum", "operand", rule=_einsum_rule, lower=_lower_unary_einsum, attributes=_CONFIG)
+define(
+    "stablehlo.unary_einsum",
+    "operand",
+    rule=_einsum_rule,
+    lower=_lower_unary_einsum,
+    attributes=_CONFIG,
+    doc=(
+        "The operand with dimensions that the result lacks summed, and the others in the order that "
+        "`einsum_config` says, such as `ij->j`."
+    ),
+)
 
 
 # -- torch_index_select ----------------------------------------------------------------------------------------------
@@ -224,4 +243,8 @@ define(
     rule=_index_select_rule,
     lower=_lower_index_select,
     attributes={"dim": Attribute(Kind.INT), "batch_dims": Attribute(Kind.INT, 0)},
+    doc=(
+        "The operand's slices at the indices along dimension `dim`, as PyTorch's `index_select`; the first "
+        "`batch_dims` dimensions go together."
+    ),
 )

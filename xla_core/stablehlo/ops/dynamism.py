@@ -119,6 +119,10 @@ define(
         "known_nonexpanding_dimensions": _OPTIONAL_INTS,
     },
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "`broadcast_in_dim` to a shape that an operand gives. Compiled once that operand is known: a constant, or "
+        "what follows from the types of the arguments."
+    ),
 )
 
 
@@ -144,6 +148,7 @@ define(
     rule=_dynamic_iota_rule,
     lower=_lower_dynamic_iota,
     attributes={"iota_dimension": INDEX},
+    doc="`iota` of a shape that an operand gives.",
 )
 
 
@@ -181,6 +186,7 @@ define(
     rule=_dynamic_reshape_rule,
     lower=_lower_dynamic_reshape,
     traits=(Trait.ON_STORAGE,),
+    doc="`reshape` to a shape that an operand gives.",
 )
 
 
@@ -233,6 +239,7 @@ define(
     rule=_dynamic_pad_rule,
     lower=_lower_dynamic_pad,
     traits=(Trait.ON_STORAGE,),
+    doc="`pad` by amounts that operands give.",
 )
 
 
@@ -277,6 +284,7 @@ define(
     rule=_real_dynamic_slice_rule,
     lower=_lower_real_dynamic_slice,
     traits=(Trait.ON_STORAGE,),
+    doc="`slice` with bounds and strides that operands give.",
 )
 
 
@@ -310,6 +318,7 @@ define(
     lower=_lower_get_dimension_size,
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
+    doc="The size of dimension `dimension`, as i32: of a bounded dimension, the actual one.",
 )
 
 
@@ -348,4 +357,8 @@ define(
     lower=_lower_set_dimension_size,
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "The operand with dimension `dimension` of the given size, which is within its bound; the elements beyond "
+        "it are not there any more."
+    ),
 )

@@ -180,6 +180,10 @@ define(
         "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
         "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
     },
+    doc=(
+        "Whether `comparison_direction` (EQ, NE, GE, GT, LE, LT) holds, element by element. Floats compare as IEEE "
+        "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
+    ),
 )
 
 
@@ -211,6 +215,7 @@ define(
     rule=_select_rule,
     lower=_lower_select,
     traits=(Trait.ON_STORAGE,),
+    doc="`on_true` where the predicate is true, else `on_false`; the predicate is a scalar or has their shape.",
 )
 
 
@@ -237,7 +242,13 @@ def _lower_clamp(
     return ctx.add("clamp", low, operand, high)
 
 
-define("stablehlo.clamp", "min operand max", rule=_clamp_rule, lower=_lower_clamp)
+define(
+    "stablehlo.clamp",
+    "min operand max",
+    rule=_clamp_rule,
+    lower=_lower_clamp,
+    doc="min(max(x, min), max), element by element; the bounds are scalars or have the operand's shape.",
+)
 
 
 # -- conversion ------------------------------------------------------------------------------------------------------
@@ -258,7 +269,16 @@ def _lower_convert(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
     return ctx.convert(operand, ctx.result_shape(op))
 
 
-define("stablehlo.convert", "operand", rule=_convert_rule, lower=_lower_convert)
+define(
+    "stablehlo.convert",
+    "operand",
+    rule=_convert_rule,
+    lower=_lower_convert,
+    doc=(
+        "The value in another element type. Floats round to the nearest, ties to even; to integers they truncate; "
+        "complex to real drops the imaginary part; to i1, whether it isn't zero."
+    ),
+)
 
 
 def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -305,7 +325,14 @@ def _lower_bitcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
     return operand if operand.shape == shape else ctx.add("bitcast-convert", operand, shape=shape)
 
 
-define("stablehlo.bitcast_convert", "operand", rule=_bitcast_rule, lower=_lower_bitcast, traits=(Trait.ON_STORAGE,))
+define(
+    "stablehlo.bitcast_convert",
+    "operand",
+    rule=_bitcast_rule,
+    lower=_lower_bitcast,
+    traits=(Trait.ON_STORAGE,),
+    doc="The bits as another element type; where the widths differ, the last dimension goes or comes.",
+)
 
 
 def _reduce_precision_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -327,4 +354,5 @@ define(
     lower=_lower_reduce_precision,
     types=_FLOAT,
     attributes={"exponent_bits": Attribute(Kind.INT32, minimum=1), "mantissa_bits": Attribute(Kind.INT32, minimum=0)},
+    doc="Rounds to a float of `exponent_bits` and `mantissa_bits`, and back.",
 )

@@ -136,17 +136,25 @@ def _gather_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return gather_rule(op, sizes if len(sizes) == tensor(op, 0).rank else None, len(sizes))
 
 
+def _lower_gather(ctx: LoweringContext, op: ir.Op, operand: HloInstruction, indices: HloInstruction) -> HloInstruction:
+    """HLO `gather`."""
+    return lower_gather(ctx, op, operand, indices, ints(op, "slice_sizes"))
+
+
 define(
     "stablehlo.gather",
     (Values("operand"), Values("start_indices", INTEGER)),
     rule=_gather_rule,
-    lower=lambda ctx, op, operand, indices: lower_gather(ctx, op, operand, indices, ints(op, "slice_sizes")),
+    lower=_lower_gather,
     attributes={
         "dimension_numbers": _NUMBERS,
         "slice_sizes": _INTS,
         "indices_are_sorted": _FALSE,
     },
-    doc="HLO `gather`.",
+    doc=(
+        "Slices of the operand of sizes `slice_sizes`, at the start indices, which are clamped so that the slices "
+        "lie within. `offset_dims` are the result's dimensions that run over a slice, the others over the indices."
+    ),
     traits=(Trait.ON_STORAGE,),
 )
 
@@ -174,4 +182,5 @@ define(
         "indices_are_sorted": _FALSE,
     },
     traits=(Trait.ON_STORAGE,),
+    doc="`gather` with slice sizes that an operand gives.",
 )

@@ -77,6 +77,7 @@ define(
     lower=_lower_infeed,
     traits=(Trait.SIDE_EFFECT,),
     attributes={"infeed_config": Attribute(Kind.STRING, ""), "layout": Attribute(Kind.ANY, None)},
+    doc=("Takes the next value of the device's infeed, which the host fills; the token orders it among other effects."),
 )
 
 
@@ -95,6 +96,7 @@ define(
     lower=_lower_outfeed,
     traits=(Trait.SIDE_EFFECT,),
     attributes={"outfeed_config": Attribute(Kind.STRING, "")},
+    doc=("Puts the inputs into the device's outfeed, which the host empties; the token orders it among other effects."),
 )
 
 
@@ -161,6 +163,7 @@ define(
     lower=_lower_send,
     traits=(Trait.SIDE_EFFECT,),
     attributes=_TRANSFER,
+    doc="Sends the inputs to a channel: to another device, or to the host (`is_host_transfer`).",
 )
 define(
     "stablehlo.recv",
@@ -170,4 +173,5 @@ define(
     lower=_lower_recv,
     traits=(Trait.SIDE_EFFECT,),
     attributes=_TRANSFER,
+    doc="Receives values from a channel: from another device, or from the host (`is_host_transfer`).",
 )

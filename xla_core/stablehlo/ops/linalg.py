@@ -48,6 +48,10 @@ define(
     lower=_lower_cholesky,
     types=_FLOAT_OR_COMPLEX,
     attributes={"lower": Attribute(Kind.BOOL, False)},
+    doc=(
+        "The lower (or upper) triangular L with L L^H = a (or U^H U = a), for each matrix of a batch; NaN where a "
+        "is not positive definite. Only one triangle of a is read."
+    ),
 )
 
 
@@ -88,6 +92,10 @@ define(
         "unit_diagonal": _BOOL,
         "transpose_a": Attribute(Kind.ENUM, cases=("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")),
     },
+    doc=(
+        "The x with op(a) x = b (`left_side`) or x op(a) = b, for triangular matrices a; op is what `transpose_a` "
+        "says. Only one triangle of a is read, without its diagonal if `unit_diagonal`."
+    ),
 )
 
 
@@ -149,4 +157,9 @@ define(
         "fft_type": Attribute(Kind.ENUM, cases=("FFT", "IFFT", "RFFT", "IRFFT")),
         "fft_length": Attribute(Kind.INTS),
     },
+    doc=(
+        "The discrete Fourier transform of the last dimensions (one to three, of lengths `fft_length`): FFT and "
+        "its inverse IFFT of complex numbers, RFFT from real numbers to the half of the spectrum that isn't "
+        "redundant, and its inverse IRFFT."
+    ),
 )

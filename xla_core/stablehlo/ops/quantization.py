@@ -47,6 +47,10 @@ define(
     rule=_quantize_rule,
     lower=_lower_quantize,
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "round(x / scale) + zero point, clamped to the storage's range: a quantized tensor from floats, or from "
+        "another quantized tensor."
+    ),
 )
 define(
     "stablehlo.uniform_dequantize",
@@ -54,4 +58,5 @@ define(
     rule=_dequantize_rule,
     lower=_lower_dequantize,
     traits=(Trait.ON_STORAGE,),
+    doc="(storage - zero point) * scale: floats from a quantized tensor.",
 )

@@ -91,6 +91,11 @@ define(
     lower=_lower_reduce,
     regions=1,
     attributes={"dimensions": _INTS},
+    doc=(
+        "Combines the elements along `dimensions` by the region, starting from the initial values, in an order "
+        "that the implementation chooses. Several inputs are reduced together: the region takes one accumulator "
+        "and one element of each."
+    ),
 )
 
 
@@ -157,6 +162,11 @@ define(
         "window_dilations": _OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
+    doc=(
+        "Combines the elements of every window by the region, starting from the initial values. `window_strides` "
+        "apart, windows lie in the inputs dilated by `base_dilations` and padded with the initial values; their "
+        "own elements are `window_dilations` apart."
+    ),
 )
 
 
@@ -221,6 +231,11 @@ define(
         "window_strides": _OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
+    doc=(
+        "In every window of the operand, selects one element by `select` (it is kept while `select(it, next)` "
+        "holds), and combines the source's element of that window into the selected place by `scatter`; other "
+        "places have `init_value`. It is the gradient of max pooling."
+    ),
 )
 
 
@@ -280,6 +295,7 @@ define(
     lower=_lower_map,
     regions=1,
     attributes={"dimensions": _INTS},
+    doc="The region applied to the inputs element by element.",
 )
 
 
@@ -330,4 +346,9 @@ define(
     lower=_lower_sort,
     regions=1,
     attributes={"dimension": Attribute(Kind.INT, -1), "is_stable": Attribute(Kind.BOOL, False)},
+    doc=(
+        "Sorts the slices along `dimension` by the region, which says whether its first element goes before its "
+        "second; several inputs are sorted together. Equal elements keep their order if `is_stable`. A negative "
+        "dimension counts from the last."
+    ),
 )

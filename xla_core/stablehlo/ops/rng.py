@@ -54,6 +54,10 @@ define(
     lower=_lower_rng,
     traits=(Trait.SIDE_EFFECT,),
     attributes={"rng_distribution": Attribute(Kind.ENUM, cases=("UNIFORM", "NORMAL"))},
+    doc=(
+        "Random numbers of the given shape: uniform in [a, b), or normal with mean a and standard deviation b. "
+        "Each execution draws others."
+    ),
 )
 
 
@@ -80,4 +84,8 @@ define(
     rule=_bit_generator_rule,
     lower=_lower_bit_generator,
     attributes={"rng_algorithm": Attribute(Kind.ENUM, cases=("DEFAULT", "THREE_FRY", "PHILOX"))},
+    doc=(
+        "Uniform random bits, and the state for the next call, from a state: the same state gives the same bits on "
+        "every device, those of XLA."
+    ),
 )

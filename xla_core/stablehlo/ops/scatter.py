@@ -178,4 +178,9 @@ define(
         "indices_are_sorted": _FALSE,
         "unique_indices": _FALSE,
     },
+    doc=(
+        "The inputs with the updates combined into them by the region, at places that `scatter_indices` says; "
+        "windows that lie outside are skipped. Several updates of one place are combined in an order that the "
+        "implementation chooses."
+    ),
 )

@@ -27,4 +27,5 @@ define(
     rule=_same,
     lower=_lower_constraint,
     attributes={"sharding": Attribute(Kind.ANY, None)},
+    doc="The operand; says how Shardy should partition it.",
 )

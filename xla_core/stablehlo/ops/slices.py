@@ -59,6 +59,7 @@ define(
     lower=_lower_slice,
     attributes={"start_indices": _INTS, "limit_indices": _INTS, "strides": _INTS},
     traits=(Trait.ON_STORAGE,),
+    doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
 )
 
 
@@ -99,6 +100,10 @@ define(
     lower=_lower_dynamic_slice,
     attributes={"slice_sizes": _INTS},
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "A slice of sizes `slice_sizes` at start indices known at run time, which are clamped so that it lies "
+        "within the operand."
+    ),
 )
 
 
@@ -130,4 +135,8 @@ define(
     rule=_dynamic_update_slice_rule,
     lower=_lower_dynamic_update_slice,
     traits=(Trait.ON_STORAGE,),
+    doc=(
+        "The operand with a slice replaced by the update, at start indices known at run time, which are clamped so "
+        "that it lies within."
+    ),
 )
