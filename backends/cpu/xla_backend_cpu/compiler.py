@@ -143,7 +143,7 @@ class CpuCompiler(Compiler):
         with profiler.span("emit LLVM IR", category="compile"):
             text = emitter.emit().to_text()
         with profiler.span("LLVM", category="compile"):
-            compiled = compile_ir(text, emitter.abi, own.llvm_optimization_level, what=module.name)
+            compiled = compile_ir(text, emitter.abi, own.llvm_optimization_level, jit=True, what=module.name)
             code = compiled.object()
         program = _program(assignment, emitter, code, own.collective_timeout)
         report = CompilationReport(

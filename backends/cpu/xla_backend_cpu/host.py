@@ -96,7 +96,7 @@ def _binding() -> Any:
 def _linker() -> Any:
     binding = _binding()
     machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=host_cpu(), features=_binding().get_host_cpu_features().flatten(), opt=3
+        cpu=host_cpu(), features=_binding().get_host_cpu_features().flatten(), opt=3, codemodel="large", reloc="static"
     )
     return binding.create_lljit_compiler(machine)
 

@@ -37,8 +37,8 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, rel
                 cpu=abi.cpu,
                 features=abi.features,
                 opt=opt_level,
-                reloc=reloc,
-                codemodel="jitdefault" if jit else "default",
+                reloc="static" if jit else reloc,
+                codemodel="large" if jit else "default",  # a process's code and constants may lie 2 GiB apart
                 jit=jit,
             )
         except RuntimeError as error:

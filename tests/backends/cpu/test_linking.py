@@ -1,0 +1,44 @@
+"""Machine code is linked wherever its parts come to lie in the process's memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+FAR_APART = """
+import ctypes
+import numpy as np
+import xla_core as xla
+
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+def reserve(size):
+    return libc.mmap(None, size, 0, 0x4022, -1, 0)
+
+ops = ["exponential", "log", "sine", "tanh", "cosine", "logistic"] * 3
+lines = "".join(f"  v{i + 1} = f32[33] {op}(v{i})\\n" for i, op in enumerate(ops))
+text = f"HloModule far\\nENTRY main {{\\n  v0 = f32[33] parameter(0)\\n{lines}  ROOT r = f32[33] negate(v{len(ops)})\\n}}\\n"
+client = xla.Client("cpu")
+client.compile(text)
+# Gaps of one page are left here and there; what is larger must go below 4 GiB of reserved addresses.
+pages = [reserve(8192) for _ in range(40000)]
+reserve(4 << 30)
+reserve_after = [reserve(8192) for _ in range(1000)]
+for page in pages[-2000::2]:
+    libc.munmap(page, 8192)
+x = np.linspace(0.5, 1, 33, dtype=np.float32)
+(got,) = client.compile(text)(x)
+(want,) = xla.evaluate(xla.parse(text), x)
+np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="lays out addresses as Linux does")
+def test_code_and_its_constants_may_lie_far_apart() -> None:
+    done = subprocess.run([sys.executable, "-c", FAR_APART], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
