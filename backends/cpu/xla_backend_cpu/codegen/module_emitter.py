@@ -69,6 +69,7 @@ class ContextField(enum.IntEnum):
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
 _BYTES_PER_NANOSECOND = 15.0
+_FIRST_RANDOM_STATE = 0x7012395
 _TINY_FLOPS = 2048.0  # below, plain loops are as fast as register blocks
 _TRANSCENDENTAL_FLOPS = 10.0
 
@@ -175,6 +176,8 @@ class ModuleEmitter:
                 self._context_word(sequence, instruction, ContextField.REPLICA)
             case "partition-id":
                 self._context_word(sequence, instruction, ContextField.PARTITION)
+            case "rng-get-and-update-state":
+                self._random_state(sequence, instruction)
             case opcode if opcode in HOST_OPCODES:
                 self._host_call(sequence, instruction)
             case _:
@@ -250,6 +253,19 @@ class ModuleEmitter:
         b = sequence.builder
         value = b.load("i32", self._context(sequence, field), align=4)
         b.store(value, self._address(sequence, self.assignment.slice(instruction)), align=4)
+
+    def _random_state(self, sequence: _Sequence, instruction: HloInstruction) -> None:
+        """The executable's own state, a number that each use moves on: the low word of two, the high one is 0.
+
+        It starts from the same number in every process, as XLA's does (xla/service/cpu/ir_emitter.cc).
+        """
+        b = sequence.builder
+        state = b.module.add_global("random_state", f"internal global i64 {_FIRST_RANDOM_STATE}, align 8")
+        step = instruction.attribute("delta")
+        low = b.emit("i64", f"atomicrmw add ptr {state}, i64 {step} monotonic, align 8")
+        place = self._address(sequence, self.assignment.slice(instruction))
+        b.store(low, place, align=8)
+        b.store(b.int_(0), b.gep("i64", place, b.int_(1)), align=8)
 
     # -- host calls --------------------------------------------------------------------------------------------------
 
