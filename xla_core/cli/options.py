@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Backend", "Check", "Inputs", "Program", "Seed", "Settings"]
+__all__ = ["Backend", "Check", "Inputs", "Program", "Seed", "Settings", "Shapes"]
 
 Program = Annotated[Path, typer.Argument(metavar="FILE", help="StableHLO or HLO text, or MLIR bytecode; - is stdin.")]
 Backend = Annotated[
@@ -26,5 +26,13 @@ Settings = Annotated[
         "-s",
         metavar="NAME=VALUE",
         help="A field of CompileOptions, or an option of the backend; VALUE as JSON: donate=[0].",
+    ),
+]
+Shapes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--shape",
+        metavar="4x3",
+        help="The sizes of an argument that the program leaves open (tensor<?x3xf32>); one for each such, in order.",
     ),
 ]

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     import numpy as np
 
     from xla_core.backend import CompileOptions
-    from xla_core.hlo import Shape
+    from xla_core.hlo import HloModule, Shape
 
 __all__ = [
     "SAVED_ARGUMENTS",
     "check_writable",
+    "closed_shapes",
     "compile_options",
     "file_name",
     "load_arguments",
+    "parse",
     "random_arguments",
     "read_program",
     "save_arguments",
@@ -41,6 +43,47 @@ def read_program(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise NotFoundError(f"cannot read the program {path}: {error.strerror}") from error
+
+
+def parse(program: bytes, file: str, given: Sequence[str]) -> HloModule:
+    """`xla_core.parse`, with the shapes that --shape gives."""
+    from xla_core.hlo import HloModule, Shape
+    from xla_core.runtime.program import lower, read
+    from xla_core.stablehlo import PolymorphicProgram
+
+    found = read(program, file=file)
+    if isinstance(found, HloModule):
+        if given:
+            raise InvalidArgumentError("--shape is for StableHLO; the shapes of HLO are its own")
+        return found
+    declared = PolymorphicProgram(found)
+    if not given and all(Shape.UNBOUNDED not in shape.dimensions for shape in declared.parameters):
+        return lower(found)
+    return declared.lower(closed_shapes(declared.parameters, given))
+
+
+def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape]:
+    """The shapes of arguments, those that the program leaves open as --shape gives them."""
+    waiting = list(given)
+    shapes = []
+    for index, shape in enumerate(declared):
+        if not shape.is_dynamic:
+            shapes.append(shape)
+            continue
+        if not waiting:
+            raise InvalidArgumentError(
+                f"argument {index} is {shape}: its sizes are open",
+                hint=f"give them: --shape {'x'.join('4' if n < 0 else str(n) for n in shape.dimensions)}, say",
+            )
+        text = waiting.pop(0)
+        try:
+            sizes = [int(size) for size in text.replace(",", "x").split("x")]
+        except ValueError:
+            raise InvalidArgumentError(f"--shape {text} is no list of sizes", hint="write --shape 4x3") from None
+        shapes.append(shape.with_dimensions(sizes))
+    if waiting:
+        raise InvalidArgumentError(f"--shape {waiting[0]} is for no argument: no other leaves its sizes open")
+    return shapes
 
 
 def check_writable(path: Path) -> None:

@@ -81,7 +81,7 @@ class DynamicExecutable(LoadedExecutable):
         self._source = source
         self._shapes, self._results = program.parameters, program.results
         self._dtypes = [shape.dtype for shape in program.parameters]
-        self._donated = program.donated if options.donate is None else tuple(sorted(set(options.donate)))
+        self._donated = program.donated if options.donate is None else self._numbers("donate", options.donate)
         self._static = self._checked_static(options.static_arguments)
         self._table: dict[Key, _Specialization] = {}
         self._under_way: dict[Key, _Compilation] = {}
@@ -89,16 +89,19 @@ class DynamicExecutable(LoadedExecutable):
         self._deleted: FailedPreconditionError | None = None
 
     def _checked_static(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        numbers = self._numbers("static_arguments", numbers)
         for number in numbers:
-            if not 0 <= number < len(self._shapes):
-                raise InvalidArgumentError(
-                    f"static_arguments names parameter {number}, {self.name} has {len(self._shapes)}"
-                )
             if self._dtypes[number].kind not in "biu":
                 raise InvalidArgumentError(
                     f"static_arguments names parameter {number} of {self.name}, {self._shapes[number]}",
                     hint="the values of integers and pred alone can be static",
                 )
+        return numbers
+
+    def _numbers(self, option: str, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        for number in numbers:
+            if not 0 <= number < len(self._shapes):
+                raise InvalidArgumentError(f"{option} names parameter {number}, {self.name} has {len(self._shapes)}")
         return tuple(sorted(set(numbers)))
 
     # -- running -----------------------------------------------------------------------------------------------------

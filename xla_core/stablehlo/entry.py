@@ -96,7 +96,13 @@ def _flat_positions(types: list[ir.Type]) -> list[range]:
     positions: list[range] = []
     start = 0
     for type in types:
-        count = sum(not leaf.is_token for leaf in shape_of(type).leaves())
+        count = _leaf_count(type)
         positions.append(range(start, start + count))
         start += count
     return positions
+
+
+def _leaf_count(type: ir.Type) -> int:
+    if isinstance(type, ir.TupleType):
+        return sum(map(_leaf_count, type.elements))
+    return 0 if isinstance(type, ir.TokenType) else 1

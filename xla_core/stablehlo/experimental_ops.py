@@ -35,6 +35,8 @@ def _sizes(op: ir.Op, value: ir.Value) -> np.ndarray:
             f"a shape operand of {op.attributes['call_target_name']} must be a constant of the program",
             op=op.name,
             location=op.location,
+            hint="sizes are fixed when a program is compiled; one that is the value of an argument is, with "
+            "CompileOptions(static_arguments=(NUMBER,))",
         )
     return known
 

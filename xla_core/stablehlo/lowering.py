@@ -224,7 +224,8 @@ class LoweringContext:
                 f"{what} of {op.name} must be a constant of the program",
                 op=op.name,
                 location=op.location,
-                hint="HLO has static shapes: pass it as a constant, or refine the program with known argument values",
+                hint="sizes are fixed when a program is compiled; one that is the value of an argument is, with "
+                "CompileOptions(static_arguments=(NUMBER,))",
             )
         return array
 

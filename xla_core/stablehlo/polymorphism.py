@@ -72,7 +72,7 @@ class PolymorphicProgram:
         self.check(shapes)
         sizes = iter(shapes)
         types = [_sized(type, sizes) for type in self._types]
-        with source_lines(self._module):
+        with source_lines(self._module), _called_with(shapes):
             refined = refine(self._module, types, entry=self._entry, values=self._by_argument(values or {}))
             verify(refined)
             return lower(refined, self._entry)
@@ -99,6 +99,17 @@ def source_lines(module: ir.Module) -> Iterator[None]:
             lines = module.source.splitlines()
             if place.line <= len(lines):  # a program may name any place
                 error.snippet = snippet(lines[place.line - 1], place.column)
+        raise
+
+
+@contextlib.contextmanager
+def _called_with(shapes: Sequence[Shape]) -> Iterator[None]:
+    """Errors within say for which arguments."""
+    try:
+        yield
+    except XlaError as error:
+        said = f"the arguments are ({', '.join(str(s.without_layout()) for s in shapes)})"
+        error.hint = f"{error.hint}; {said}" if error.hint else said
         raise
 
 

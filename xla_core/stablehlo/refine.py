@@ -26,6 +26,8 @@ from xla_core.stablehlo.type_constraints import Elements, elements_of
 __all__ = ["has_dynamic_types", "refine"]
 
 _MAX_KNOWN = 1024  # elements: shape arithmetic is on short vectors
+_MAX_KNOWN_FLOATS = 64
+_MAX_STEPS = 100_000  # of one op, its regions included
 _MAX_DEPTH = 100
 
 Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
@@ -186,13 +188,16 @@ class _Refiner:
             return
         meant = static_op(op, operands, self.module) if op.name == "stablehlo.custom_call" else None
         new = self.typed(op, operands, scope) if meant is None else self.typed(meant, meant.operands, scope)
-        value = _computed(new)
-        if value is not None:
-            new = _constant(new.results[0].type, value, op)
-        for mine, theirs in zip(new.results, op.results, strict=True):
+        values = _computed(new)
+        if values is None:
+            scope.ops.append(new)
+        for index, (mine, theirs) in enumerate(zip(new.results, op.results, strict=True)):
+            if values is not None:
+                constant = _constant(mine.type, values[index], op)
+                scope.ops.append(constant)
+                mine = constant.results[0]
             mine.name = theirs.name
             scope.values[theirs] = mine
-        scope.ops.append(new)
 
     def typed(self, op: ir.Op, operands: list[ir.Value], scope: _Scope) -> ir.Op:
         """The op on refined operands, with the result types that its rule infers."""
@@ -247,47 +252,62 @@ def _constant(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
 
 
 def _known(value: ir.Value) -> np.ndarray | None:
-    """The integers of a constant."""
+    """The elements of a constant, where they may say something of sizes."""
     return constant_of(value) if _is_shape_like(value.type) else None
 
 
 def _is_shape_like(type: ir.Type) -> bool:
-    """Integers (or flags) few enough to be sizes."""
-    if not isinstance(type, TensorType) or not type.is_static or math.prod(type.shape) > _MAX_KNOWN:
+    """Integers (or flags) few enough to be sizes, or a few floats, which some programs compute sizes with."""
+    if not isinstance(type, TensorType) or not type.is_static:
         return False
-    return bool(elements_of(type.element) & (Elements.INTEGER | Elements.INDEX | Elements.PRED))
+    count, elements = math.prod(type.shape), elements_of(type.element)
+    if elements & (Elements.INTEGER | Elements.INDEX | Elements.PRED):
+        return count <= _MAX_KNOWN
+    return count <= _MAX_KNOWN_FLOATS and bool(elements & Elements.FLOAT)
 
 
-def _computed(op: ir.Op) -> np.ndarray | None:
-    """The value of an op on known integers, evaluated; None for what is not known, or has effects."""
+def _computed(op: ir.Op) -> list[np.ndarray] | None:
+    """The values of an op's results, evaluated; None where they follow from what is not known, or it has effects."""
     definition = op_table.OPS.get(op.name)
-    if definition is None or definition.regions != 0 or op.name == "stablehlo.constant" or len(op.results) != 1:
+    if definition is None or op.name == "stablehlo.constant" or not op.results or definition.lower is None:
         return None
-    if definition.traits & {Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.TERMINATOR} or definition.lower is None:
-        return None
-    if not _is_shape_like(op.results[0].type):
+    if not all(_is_shape_like(r.type) for r in op.results):
         return None
     if op.name == "stablehlo.get_dimension_size":
         type = op.operands[0].type
         size = type.shape[int(op.attributes["dimension"])] if isinstance(type, TensorType) else ir.DYNAMIC
-        return None if size == ir.DYNAMIC else np.asarray(size, np.int32)
-    values = [_known(v) for v in op.operands]
-    if not values or any(v is None for v in values):
+        return None if size == ir.DYNAMIC else [np.asarray(size, np.int32)]
+    needed = [*op.operands, *_captured(op)]
+    if not needed or any(_known(v) is None for v in needed):
         return None
-    return _evaluate(op)
+    for nested in op.walk():
+        found = op_table.OPS.get(nested.name)
+        if found is None or found.traits & {Trait.SIDE_EFFECT, Trait.COLLECTIVE}:
+            return None
+    return None if Trait.TERMINATOR in definition.traits else _evaluate(op, needed)
 
 
-def _evaluate(op: ir.Op) -> np.ndarray | None:
+def _captured(op: ir.Op) -> list[ir.Value]:
+    """What the regions of an op take from outside of it."""
+    if not op.regions:
+        return []
+    nested = list(op.walk())[1:]
+    inside = {r for n in nested for r in n.results}
+    inside |= {a for n in (op, *nested) for region in n.regions for b in region.blocks for a in b.arguments}
+    return [v for n in nested for v in n.operands if v not in inside]
+
+
+def _evaluate(op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
     from xla_core.hlo.evaluator import evaluate  # only programs with computed shapes need it
     from xla_core.stablehlo.lowering import lower  # the lowering refines what it is given
 
-    sources = list(dict.fromkeys(v.owner for v in op.operands if isinstance(v.owner, ir.Op)))
+    sources = list(dict.fromkeys(v.owner for v in needed if isinstance(v.owner, ir.Op)))
     block = ir.Block()
     block.ops = [*sources, op, ir.Op("func.return", list(op.results), [])]
-    type = ir.FunctionType((), (op.results[0].type,))
+    type = ir.FunctionType((), tuple(r.type for r in op.results))
     function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
     try:
-        return evaluate(lower(ir.Module("value", functions={"main": function})))[0]
+        return list(evaluate(lower(ir.Module("value", functions={"main": function})), max_steps=_MAX_STEPS))
     except XlaError:
         return None  # what can't be evaluated here is an error, with its place, where it is lowered
 

@@ -78,6 +78,57 @@ def test_a_failed_shape_assertion_says_its_message():
         refine(module, [TensorType((1,), "f32")])
 
 
+def test_sizes_may_follow_through_regions_and_floats():
+    """Sums of constants, branches, loops and rounded floats: what programs compute sizes with."""
+    module = parse_text("""
+    func.func @main(%a: tensor<?x4xf32>) -> (tensor<?xi32>, tensor<?xi32>) {
+      %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+      %m = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x4xf32>) -> tensor<i32>
+      %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+      %m1 = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>
+      %both = stablehlo.concatenate %n1, %m1, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %count = stablehlo.reduce(%both init: %one) applies stablehlo.multiply across dimensions = [0] : (tensor<2xi32>, tensor<i32>) -> tensor<i32>
+      %big = stablehlo.compare GT, %count, %m : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %chosen = "stablehlo.if"(%big) ({
+        %s = stablehlo.subtract %count, %one : tensor<i32>
+        stablehlo.return %s : tensor<i32>
+      }, {
+        stablehlo.return %m : tensor<i32>
+      }) : (tensor<i1>) -> tensor<i32>
+      %c1 = stablehlo.reshape %chosen : (tensor<i32>) -> tensor<1xi32>
+      %0 = stablehlo.dynamic_iota %c1, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+      %f = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+      %half = stablehlo.constant dense<0.5> : tensor<f32>
+      %g = stablehlo.multiply %f, %half : tensor<f32>
+      %h = stablehlo.ceil %g : tensor<f32>
+      %i = stablehlo.convert %h : (tensor<f32>) -> tensor<i32>
+      %i1 = stablehlo.reshape %i : (tensor<i32>) -> tensor<1xi32>
+      %1 = stablehlo.dynamic_iota %i1, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+      %2 = stablehlo.add %1, %1 : tensor<?xi32>
+      return %0, %2 : tensor<?xi32>, tensor<?xi32>
+    }""")
+    verify(module)
+    for rows, chosen, half in ((1, 4, 1), (2, 7, 1), (5, 19, 3)):
+        refined = refine(module, [TensorType((rows, 4), "f32")])
+        verify(refined)
+        assert not has_dynamic_types(refined)
+        first, second = evaluate(lower(refined), np.zeros((rows, 4), np.float32))
+        assert (first.tolist(), second.tolist()) == (list(range(chosen)), list(range(0, 2 * half, 2)))
+
+
+def test_bounds_go_where_sizes_are_given():
+    module = parse_text("""
+    func.func @main(%a: tensor<?x2xf32, #stablehlo.bounds<4, ?>>) -> tensor<?x2xf32, #stablehlo.bounds<4, ?>> {
+      %0 = stablehlo.negate %a : tensor<?x2xf32, #stablehlo.bounds<4, ?>>
+      return %0 : tensor<?x2xf32, #stablehlo.bounds<4, ?>>
+    }""")
+    function = refine(module, [TensorType((3, 2), "f32")]).functions["main"]
+    assert [str(t) for t in function.attributes["function_type"].results] == ["tensor<3x2xf32>"]
+    with pytest.raises(InvalidArgumentError, match="doesn't fit"):
+        refine(module, [TensorType((5, 2), "f32")])
+
+
 def test_programs_that_jax_exports_with_symbolic_shapes():
     jax = pytest.importorskip("jax")
     from jax import export

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xla_core.cli import output, programs
-from xla_core.cli.options import Backend, Program, Settings
+from xla_core.cli.options import Backend, Program, Settings, Shapes
 from xla_core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def compile_program(
         str | None, typer.Option("--emit", "-e", metavar="NAME", help="What to write; without it, lists what there is.")
     ] = None,
     output_file: Annotated[Path | None, typer.Option("--output", "-o", metavar="OUT", help="Default: stdout.")] = None,
+    shape: Shapes = None,
     settings: Settings = None,
 ) -> None:
     """Compile a program; write any stage or artifact of it, or list what the backend offers.
@@ -42,12 +43,10 @@ def compile_program(
     if output_file is not None:
         programs.check_writable(output_file)
     if emit == INPUT_STAGE:  # needs no backend
-        import xla_core as xla
-
-        _write(xla.parse(text, file=name).to_text(), output_file)
+        _write(programs.parse(text, name, shape or ()).to_text(), output_file)
         return
     options = programs.compile_options(settings or (), keep_artifacts=True)
-    executable, serialize = _compile(text, name, backend, options)
+    executable, serialize = _compile(text, name, shape or (), backend, options)
     artifacts = executable.artifacts()
     if emit is None:
         _list(artifacts)
@@ -67,7 +66,7 @@ def compile_program(
 
 
 def _compile(
-    text: bytes, filename: str, backend: str | None, options: CompileOptions
+    text: bytes, filename: str, given: Sequence[str], backend: str | None, options: CompileOptions
 ) -> tuple[Executable, Callable[[], bytes]]:
     """By a client, or, where the machine has no device of that kind, by the compiler alone."""
     import xla_core as xla
@@ -75,6 +74,7 @@ def _compile(
 
     try:
         loaded = xla.Client(backend).compile(text, options, file=filename)
+        loaded = loaded.specialize(*programs.closed_shapes(loaded.parameter_shapes, given))
         return loaded.executable, loaded.serialize
     except UnavailableError:
         if backend is None:
@@ -85,7 +85,7 @@ def _compile(
     spec = load_backend(backend)
     platform = spec.platform()
     platform.name = backend
-    module = xla.parse(text, file=filename)
+    module = programs.parse(text, filename, given)
     flatten_entry(module)
     options = options.model_copy(update={"backend": spec.options.model_validate(options.backend)})
     executable = platform.compiler.compile(module, options)

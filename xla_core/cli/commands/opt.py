@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xla_core.cli import output, programs
+from xla_core.cli.options import Shapes
 from xla_core.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def opt(
     ] = None,
     verify: Annotated[bool, typer.Option(help="Run the verifier after every pass.")] = True,
     timings: Annotated[bool, typer.Option("--timings", help="Print what each pass did and took, to stderr.")] = False,
+    shape: Shapes = None,
 ) -> None:
     """Run HLO passes on a program; print HLO text."""
-    import xla_core as xla
     from xla_core.passes import HloPassPipeline, PassContext, create_pass
 
     if pipeline and passes is not None:
@@ -48,7 +49,7 @@ def opt(
     else:
         whole = HloPassPipeline("opt", [create_pass(name) for name in passes.split(",") if name.strip()])
 
-    module = xla.parse(programs.read_program(file), file=programs.file_name(file))
+    module = programs.parse(programs.read_program(file), programs.file_name(file), shape or ())
     context = PassContext.default(module, verify=verify)
     context.run(whole, module, ())
     if timings:

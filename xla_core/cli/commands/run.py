@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from xla_core.cli import checking, output, programs
-from xla_core.cli.options import Backend, Check, Inputs, Program, Seed, Settings
+from xla_core.cli.options import Backend, Check, Inputs, Program, Seed, Settings, Shapes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,7 @@ def run(
     file: Program,
     backend: Backend = None,
     inputs: Inputs = None,
+    shape: Shapes = None,
     seed: Seed = 0,
     check: Check = False,
     output_directory: Annotated[
@@ -58,8 +59,12 @@ def run(
     with profiler.trace(trace) if trace is not None else contextlib.nullcontext():
         client = xla.Client(backend)
         executable = client.compile(text, options, file=programs.file_name(file))
-        shapes = executable.parameter_shapes
-        arguments = programs.load_arguments(inputs, shapes) if inputs else programs.random_arguments(shapes, seed)
+        if inputs:
+            arguments = programs.load_arguments(inputs, executable.parameter_shapes)
+        else:
+            shapes = programs.closed_shapes(executable.parameter_shapes, shape or ())
+            arguments = programs.random_arguments(shapes, seed)
+        executable = executable.specialize(*arguments)
         if dump is not None:
             programs.save_arguments(dump, arguments)
         try:
@@ -79,7 +84,7 @@ def run(
         for index, result in enumerate(results):
             programs.save_array(output_directory / f"result_{index}.npy", result)
     if check:
-        expected = xla.evaluate(xla.parse(text, file=programs.file_name(file)), *map(np.asarray, arguments))
+        expected = xla.evaluate(text, *map(np.asarray, arguments), file=programs.file_name(file))
         if not checking.check_results(out, results, expected):
             raise typer.Exit(1)
 

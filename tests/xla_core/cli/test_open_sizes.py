@@ -1,0 +1,67 @@
+"""Commands on programs that leave sizes open: --shape, and --input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.usefixtures("toy_backend")
+
+PRODUCT = """
+func.func @main(%a: tensor<?x3xf32>, %w: tensor<3x2xf32>, %b: tensor<?xf32>) -> tensor<?x2xf32> {
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<?x3xf32>, tensor<3x2xf32>) -> tensor<?x2xf32>
+  return %0 : tensor<?x2xf32>
+}
+"""
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Path:
+    path = tmp_path / "product.mlir"
+    path.write_text(PRODUCT)
+    return path
+
+
+def test_run_with_shapes_or_inputs(xla: Callable[..., Any], product: Path, tmp_path: Path) -> None:
+    result = xla("run", product, "-b", "toy", "--shape", "4x3", "--shape", 7, "--check", "--repeat", 2)
+    assert result.code == 0, result.err
+    assert "f32[4,2]" in result.out
+    a, w = np.arange(15, dtype=np.float32).reshape(5, 3), np.ones((3, 2), np.float32)
+    np.savez(tmp_path / "all.npz", a=a, w=w, b=w[0])
+    result = xla("run", product, "-b", "toy", "-i", tmp_path / "all.npz", "-o", tmp_path)
+    assert result.code == 0, result.err
+    np.testing.assert_array_equal(np.load(tmp_path / "result_0.npy"), a @ w)
+
+
+@pytest.mark.parametrize("command", ["run", "compile"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), r"argument 0 is f32[?,3]: its sizes are open"),
+        (("--shape", "4x3"), r"argument 2 is f32[?]: its sizes are open"),
+        (("--shape", "4x2", "--shape", "1"), "must be f32[?,3], not f32[4,2]"),
+        (("--shape", "4x3", "--shape", "1", "--shape", "2"), "--shape 2 is for no argument"),
+        (("--shape", "four", "--shape", "1"), "--shape four is no list of sizes"),
+    ],
+)
+def test_wrong_shapes(
+    xla: Callable[..., Any], product: Path, command: str, words: tuple[str, ...], message: str
+) -> None:
+    result = xla(command, product, "-b", "toy", *words)
+    assert result.code == 2
+    assert message in result.err
+
+
+def test_compile_and_opt(xla: Callable[..., Any], product: Path, program: Path) -> None:
+    shapes = ("--shape", "4,3", "--shape", "1")
+    result = xla("compile", product, "-b", "toy", *shapes, "--emit", "hlo")
+    assert "f32[4,2]" in result.out, result.err
+    for words in (("compile", product, "--emit", "hlo-before"), ("opt", product, "--passes", "dce")):
+        assert "f32[4,2]" in xla(*words, *shapes).out
+        assert "its sizes are open" in xla(*words).err
+    result = xla("opt", program, "--passes", "dce", "--shape", "2")
+    assert "--shape is for StableHLO" in result.err
