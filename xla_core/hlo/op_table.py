@@ -124,6 +124,7 @@ class OpDef:
         waits_for: of the second half of an asynchronous pair, the opcodes of its first half.
         operands_at: of a first half, the index in its result where its operands are.
         result_at: of a second half, the index in its operand where its result is.
+        group: the file of `xla_core/hlo/ops` that has its entry.
     """
 
     opcode: str
@@ -139,6 +140,7 @@ class OpDef:
     waits_for: tuple[str, ...] = ()
     operands_at: tuple[int, ...] | None = None
     result_at: tuple[int, ...] | None = None
+    group: str = ""
 
     @property
     def is_elementwise(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from xla_core.stablehlo import ops as _ops
 from xla_core.stablehlo.attributes import DenseElements
@@ -28,6 +29,22 @@ from xla_core.stablehlo.verifier import verify
 
 if TYPE_CHECKING:
     from xla_core.hlo.module import HloModule
+    from xla_core.stablehlo.examples import OpExample as OpExample
+    from xla_core.stablehlo.examples import op_example as op_example
+    from xla_core.stablehlo.from_hlo import from_hlo as from_hlo
+    from xla_core.stablehlo.op_reference import OpReference as OpReference
+    from xla_core.stablehlo.op_reference import op_reference as op_reference
+    from xla_core.stablehlo.text import write_text as write_text
+
+_LAZY = {
+    "OpExample": "xla_core.stablehlo.examples",
+    "OpReference": "xla_core.stablehlo.op_reference",
+    "from_hlo": "xla_core.stablehlo.from_hlo",
+    "op_example": "xla_core.stablehlo.examples",
+    "op_reference": "xla_core.stablehlo.op_reference",
+    "write_text": "xla_core.stablehlo.text",
+}
+"""What loads when it is first used: a program that is only compiled is never written or explained."""
 
 __all__ = [
     "OPS",
@@ -37,6 +54,8 @@ __all__ = [
     "Module",
     "Op",
     "OpDef",
+    "OpExample",
+    "OpReference",
     "PolymorphicProgram",
     "QuantizedType",
     "Region",
@@ -44,7 +63,10 @@ __all__ = [
     "TokenType",
     "TupleType",
     "Value",
+    "from_hlo",
     "lower",
+    "op_example",
+    "op_reference",
     "parse_bytecode",
     "parse_text",
     "read",
@@ -52,6 +74,7 @@ __all__ = [
     "split_modules",
     "to_hlo",
     "verify",
+    "write_text",
 ]
 
 
@@ -71,6 +94,15 @@ def to_hlo(source: str | bytes, file: str = "") -> HloModule:
     module = read(source, file)
     with source_lines(module):
         return lower(module)
+
+
+def __getattr__(name: str) -> Any:
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
 
 
 del _ops  # imported for the op table that it fills

@@ -13,13 +13,14 @@ import enum
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import AlreadyExistsError, UnimplementedError
 from xla_core.hlo.op_table import lookup as hlo_op
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.type_constraints import TENSOR, TypeConstraint
+from xla_core.stablehlo.type_constraints import TENSOR, TENSOR_OR_PER_AXIS, TypeConstraint
 
 if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
@@ -129,6 +130,7 @@ class OpDef:
         traits: what else is true of it.
         doc: what it means, in words.
         lowering: what HLO it becomes, in words.
+        group: the file of `xla_core/stablehlo/ops` that has its entry.
     """
 
     name: str
@@ -141,6 +143,7 @@ class OpDef:
     traits: frozenset[Trait]
     doc: str
     lowering: str
+    group: str
 
     @functools.cached_property
     def operand_count(self) -> tuple[int, int | None]:
@@ -175,21 +178,24 @@ def define(
     attributes: Mapping[str, Attribute] | None = None,
     regions: int | None = 0,
     traits: Sequence[Trait] = (),
-    types: TypeConstraint = TENSOR,
+    types: TypeConstraint | None = None,
+    result_types: TypeConstraint | None = None,
     doc: str = "",
 ) -> OpDef:
     """Puts an op into the table.
 
     Operands and results given as a string are names apart by spaces, with `*` (variadic), `?` (optional) or `!`
-    (static) behind them; all take `types`. What an op means is, without a `doc`, what the HLO op that it becomes means.
+    (static) behind them; operands take `types`, results `result_types`, by default `types`. What an op means is, without a `doc`, what the HLO op that it becomes means.
     """
     if name in OPS:
         raise AlreadyExistsError(f"op {name!r} is in the table already")
+    if types is None:
+        types = TENSOR_OR_PER_AXIS if name.startswith("chlo.") else TENSOR
     lowering = inspect.getdoc(lower) or ""
     op = OpDef(
         name=name,
         operands=_values(operands, types),
-        results=_values(results, types if name.startswith("chlo.") else TENSOR),
+        results=_values(results, types if result_types is None else result_types),
         attributes=dict(attributes or {}),
         regions=regions,
         rule=rule or (lambda op, module: None),
@@ -197,6 +203,7 @@ def define(
         traits=frozenset(traits),
         doc=doc or _meaning_of(lowering),
         lowering=lowering,
+        group=sys._getframe(1).f_globals["__name__"].rpartition(".")[2],
     )
     OPS[name] = op
     return op

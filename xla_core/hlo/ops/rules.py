@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ def entry(
     """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, errors name
     the op, and a declared shape is the inferred one (but for layouts, and for how dynamic a dimension is).
     """
+    module = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
     required = tuple(name for name, attribute in attributes.items() if attribute.default is REQUIRED)
 
     def rule(operands: Sequence[Shape], values: Attributes, declared: Shape | None) -> Shape:
@@ -101,6 +103,7 @@ def entry(
             waits_for=waits_for,
             operands_at=operands_at,
             result_at=result_at,
+            group=module,
         )
     )
 
