@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xla_core.stablehlo.attributes import DotAlgorithm
 
-__all__ = ["algorithm_name", "algorithm_problem"]
+__all__ = ["algorithm_name", "algorithm_of", "algorithm_problem"]
 
 # (lhs, rhs, accumulation types, primitive operations) -> XLA's name; every operand is one component.
 _ALGORITHMS = {
@@ -32,6 +32,14 @@ def algorithm_name(algorithm: DotAlgorithm) -> str | None:
     if algorithm.allow_imprecise_accumulation or components != (1, 1):
         return None
     return _ALGORITHMS.get((lhs, rhs, accumulation, operations))
+
+
+def algorithm_of(name: str) -> DotAlgorithm | None:
+    """The algorithm of XLA's name, None where the name leaves its types open or isn't known."""
+    for (lhs, rhs, accumulation, operations), known in _ALGORITHMS.items():
+        if known == name:
+            return DotAlgorithm(lhs, rhs, accumulation, 1, 1, operations, False)
+    return None
 
 
 def algorithm_problem(algorithm: DotAlgorithm) -> str | None:

@@ -21,6 +21,7 @@ __all__ = [
     "PRECISION",
     "SIZE",
     "ZERO_INDEX",
+    "Elementwise",
     "check_accuracy",
     "check_dimension_list",
     "elementwise",
@@ -70,14 +71,20 @@ def tensor_of(value: ir.Value) -> TensorType:
     return value.type
 
 
+class Elementwise:
+    """The lowering to the HLO op of the same operands and shape, and what tells that `opcode` comes back as this op."""
+
+    def __init__(self, opcode: str) -> None:
+        self.opcode = opcode
+        self.__doc__ = f"HLO `{opcode}`."
+
+    def __call__(self, ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+        return ctx.add(self.opcode, *operands)
+
+
 def elementwise(opcode: str) -> Lower:
     """The HLO op of the same operands and shape."""
-
-    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-        return ctx.add(opcode, *operands)
-
-    lower.__doc__ = f"HLO `{opcode}`."
-    return lower
+    return Elementwise(opcode)
 
 
 def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:

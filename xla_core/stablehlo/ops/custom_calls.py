@@ -18,16 +18,17 @@ from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, d
 from xla_core.stablehlo.type_constraints import ANY
 from xla_core.stablehlo.type_conversion import shape_of
 
-__all__: list[str] = []
+__all__ = ["IS_NAMESPACED"]
 
 _ANY_OPERANDS = (Values("operands", ANY, Arity.VARIADIC),)
 _ANY_RESULTS = (Values("results", ANY, Arity.VARIADIC),)
 
-_NAMESPACED = re.compile(r"[a-zA-Z][\w]*(\.[\w.$-]+)\Z", re.ASCII)
+IS_NAMESPACED = re.compile(r"[a-zA-Z][\w]*(\.[\w.$-]+)\Z", re.ASCII).match
+"""Whether a composite may have this name."""
 
 
 def _composite_rule(op: ir.Op, module: ir.Module) -> None:
-    if not _NAMESPACED.match(str(op.attributes["name"])):
+    if not IS_NAMESPACED(str(op.attributes["name"])):
         fail(op, "name must be a valid namespaced op name")
     name = str(op.attributes["decomposition"])
     function = module.functions.get(name)

@@ -1,0 +1,296 @@
+"""HLO back to StableHLO: nothing is lost on the way, and XLA computes the same of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.agreement.checking import seeded
+from tests.programs import PROGRAMS, Program
+from tests.xla_core.stablehlo.reading import stablehlo_tests
+from xla_core.errors import UnimplementedError, XlaError
+from xla_core.hlo import OPS, HloModule, evaluate, evaluate_replicas, parse_hlo, structurally_equal
+from xla_core.stablehlo import Module, from_hlo, lower, parse_text, split_modules, to_hlo, verify, write_text
+from xla_core.stablehlo.from_hlo.raising import RULES, _elementwise_names
+
+WITHOUT = {
+    "dynamic-reshape": "its sizes are operands, one each",
+    "parameter": "a block's argument",
+    "ragged-all-to-all": "no such op in StableHLO",
+    "rng-get-and-update-state": "no such op in StableHLO",
+    "scaled-dot": "no such op in StableHLO",
+    "scan": "no such op in StableHLO",
+    "stochastic-convert": "no such op in StableHLO",
+}
+"""Opcodes that have no rule, and why."""
+
+
+def test_every_opcode_has_a_rule_or_a_reason() -> None:
+    known = set(RULES) | set(_elementwise_names())
+    assert set(OPS) - known == set(WITHOUT)
+
+
+def through_text(module: HloModule) -> HloModule:
+    """HLO to StableHLO's text and back."""
+    written = parse_text(write_text(from_hlo(module)))
+    verify(written)
+    return lower(written)
+
+
+def names(module: Module) -> list[str]:
+    """The ops of main, outermost first."""
+    return [op.name for op in module.functions["main"].walk()][1:]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_programs_come_back_the_same(program: Program) -> None:
+    module = to_hlo(program.text)
+    assert structurally_equal(module, through_text(module), metadata=False)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(program, id=program.name, marks=[] if index % 8 == 3 else [pytest.mark.slow])
+        for index, program in enumerate(PROGRAMS)
+    ],
+)
+def test_xla_computes_the_expected_results_of_what_comes_back(program: Program) -> None:
+    jax = pytest.importorskip("jax")
+    xla_client = pytest.importorskip("jaxlib.xla_client")
+    device = jax.devices("cpu")[0]
+    options = xla_client.CompileOptions()
+    options.env_option_overrides = [("xla_allow_excess_precision", False)]
+    text = write_text(from_hlo(to_hlo(program.text)))
+    executable = device.client.compile_and_load(text, xla_client.DeviceList((device,)), options)
+    with jax.enable_x64(True):
+        arguments = [jax.device_put(array, device) for array in program.inputs()]
+        results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
+        program.check([shards[0] for shards in results])
+
+
+@pytest.mark.parametrize("folder", ["interpret", "chlo", "verify", pytest.param("testdata", marks=pytest.mark.slow)])
+def test_stablehlos_files_come_back_the_same(folder: str) -> None:
+    count = 0
+    for path in sorted((stablehlo_tests() / folder).rglob("*.mlir")):
+        if path.name == "verify_async_ops.mlir":  # the two halves of a pair become one op
+            continue
+        for part in split_modules(path.read_text()):
+            for module in lowered(part):
+                count += 1
+                assert structurally_equal(module, through_text(module)), f"{path}\n{module}"
+    assert count
+
+
+def lowered(part: str) -> list[HloModule]:
+    """Every function of a module that can be lowered."""
+    found = []
+    try:
+        source = parse_text(part)
+        verify(source)
+    except XlaError:
+        return []
+    for name in source.functions:
+        try:
+            found.append(lower(source, name))
+        except XlaError:  # a function of unknown sizes, of quantized types, without a body
+            continue
+    return found
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_programs_mean_the_same(seed: int) -> None:
+    program = seeded(seed)
+    used = {i.opcode for c in program.module.computations for i in c.instructions} & set(WITHOUT) - {"parameter"}
+    if used:
+        pytest.skip(f"StableHLO has no {', '.join(used)}")
+    again = through_text(program.module)
+    arguments = program.arguments(seed)
+    with np.errstate(all="ignore"):
+        for result, want in zip(evaluate(again, *arguments), evaluate(program.module, *arguments), strict=True):
+            np.testing.assert_array_equal(result, want)
+
+
+# One by one
+
+
+def hlo(body: str, head: str = "") -> HloModule:
+    return parse_hlo(f"HloModule m{head}\n\n{body}")
+
+
+def test_calls_become_functions_and_fusions_vanish() -> None:
+    module = hlo("""\
+twice { p = f32[4] parameter(0)
+  ROOT r = f32[4] add(p, p) }
+fused { p = f32[4] parameter(0)
+  n = f32[4] negate(p)
+  ROOT e = f32[4] exponential(n) }
+ENTRY main { x = f32[4] parameter(0)
+  a = f32[4] call(x), to_apply=twice
+  b = f32[4] fusion(a), kind=kLoop, calls=fused
+  ROOT c = f32[4] call(b), to_apply=twice }
+""")
+    raised = from_hlo(module)
+    assert list(raised.functions) == ["main", "twice"]
+    assert raised.functions["twice"].attributes["sym_visibility"] == "private"
+    assert names(raised) == ["func.call", "stablehlo.negate", "stablehlo.exponential", "func.call", "func.return"]
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_allclose(evaluate(lower(raised), x)[0], 2 * np.exp(-2 * x), rtol=1e-6)
+
+
+def test_composites_stay_composites() -> None:
+    text = """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.composite "my.gelu" %a {composite_attributes = {approximate = true, k = 3 : i32},\
+ decomposition = @gelu, version = 2 : i32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @gelu(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.negate %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+    raised = from_hlo(to_hlo(text))
+    composite = raised.functions["main"].regions[0].block.ops[0]
+    assert composite.name == "stablehlo.composite"
+    assert composite.attributes == {
+        "name": "my.gelu",
+        "composite_attributes": {"approximate": True, "k": 3},
+        "decomposition": "gelu",
+        "version": 2,
+    }
+
+
+def test_tuples_vanish_at_the_boundary_and_donations_stay() -> None:
+    module = hlo(
+        """\
+ENTRY main { p = (f32[2], (f32[3], s32[])) parameter(0)
+  q = f32[3] parameter(1)
+  inner = (f32[3], s32[]) get-tuple-element(p), index=1
+  x = f32[3] get-tuple-element(inner), index=0
+  s = f32[3] add(x, q)
+  t = (f32[3]) tuple(s)
+  ROOT r = ((f32[3]), (f32[2], (f32[3], s32[]))) tuple(t, p) }
+""",
+        ", input_output_alias={ {0, 0}: (0, {1, 0}, may-alias) }",
+    )
+    main = from_hlo(module).functions["main"]
+    type = main.attributes["function_type"]
+    assert list(map(str, type.inputs)) == ["tensor<2xf32>", "tensor<3xf32>", "tensor<i32>", "tensor<3xf32>"]
+    assert list(map(str, type.results)) == ["tensor<3xf32>", "tensor<2xf32>", "tensor<3xf32>", "tensor<i32>"]
+    assert main.attributes["arg_attrs"] == ({}, {"tf.aliasing_output": 0}, {}, {})
+
+
+def test_branches_take_what_they_need() -> None:
+    module = hlo("""\
+up { p = (f32[2], f32[2]) parameter(0)
+  a = f32[2] get-tuple-element(p), index=0
+  b = f32[2] get-tuple-element(p), index=1
+  ROOT s = f32[2] add(a, b) }
+down { p = f32[2] parameter(0)
+  ROOT n = f32[2] negate(p) }
+same { p = f32[2] parameter(0)
+  ROOT c = f32[2] copy(p) }
+ENTRY main { i = s32[] parameter(0)
+  x = f32[2] parameter(1)
+  both = (f32[2], f32[2]) tuple(x, x)
+  ROOT r = f32[2] conditional(i, both, x, x), branch_computations={up, down, same} }
+""")
+    raised = from_hlo(module)
+    assert names(raised)[0] == "stablehlo.case"
+    x = np.array([1, 2], np.float32)
+    again = lower(raised)
+    for index, want in ((0, 2 * x), (1, -x), (2, x), (7, x), (-1, x)):
+        np.testing.assert_array_equal(evaluate(again, np.int32(index), x)[0], want)
+        np.testing.assert_array_equal(evaluate(module, np.int32(index), x)[0], want)
+
+
+def test_bitcasts_follow_the_layouts() -> None:
+    module = hlo("""\
+ENTRY main { x = f32[2,3]{0,1} parameter(0)
+  ROOT b = f32[3,2]{1,0} bitcast(x) }
+""")
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(evaluate(lower(from_hlo(module)), x)[0], x.T)
+
+
+def test_asynchronous_pairs_become_what_they_start() -> None:
+    module = hlo(
+        """\
+ENTRY main { x = f32[2] parameter(0)
+  start = (f32[2], f32[4]) all-gather-start(x), dimensions={0}, replica_groups={{0,1}}
+  done = f32[4] all-gather-done(start)
+  c = (f32[4], f32[4], u32[]) copy-start(done)
+  ROOT d = f32[4] copy-done(c) }
+""",
+        ", replica_count=2",
+    )
+    assert "stablehlo.all_gather" in names(from_hlo(module))
+    xs = [[np.array([1, 2], np.float32)], [np.array([3, 4], np.float32)]]
+    for results in evaluate_replicas(lower(from_hlo(module)), xs):
+        np.testing.assert_array_equal(results[0], [1, 2, 3, 4])
+
+
+def test_groups_are_spelled_out() -> None:
+    module = hlo(
+        """\
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY main { x = f32[2] parameter(0)
+  ROOT r = f32[2] all-reduce(x), replica_groups={}, to_apply=add }
+""",
+        ", replica_count=4",
+    )
+    op = from_hlo(module).functions["main"].regions[0].block.ops[0]
+    assert op.attributes["replica_groups"].tolist() == [[0, 1, 2, 3]]
+
+
+def test_custom_calls_keep_all_that_they_say() -> None:
+    text = """\
+func.func @main(%a: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<i32>) {
+  %0:2 = stablehlo.custom_call @target(%a) {api_version = 4 : i32, backend_config = {k = 2 : i64, name = "x"},\
+ has_side_effect = true, operand_layouts = [dense<[0, 1]> : tensor<2xindex>],\
+ output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0,\
+ operand_tuple_indices = []>], result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>]}\
+ : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<i32>)
+  return %0#0, %0#1 : tensor<2x3xf32>, tensor<i32>
+}
+"""
+    source = parse_text(text)
+    want = source.functions["main"].regions[0].block.ops[0].attributes
+    assert from_hlo(lower(source)).functions["main"].regions[0].block.ops[0].attributes == want
+
+
+def test_locations_and_frontend_attributes() -> None:
+    module = hlo("""\
+ENTRY main { x = f32[2] parameter(0)
+  ROOT n = f32[2] negate(x), frontend_attributes={k="v"}, sharding={replicated},\
+ metadata={op_name="jit(f)/neg" source_file="f.py" source_line=3} }
+""")
+    op = from_hlo(module).functions["main"].regions[0].block.ops[0]
+    assert str(op.location) == "f.py:3 (jit(f)/neg)"
+    assert op.attributes == {"mhlo.frontend_attributes": {"k": "v"}, "mhlo.sharding": "{replicated}"}
+
+
+def test_an_op_without_counterpart_is_named_with_its_place() -> None:
+    module = hlo("""\
+ENTRY main { x = f32[2] parameter(0)
+  r = u32[2] parameter(1)
+  ROOT c = bf16[2] stochastic-convert(x, r), metadata={op_name="f" source_file="f.py" source_line=7} }
+""")
+    with pytest.raises(UnimplementedError, match="stochastic-convert has no counterpart") as caught:
+        from_hlo(module)
+    assert caught.value.location is not None
+    assert (caught.value.location.file, caught.value.location.line) == ("f.py", 7)
+
+
+def test_bounded_sizes_stay_bounded() -> None:
+    module = hlo("""\
+ENTRY main { x = f32[<=5] parameter(0)
+  ROOT n = f32[<=5] negate(x) }
+""")
+    type: Any = from_hlo(module).functions["main"].attributes["function_type"].inputs[0]
+    assert str(type) == "tensor<?xf32, #stablehlo.bounds<5>>"

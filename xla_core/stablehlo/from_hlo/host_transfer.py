@@ -1,0 +1,71 @@
+"""Tokens, barriers, and ops between the device and the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo.attributes import ChannelHandle
+from xla_core.stablehlo.from_hlo.raising import Raised, RaisingContext, leaves, raises, single, type_of
+from xla_core.stablehlo.ir import TokenType
+
+__all__: list[str] = []
+
+_BETWEEN_DEVICES, _TO_HOST, _FROM_HOST = 1, 2, 3
+
+
+@raises("after-all")
+def _after_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    tokens = [single(o) for o in operands]
+    return ctx.add("stablehlo.after_all" if tokens else "stablehlo.create_token", tokens, TokenType())
+
+
+@raises("add-dependency")
+def _add_dependency(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The first operand, once the second is there."""
+    values = [single(o) for o in operands]
+    return ctx.op("stablehlo.optimization_barrier", values, [v.type for v in values])[0]
+
+
+@raises("opt-barrier")
+def _barrier(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.results("stablehlo.optimization_barrier", list(leaves(operands[0])))
+
+
+@raises("infeed")
+def _infeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    config = instruction.attribute("infeed_config") or None
+    return ctx.results("stablehlo.infeed", [single(operands[0])], infeed_config=config)
+
+
+@raises("outfeed")
+def _outfeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    config = instruction.attribute("outfeed_config") or None
+    return ctx.results("stablehlo.outfeed", list(leaves(tuple(operands))), outfeed_config=config)
+
+
+def _transfer(instruction: HloInstruction, host: int) -> dict[str, Any]:
+    is_host = bool(instruction.attributes.get("is_host_transfer"))
+    handle = ChannelHandle(int(instruction.attribute("channel_id") or 0), host if is_host else _BETWEEN_DEVICES)
+    return {"channel_handle": handle, "is_host_transfer": is_host}
+
+
+@raises("send")
+def _send(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    values = list(leaves(tuple(operands)))
+    return ctx.add("stablehlo.send", values, TokenType(), **_transfer(instruction, _TO_HOST))
+
+
+@raises("recv")
+def _recv(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The data and a token, which is what recv-done gives back."""
+    data = instruction.shape.tuple_shapes[0]
+    types = [*(type_of(leaf) for leaf in data.leaves()), TokenType()]
+    *received, token = ctx.op("stablehlo.recv", [single(operands[0])], types, **_transfer(instruction, _FROM_HOST))
+    return (tuple(received) if data.is_tuple else received[0]), token
+
+
+@raises("send-done", "recv-done")
+def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return operands[0]
