@@ -18,6 +18,7 @@ from xla_core.hlo.ops.numerics import (
     signless,
     total_order_key,
     widen,
+    working,
     wrap,
 )
 
@@ -102,7 +103,7 @@ def divide(a: Array, b: Array) -> Array:
         quotient: Array = a / b
         return quotient
     if kind == "c":
-        return _complex_divide(widen(a), widen(b)).astype(a.dtype)
+        return _complex_divide(working(a), working(b)).astype(a.dtype)
     x, y = widen(a), widen(b)
     zero = y == 0
     y = np.where(zero, y.dtype.type(1), y)
@@ -229,7 +230,7 @@ def shift_right_arithmetic(a: Array, amount: Array) -> Array:
 def absolute(x: Array) -> Array:
     """|INT_MIN| is INT_MIN; the modulus of complex numbers."""
     if CLASS[x.dtype] == "c":
-        return np.asarray(np.abs(widen(x)).astype(x.real.dtype))
+        return np.asarray(np.abs(working(x)).astype(x.real.dtype))
     return _absolute(x)
 
 
@@ -240,7 +241,7 @@ def sign(x: Array) -> Array:
     """Zeros keep their sign, NaN stays; x / |x| of complex numbers."""
     kind = CLASS[x.dtype]
     if kind == "c":
-        wide = widen(x)
+        wide = working(x)
         modulus = np.abs(wide)
         unit = np.where(wide == 0, wide, wide / np.where(modulus == 0, 1, modulus))
         return np.where(np.isnan(modulus), complex(np.nan, np.nan), unit).astype(x.dtype)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.ops.numerics import CLASS, LONG, Array, integer_bounds, round_to, widen, wrap
+from xla_core.hlo.ops.numerics import CLASS, LONG, LONG_COMPLEX, Array, integer_bounds, round_to, widen, working, wrap
 
 __all__ = [
     "acos",
@@ -42,17 +42,6 @@ __all__ = [
 ]
 
 _F64, _C128 = np.dtype(np.float64), np.dtype(np.complex128)
-_EXTENDED = np.finfo(LONG).nmant > np.finfo(np.float64).nmant
-_LONG_COMPLEX = np.dtype(np.clongdouble)
-
-
-def _working(x: Array) -> Array:
-    """In the format in which functions of it are computed."""
-    if x.dtype == _F64:
-        return x.astype(LONG) if _EXTENDED else x
-    if x.dtype == _C128:
-        return x.astype(_LONG_COMPLEX) if _EXTENDED else x
-    return widen(x)
 
 
 def _function(real: Callable[..., Any], complex_: Callable[..., Any] | None = None) -> Callable[..., Array]:
@@ -61,14 +50,14 @@ def _function(real: Callable[..., Any], complex_: Callable[..., Any] | None = No
     def computed(*operands: Array) -> Array:
         dtype = operands[0].dtype
         function = complex_ if CLASS[dtype] == "c" and complex_ is not None else real
-        return round_to(function(*[_working(x) for x in operands]), dtype)
+        return round_to(function(*[working(x) for x in operands]), dtype)
 
     return computed
 
 
 def _parts(real: Array, imag: Array) -> Array:
     real = np.asarray(real)
-    result = np.empty(real.shape, _LONG_COMPLEX if real.dtype == LONG else _C128)
+    result = np.empty(real.shape, LONG_COMPLEX if real.dtype == LONG else _C128)
     result.real, result.imag = real, imag
     return result
 
@@ -108,12 +97,33 @@ def _complex_expm1(z: Array) -> Array:
     return _parts(np.where(far, plain.real - 1, real), np.where(far, plain.imag, imag))
 
 
+def _two_sum(x: Array, y: Array) -> tuple[Array, Array]:
+    """(rounded sum, its error), exact."""
+    total = x + y
+    part = total - x
+    return total, (x - (total - part)) + (y - part)
+
+
+def _two_square(x: Array) -> tuple[Array, Array]:
+    """(rounded square, its error), exact where nothing overflows. (Dekker 1971.)"""
+    scaled = x * x.dtype.type(2 ** ((np.finfo(x.dtype).nmant + 2) // 2) + 1)
+    high = scaled - (scaled - x)
+    low = x - high
+    square = x * x
+    return square, ((high * high - square) + 2 * high * low) + low * low
+
+
 def _complex_log1p(z: Array) -> Array:
-    """log|1 + z| through x (2 + x) + y^2 where that is small, so that nothing cancels near 0."""
+    """log|1 + z| through 2 x + x^2 + y^2, summed exactly, where that is neither large nor near the pole."""
     x, y = z.real, z.imag
-    near = np.hypot(x, y) < 0.5
-    modulus = np.where(near, np.log1p(np.where(near, x * (2 + x) + y * y, 0)) / 2, np.log(np.hypot(1 + x, y)))
-    return _parts(modulus, np.arctan2(y, 1 + x))
+    size = np.maximum(np.abs(1 + x), np.abs(y))
+    near = (size > 0.5) & (size < 4)
+    u, v = np.where(near, x, 0), np.where(near, y, 0)
+    (first, first_low), (second, second_low) = _two_square(u), _two_square(v)
+    total, low = _two_sum(2 * u, first)
+    total, lower = _two_sum(total, second)
+    modulus = np.log1p(total + ((low + lower) + (first_low + second_low))) / 2
+    return _parts(np.where(near, modulus, np.log(np.hypot(1 + x, y))), np.arctan2(y, 1 + x))
 
 
 def _complex_rsqrt(z: Array) -> Array:
@@ -128,23 +138,45 @@ def _complex_rsqrt(z: Array) -> Array:
 
 
 def _complex_logistic(z: Array) -> Array:
-    """1 / (1 + exp(-z)), by exp(z) / (1 + exp(z)) on the left, where exp(-z) overflows."""
-    left = z.real < 0
-    power = np.exp(np.where(left, z, -z))
-    result: Array = np.where(left, power, 1) / (1 + power)
-    return result
+    """By e = e^-|x|: the real part is (1 + e cos(y)) / d on the right and e (e + cos(y)) / d on the left, the imaginary
+    one e sin(y) / d, with d = (1 - e)^2 + 4 e cos(y / 2)^2, where nothing cancels beside the poles.
+    """
+    x, y = z.real, z.imag
+    e, less = np.exp(-np.abs(x)), -np.expm1(-np.abs(x))
+    settled = (e == 0) & ~np.isfinite(y)
+    angle = np.where(settled, 0, y)
+    twice = 2 * np.cos(angle / 2) ** 2  # 1 + cos(y)
+    below = less * less + 2 * e * twice
+    left = e * np.where(e < 0.5, np.cos(angle) + e, twice - less)
+    real = np.where(x < 0, left, less + e * twice) / below
+    return _parts(real, np.where(settled, 0, e * np.sin(angle) / below))
 
 
 def _complex_cbrt(z: Array) -> Array:
-    """The principal cube root: exp(log(z) / 3)."""
-    root = np.cbrt(np.abs(z)) * np.exp(1j * np.angle(z) / 3)
-    return np.where(z == 0, z, root)
+    """The principal cube root: the modulus' root, turned by a third of the angle."""
+    size = np.abs(z)
+    tiny = size < np.finfo(size.dtype).tiny * 2**80  # where a modulus has few bits
+    scaled = np.where(tiny, z * size.dtype.type(2**90), z)
+    root = np.cbrt(np.abs(scaled)) * np.where(tiny, size.dtype.type(2) ** -30, size.dtype.type(1))
+    angle = np.angle(z) / 3
+    imag = np.where(angle == 0, z.imag * (z.real != np.inf), root * np.sin(angle))
+    return np.where(z == 0, z, _parts(root * np.cos(angle), imag))
 
 
 def _complex_atan2(y: Array, x: Array) -> Array:
-    """-i log((x + i y) / sqrt(x^2 + y^2))."""
-    result: Array = -1j * np.log((x + 1j * y) / np.sqrt(x * x + y * y))
-    return result
+    """-i log((x + i y) / sqrt(x^2 + y^2)): the quotient's angle, and half the logarithm of |x - i y| / |x + i y|, by
+    log1p of what their squares differ by. NaN where the quotient is not finite.
+    """
+    size = np.maximum(np.maximum(np.abs(x.real), np.abs(x.imag)), np.maximum(np.abs(y.real), np.abs(y.imag)))
+    exponent = np.where(np.isfinite(size), np.frexp(size)[1], 0)
+    x, y = (_parts(np.ldexp(v.real, -exponent), np.ldexp(v.imag, -exponent)) for v in (x, y))
+    plus, minus = x + 1j * y, x - 1j * y
+    ratio = plus / np.sqrt(plus * minus)
+    apart = x.real * y.imag - x.imag * y.real
+    less = np.where(apart < 0, np.abs(minus), np.abs(plus))
+    logarithm = np.copysign(np.log1p(4 * np.abs(apart) / (less * less)) / 4, apart)
+    finite = np.isfinite(size) & np.isfinite(ratio)
+    return np.where(finite, _parts(np.angle(ratio), logarithm), complex(np.nan, np.nan))
 
 
 def _complex_power(a: Array, b: Array) -> Array:

@@ -17,6 +17,7 @@ __all__ = [
     "BIT_WIDTH",
     "CLASS",
     "LONG",
+    "LONG_COMPLEX",
     "Array",
     "bits_of",
     "compute_in",
@@ -25,6 +26,7 @@ __all__ = [
     "signless",
     "total_order_key",
     "widen",
+    "working",
     "wrap",
 ]
 
@@ -56,6 +58,8 @@ _F32, _F64, _C64, _C128 = (np.dtype(t) for t in ("float32", "float64", "complex6
 LONG = np.dtype(np.longdouble)
 """Wider than float64 where the machine has such a type."""
 
+LONG_COMPLEX = np.dtype(np.clongdouble)
+
 _SIGNED_NARROW = frozenset(t.dtype for t in ElementType if t.is_signed and t.bit_width < 8)
 
 
@@ -67,6 +71,13 @@ def widen(x: Array) -> Array:
     if kind == "n":
         return x.astype(np.int8 if x.dtype in _SIGNED_NARROW else np.uint8)
     return x.astype(_C128) if x.dtype == _C64 else x
+
+
+def working(x: Array) -> Array:
+    """Floats in the format in which functions of them are computed: float64, or the machine's widest for float64."""
+    if x.dtype == _F64:
+        return x.astype(LONG)
+    return x.astype(LONG_COMPLEX) if x.dtype == _C128 else widen(x)
 
 
 def wrap(x: Array, dtype: np.dtype) -> Array:

@@ -1,0 +1,306 @@
+"""What C's Annex G says of complex functions at infinities, NaN and poles, as tables.
+
+A line is: real part, imaginary part, then the parts of the result. The first line that matches counts; where none does,
+the point is an ordinary one. Operands: `x` any finite number, `0` a zero, `1` one, `*` anything.
+Results: `cos` and `sin` are those of the operand's imaginary part, and stand for their sign before what they multiply;
+`?` before a number leaves its sign open; `any` leaves everything open.
+
+Lines are for a positive sign of the imaginary part, and of the real part where the function is odd or even: the others
+follow. (ISO/IEC 9899:2018 G.6; where HLO has a function that C lacks, the limit.)
+"""
+
+from __future__ import annotations
+
+import cmath
+import dataclasses
+import math
+
+__all__ = ["Part", "special_quotient", "special_value"]
+
+_TABLES: dict[str, str] = {
+    "exponential": """
+        x    inf  nan    nan
+        x    nan  nan    nan
+        inf  0    inf    0
+        -inf x    0cos   0sin
+        inf  x    infcos infsin
+        -inf inf  ?0     ?0
+        inf  inf  ?inf   nan
+        -inf nan  ?0     ?0
+        inf  nan  ?inf   nan
+        nan  0    nan    0
+        nan  *    nan    nan""",
+    "exponential-minus-one": """
+        x    inf  nan    nan
+        x    nan  nan    nan
+        inf  0    inf    0
+        -inf x    -1     0sin
+        inf  x    infcos infsin
+        -inf inf  -1     ?0
+        inf  inf  ?inf   nan
+        -inf nan  -1     ?0
+        inf  nan  ?inf   nan
+        nan  0    nan    0
+        nan  *    nan    nan""",
+    "log": """
+        -0   0    -inf   pi
+        0    0    -inf   0
+        x    inf  inf    pi/2
+        x    nan  nan    nan
+        -inf x    inf    pi
+        inf  x    inf    0
+        -inf inf  inf    3pi/4
+        inf  inf  inf    pi/4
+        -inf nan  inf    nan
+        inf  nan  inf    nan
+        nan  inf  inf    nan
+        nan  *    nan    nan""",
+    "log-plus-one": """
+        -1   0    -inf   0
+        x    inf  inf    pi/2
+        x    nan  nan    nan
+        -inf x    inf    pi
+        inf  x    inf    0
+        -inf inf  inf    3pi/4
+        inf  inf  inf    pi/4
+        -inf nan  inf    nan
+        inf  nan  inf    nan
+        nan  inf  inf    nan
+        nan  *    nan    nan""",
+    "logistic": """
+        inf  x    1      0sin
+        -inf x    0cos   0sin
+        inf  *    1      ?0
+        -inf *    ?0     ?0
+        x    inf  nan    nan
+        x    nan  nan    nan
+        nan  *    nan    any""",
+    "sqrt": """
+        0    0    0      0
+        *    inf  inf    inf
+        x    nan  nan    nan
+        -inf x    0      inf
+        inf  x    inf    0
+        -inf nan  nan    ?inf
+        inf  nan  inf    nan
+        nan  *    nan    nan""",
+    "rsqrt": """
+        0    0    inf    nan
+        *    inf  0      -0
+        x    nan  nan    nan
+        -inf *    0      -0
+        inf  *    0      -0
+        nan  *    nan    nan""",
+    "cbrt": """
+        0    0    any    any
+        x    inf  inf    inf
+        x    nan  nan    nan
+        inf  x    inf    0
+        -inf x    inf    inf
+        inf  inf  inf    inf
+        -inf inf  inf    inf
+        inf  *    any    any
+        -inf *    any    any
+        nan  *    any    any""",
+    "acos": """
+        0    0    pi/2   -0
+        0    nan  pi/2   nan
+        x    inf  pi/2   -inf
+        x    nan  nan    nan
+        -inf x    pi     -inf
+        inf  x    0      -inf
+        -inf inf  3pi/4  -inf
+        inf  inf  pi/4   -inf
+        -inf nan  nan    ?inf
+        inf  nan  nan    ?inf
+        nan  inf  nan    -inf
+        nan  *    nan    nan""",
+    "acosh": """
+        0    0    0      pi/2
+        x    inf  inf    pi/2
+        0    nan  nan    any
+        x    nan  nan    nan
+        -inf x    inf    pi
+        inf  x    inf    0
+        -inf inf  inf    3pi/4
+        inf  inf  inf    pi/4
+        -inf nan  inf    nan
+        inf  nan  inf    nan
+        nan  inf  inf    nan
+        nan  *    nan    nan""",
+    "asinh": """
+        0    0    0      0
+        x    inf  inf    pi/2
+        x    nan  nan    nan
+        inf  x    inf    0
+        inf  inf  inf    pi/4
+        inf  nan  inf    nan
+        nan  0    nan    0
+        nan  inf  ?inf   nan
+        nan  *    nan    nan""",
+    "atanh": """
+        0    0    0      0
+        0    nan  0      nan
+        1    0    inf    0
+        x    inf  0      pi/2
+        x    nan  nan    nan
+        inf  x    0      pi/2
+        inf  inf  0      pi/2
+        inf  nan  0      nan
+        nan  inf  ?0     pi/2
+        nan  *    nan    nan""",
+    "cosh": """
+        0    0    1      0
+        0    inf  nan    ?0
+        0    nan  nan    ?0
+        x    inf  nan    nan
+        x    nan  nan    nan
+        inf  0    inf    0
+        inf  x    infcos infsin
+        inf  inf  ?inf   nan
+        inf  nan  inf    nan
+        nan  0    nan    ?0
+        nan  *    nan    nan""",
+    "sinh": """
+        0    0    0      0
+        0    inf  ?0     nan
+        0    nan  ?0     nan
+        x    inf  nan    nan
+        x    nan  nan    nan
+        inf  0    inf    0
+        inf  x    infcos infsin
+        inf  inf  ?inf   nan
+        inf  nan  ?inf   nan
+        nan  0    nan    0
+        nan  *    nan    nan""",
+    "tanh": """
+        0    0    0      0
+        0    inf  any    nan
+        0    nan  any    nan
+        x    inf  nan    nan
+        x    nan  nan    nan
+        inf  x    1      0sin2
+        inf  inf  1      ?0
+        inf  nan  1      ?0
+        nan  0    nan    0
+        nan  *    nan    nan""",
+    "sign": """
+        0    0    ?0     ?0
+        nan  *    nan    nan
+        x    nan  nan    nan
+        x    inf  any    any
+        inf  *    any    any
+        -inf *    any    any""",
+}
+
+_ODD = frozenset({"asinh", "atanh", "sinh", "tanh"})
+_EVEN = frozenset({"cosh"})
+_TURNED = {"asin": "asinh", "atan": "atanh", "sine": "sinh", "tan": "tanh"}  # f(z) = -i g(i z)
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """What a part of a result must be. `value` None: anything; `any_sign`: of either sign."""
+
+    value: float | None
+    any_sign: bool = False
+
+    def __neg__(self) -> Part:
+        return self if self.value is None else Part(-self.value, self.any_sign)
+
+    def allows(self, got: float) -> bool:
+        """Whether the part is right: NaN for NaN, zeros and infinities by their sign, numbers roughly."""
+        want = self.value
+        if want is None:
+            return True
+        if math.isnan(want) or math.isnan(got):
+            return math.isnan(want) and math.isnan(got)
+        if not self.any_sign and math.copysign(1, want) != math.copysign(1, got):
+            return False
+        return abs(got) == abs(want) if want == 0 or math.isinf(want) else abs(abs(got) - abs(want)) < 1e-6 * abs(want)
+
+
+def special_value(function: str, z: complex) -> tuple[Part, Part] | None:
+    """(real part, imaginary part) that the function of one operand must have there; None where nothing is special."""
+    if function == "abs":
+        infinite = math.isinf(z.real) or math.isinf(z.imag)
+        nan = math.isnan(z.real) or math.isnan(z.imag)
+        return (Part(math.inf if infinite else math.nan), Part(0.0)) if infinite or nan else None
+    if function in _TURNED:
+        turned = special_value(_TURNED[function], complex(-z.imag, z.real))
+        return turned and (turned[1], -turned[0])
+    if function == "cosine":
+        return special_value("cosh", complex(-z.imag, z.real))
+    mirrored = math.copysign(1, z.real) < 0 and function in _ODD | _EVEN
+    x, y = (-z.real if mirrored else z.real), (-z.imag if mirrored else z.imag)
+    flipped = math.copysign(1, y) < 0
+    row = _row(function, x, -y if flipped else y)
+    if row is None:
+        return None
+    real, imag = _part(row[0], abs(y)), _part(row[1], abs(y))
+    if math.isnan(y):  # the sign of a NaN says nothing
+        imag = dataclasses.replace(imag, any_sign=True)
+    if math.isnan(x) and function in _ODD | _EVEN:
+        real, imag = dataclasses.replace(real, any_sign=True), dataclasses.replace(imag, any_sign=True)
+    if flipped:
+        imag = -imag
+    return (-real, -imag) if mirrored and function in _ODD else (real, imag)
+
+
+def special_quotient(a: complex, b: complex, got: complex) -> bool | None:
+    """Whether a quotient is as C wants it where an operand is zero or infinite; None where neither is.
+
+    An infinity by a finite number, and what isn't zero by zero, is infinite: in some part, whatever the other is. What
+    is finite by an infinity is zero. (G.5.1)
+    """
+    parts = (a.real, a.imag, b.real, b.imag)
+    if any(map(math.isnan, parts)) or (all(map(math.isfinite, parts)) and b != 0):
+        return None
+    above, below = not cmath.isfinite(a), not cmath.isfinite(b)
+    if above and below:
+        return None
+    if below:
+        return got == 0
+    if a == 0:
+        return math.isnan(got.real) and math.isnan(got.imag)
+    return cmath.isinf(got)
+
+
+def _row(function: str, x: float, y: float) -> list[str] | None:
+    for line in _TABLES.get(function, "").strip().splitlines():
+        first, second, *result = line.split()
+        if _matches(first, x) and _matches(second, y):
+            return result
+    return None
+
+
+def _matches(pattern: str, x: float) -> bool:
+    if pattern == "*":
+        return True
+    if pattern == "x":
+        return math.isfinite(x)
+    if pattern == "nan":
+        return math.isnan(x)
+    if pattern == "0":
+        return x == 0
+    if pattern == "-0":
+        return x == 0 and math.copysign(1, x) < 0
+    return x == float(pattern)
+
+
+_NUMBERS = {"pi": math.pi, "pi/2": math.pi / 2, "pi/4": math.pi / 4, "3pi/4": 3 * math.pi / 4}
+
+
+def _sine_of_twice(y: float) -> float:
+    return math.sin(2 * y)
+
+
+def _part(text: str, y: float) -> Part:
+    if text == "any":
+        return Part(None)
+    if text.startswith("?"):
+        return Part(float(text[1:]), any_sign=True)
+    for name, value in (("sin2", _sine_of_twice), ("cos", math.cos), ("sin", math.sin)):
+        if text.endswith(name):
+            return Part(math.copysign(float(text.removesuffix(name)), value(y)))
+    return Part(_NUMBERS[text] if text in _NUMBERS else float(text))
