@@ -18,7 +18,7 @@ class BitSteps(Steps):
     all_types: tuple[ElementType, ...]
 
     def kinds(self):
-        return [*super().kinds(), self.bitcast_convert, self.bitcast_convert, self.rng_bit_generator]
+        return [*super().kinds(), self.bitcast_convert, self.bitcast_convert, self.rng_bit_generator, self.random]
 
     def bitcast_convert(self) -> None:
         """Of values whose very bits are known."""
@@ -67,4 +67,3 @@ class BitSteps(Steps):
         least = self.c.add("compare", made, self.filled(low, shape), direction="GE")
         most = self.c.add("compare", made, self.filled(high, shape), direction="LT")
         self.keep(self.c.add("and", least, most), 1)
-

@@ -134,7 +134,9 @@ def smallest_error(program: RandomProgram, client: xla.Client, seed: int, messag
 
 
 def _shown(module: HloModule, arguments: Sequence[np.ndarray]) -> str:
-    given = "\n".join(f"# argument {i}: {np.array2string(a.ravel()[:12], separator=', ')}" for i, a in enumerate(arguments))
+    given = "\n".join(
+        f"# argument {i}: {np.array2string(a.ravel()[:12], separator=', ')}" for i, a in enumerate(arguments)
+    )
     return f"{module.to_text()}{given}"
 
 

@@ -62,7 +62,9 @@ def order(rng: random.Random, types: Sequence[ElementType], keys: Sequence[int],
             form = 2 if kinds.is_integral else 3 if kinds.is_floating else 0
             form = rng.choice([form, 1]) if kinds.is_floating and kinds is not ElementType.F8E8M0FNU else form
         a, b = keyed(a, form), keyed(b, form)
-        less = computation.add("compare", a, b, direction=direction, **(kind if types[key].is_floating and form == 0 else {}))
+        less = computation.add(
+            "compare", a, b, direction=direction, **(kind if types[key].is_floating and form == 0 else {})
+        )
         if result is not None:
             same = computation.add("compare", a, b, direction="EQ")
             result = computation.add("or", less, computation.add("and", same, result))

@@ -22,7 +22,8 @@ class ElementwiseSteps(Steps):
     all_types: tuple[ElementType, ...]
 
     def kinds(self):
-        return [*super().kinds(), self.unary, self.function, self.binary, self.binary, self.guarded, self.whole,
+        return [*super().kinds(), self.unary, self.unary, self.function, self.function, self.binary, self.binary,
+                self.guarded, self.guarded, self.whole, self.whole, self.whole,
                 self.compare, self.logic, self.select, self.clamp, self.convert, self.convert,
                 self.reduce_precision, self.stochastic_convert, self.map]  # fmt: skip
 
@@ -75,7 +76,9 @@ class ElementwiseSteps(Steps):
             return
         y = self.partner(x) if x.is_usual or self.rng.random() < 0.5 else x
         a, b = x.bound, y.bound
-        opcode = self.rng.choice(["add", "subtract", "multiply", "multiply", "maximum", "minimum", "divide", "remainder"])
+        opcode = self.rng.choice(
+            ["add", "subtract", "multiply", "multiply", "maximum", "minimum", "divide", "remainder"]
+        )
         operands = (x, y) if self.rng.random() < 0.7 else (y, x)
         if opcode in ("divide", "remainder"):
             # The sign of a zero divisor is known where its bits are.
@@ -118,7 +121,9 @@ class ElementwiseSteps(Steps):
         elif opcode == "atan2":
             y = self.partner(x)
             made = c.add("atan2", y.instruction, safe.instruction)
-            self.keep(made, min(y.bound, 1.6), y.error + y.bound * safe.error + noise * min(y.bound, 1.6), None, rounded=True)
+            self.keep(
+                made, min(y.bound, 1.6), y.error + y.bound * safe.error + noise * min(y.bound, 1.6), None, rounded=True
+            )
         elif opcode == "power":
             exponent = self.rng.choice([-1, 0, 0.5, 1, 2, 3])
             bound = safe.bound ** max(exponent, 0)
@@ -227,7 +232,12 @@ class ElementwiseSteps(Steps):
         return not x.rounds or (x.bound < value_range(wanted) and not wanted.is_unsigned)
 
     def reduce_precision(self) -> None:
-        formats = {ElementType.F32: (8, 23), ElementType.F64: (11, 52), ElementType.F16: (5, 10), ElementType.BF16: (8, 7)}
+        formats = {
+            ElementType.F32: (8, 23),
+            ElementType.F64: (11, 52),
+            ElementType.F16: (5, 10),
+            ElementType.BF16: (8, 7),
+        }
         x = self.pick(lambda v: v.type in formats and v.is_exact)
         if x is None:
             return
@@ -246,7 +256,9 @@ class ElementwiseSteps(Steps):
         shape = x.shape.without_layout()
         random = self.partner(self.constant(shape.with_element_type(width[x.type])))
         wanted = self.rng.choice([ElementType.S8, ElementType.S32, ElementType.S16])
-        made = self.c.add("stochastic-convert", x.instruction, random.instruction, shape=shape.with_element_type(wanted))
+        made = self.c.add(
+            "stochastic-convert", x.instruction, random.instruction, shape=shape.with_element_type(wanted)
+        )
         self.keep(made, math.inf)
 
     def map(self) -> None:

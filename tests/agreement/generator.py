@@ -34,9 +34,7 @@ LARGE = (1, 3, 16, 33, 64, 100, 128, 257, 512, 1000)
 SPECIAL = (0.0, -0.0, 1.5, math.inf, -math.inf, math.nan, -3.0, 2.0, 1e-40, 65504.0, 3e38)
 
 
-class RandomProgram(
-    ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, IndexingSteps, BitSteps, StructureSteps
-):
+class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, IndexingSteps, BitSteps, StructureSteps):
     """`module`, its `arguments()`, and the `results`, whose errors bound the difference.
 
     Args:

@@ -55,7 +55,9 @@ class IndexingSteps(Steps):
             return
         rng = self.rng
         mapped, batching, sizes, where, batch, vector = self.places(x)
-        slices = [1 if d in batching else rng.choice([n, n, max(1, n - 1), 1]) for d, n in enumerate(x.shape.dimensions)]
+        slices = [
+            1 if d in batching else rng.choice([n, n, max(1, n - 1), 1]) for d, n in enumerate(x.shape.dimensions)
+        ]
         collapsed = [d for d in range(x.shape.rank) if slices[d] == 1 and d not in batching and rng.random() < 0.6]
         window = x.shape.rank - len(collapsed) - len(batching)
         offset = sorted(rng.sample(range(window + len(batch)), window))
@@ -79,7 +81,9 @@ class IndexingSteps(Steps):
         if rng.random() < 0.2:
             operands.append(self.pick(lambda v: v.shape.dimensions == x.shape.dimensions) or x)
         mapped, batching, sizes, where, batch, vector = self.places(x)
-        windows = [1 if d in batching else rng.choice([n, n, max(1, n - 1), 1]) for d, n in enumerate(x.shape.dimensions)]
+        windows = [
+            1 if d in batching else rng.choice([n, n, max(1, n - 1), 1]) for d, n in enumerate(x.shape.dimensions)
+        ]
         inserted = [d for d in mapped if windows[d] == 1 and rng.random() < 0.7]
         inserted = sorted(inserted)
         kept = [windows[d] for d in range(x.shape.rank) if d not in inserted and d not in batching]
@@ -166,7 +170,9 @@ class IndexingSteps(Steps):
         unstable = len(operands) == 1 and plain and (total or not x.rounds)
         attributes = {"is_stable": True} if not unstable or rng.random() < 0.5 else {}
         d = rng.randrange(x.shape.rank)
-        made = self.c.add("sort", *(v.instruction for v in operands), dimensions=(d,), to_apply=comparator, **attributes)
+        made = self.c.add(
+            "sort", *(v.instruction for v in operands), dimensions=(d,), to_apply=comparator, **attributes
+        )
         for index, value in enumerate(operands):
             part = made if len(operands) == 1 else self.c.add("get-tuple-element", made, index=index)
             self.keep_like(part, value)

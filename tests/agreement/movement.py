@@ -8,7 +8,13 @@ from xla_core.hlo import ElementType, HloInstruction, PaddingDimension, SliceDim
 
 __all__ = ["INDEX_TYPES", "MovementSteps"]
 
-INDEX_TYPES = (ElementType.S32,) * 4 + (ElementType.S64, ElementType.U32, ElementType.S8, ElementType.U8, ElementType.S16)
+INDEX_TYPES = (ElementType.S32,) * 4 + (
+    ElementType.S64,
+    ElementType.U32,
+    ElementType.S8,
+    ElementType.U8,
+    ElementType.S16,
+)
 
 
 class MovementSteps(Steps):
@@ -159,4 +165,3 @@ class MovementSteps(Steps):
         if x is not None and self.rng.random() < 0.5:
             d = self.rng.randrange(x.shape.rank)
             self.keep(self.c.add("get-dimension-size", x.instruction, dimensions=(d,)), x.shape.dimensions[d])
-

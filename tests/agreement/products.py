@@ -19,7 +19,8 @@ _WIDER = {ElementType.S8: ElementType.S32, ElementType.U8: ElementType.S32, Elem
 
 class ProductSteps(Steps):
     def kinds(self):
-        return [*super().kinds(), self.dot, self.dot, self.convolution, self.convolution, self.batch_norm, self.fft, self.cholesky, self.triangular_solve]  # fmt: skip
+        return [*super().kinds(), self.dot, self.dot, self.convolution, self.convolution, self.ragged_dot,
+                self.scaled_dot, self.batch_norm, self.fft, self.cholesky, self.triangular_solve]  # fmt: skip
 
     def product(self, made: HloInstruction, x: Value, y: Value, count: int, scale: float = 1.0) -> None:
         """Keeps sums of `count` products of elements of x and y."""
@@ -106,7 +107,9 @@ class ProductSteps(Steps):
         if math.prod(sizes) > self.max_elements:
             return
         kernel_shape = Shape.array(x.type, sizes)
-        kernel = self.partner(Value(self.filled(1, kernel_shape), 1)) if rng.random() < 0.5 else self.constant(kernel_shape)
+        kernel = (
+            self.partner(Value(self.filled(1, kernel_shape), 1)) if rng.random() < 0.5 else self.constant(kernel_shape)
+        )
         labels = ConvolutionDimensionNumbers(
             batch, feature, spatial, order[0], order[1], tuple(order[2:]), result[0], result[1], tuple(result[2:])
         )
@@ -177,7 +180,9 @@ class ProductSteps(Steps):
             self.keep(variance, 2 * b * b, spread, None)
             # d/dv of 1 / sqrt(v + epsilon) is at most 1/2 here.
             error = scale.bound * (centered_error + centered * (0.5 * spread + 4 * eps)) + 2 * eps * offset.bound
-            self.keep(self.c.add("get-tuple-element", made, index=0), scale.bound * centered + offset.bound, error, None)
+            self.keep(
+                self.c.add("get-tuple-element", made, index=0), scale.bound * centered + offset.bound, error, None
+            )
             return
         mean, variance = self.constant(vector), self.constant(vector, [0, 1, 2, 7])
         centered, deviation = b + mean.bound, eps
@@ -188,7 +193,9 @@ class ProductSteps(Steps):
             self.keep(made, scale.bound * centered + offset.bound, error, None)
             return
         gradient = self.partner(x)
-        made = self.c.add("batch-norm-grad", *(v.instruction for v in (x, scale, mean, variance, gradient)), **attributes)
+        made = self.c.add(
+            "batch-norm-grad", *(v.instruction for v in (x, scale, mean, variance, gradient)), **attributes
+        )
         g, ge = gradient.bound, gradient.error
         normal, normal_error = centered, centered_error + 6 * eps * centered
         sums = count * g * normal
@@ -199,7 +206,9 @@ class ProductSteps(Steps):
         inner = g + g + normal * normal * g
         inner_error = ge + to_offset / count + normal * to_scale / count + normal_error * normal * g + 8 * eps * inner
         result = scale.bound * inner
-        self.keep(self.c.add("get-tuple-element", made, index=0), result, scale.bound * inner_error + 8 * eps * result, None)
+        self.keep(
+            self.c.add("get-tuple-element", made, index=0), result, scale.bound * inner_error + 8 * eps * result, None
+        )
 
     # -- transforms and factorizations ---------------------------------------------------------------------------------
 

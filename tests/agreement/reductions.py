@@ -7,7 +7,7 @@ import math
 from tests.agreement.bounds import Value
 from tests.agreement.computations import argmax, selects
 from tests.agreement.steps import POWERS, Steps
-from xla_core.hlo import ElementType, HloComputation, Shape, WindowDimension
+from xla_core.hlo import ElementType, HloComputation, WindowDimension
 
 __all__ = ["ReductionSteps"]
 
@@ -15,7 +15,7 @@ __all__ = ["ReductionSteps"]
 class ReductionSteps(Steps):
     def kinds(self):
         return [*super().kinds(), self.reduce, self.reduce, self.reduce, self.arg_reduce, self.reduce_window,
-                self.select_and_scatter, self.topk]  # fmt: skip
+                self.select_and_scatter, self.topk, self.cumulative]  # fmt: skip
 
     def reduce(self) -> None:
         """Of one to three operands, each with an op of its own."""
@@ -111,7 +111,9 @@ class ReductionSteps(Steps):
         if x is None or self.rng.random() < 0.5:
             return
         last = x.shape.dimensions[-1]
-        made = self.c.add("topk", x.instruction, k=self.rng.randint(min(last, 1), last), largest=self.rng.random() < 0.7)
+        made = self.c.add(
+            "topk", x.instruction, k=self.rng.randint(min(last, 1), last), largest=self.rng.random() < 0.7
+        )
         self.keep_like(self.c.add("get-tuple-element", made, index=0), x)
         self.keep(self.c.add("get-tuple-element", made, index=1), max(last, 1))
 
@@ -136,4 +138,3 @@ class ReductionSteps(Steps):
         for index in range(2):
             part = self.c.add("get-tuple-element", made, index=index)
             self.combined(part, x, start, opcode, shape.dimensions[d])
-

@@ -19,7 +19,9 @@ Fails = Callable[[HloModule, list[np.ndarray], int], bool]
 """Whether a program of one result, given these arrays, still shows the difference of the result with this number."""
 
 
-def shrink(module: HloModule, arguments: Sequence[np.ndarray], result: int, fails: Fails) -> tuple[HloModule, list[np.ndarray]]:
+def shrink(
+    module: HloModule, arguments: Sequence[np.ndarray], result: int, fails: Fails
+) -> tuple[HloModule, list[np.ndarray]]:
     """The smallest program found, and its arguments."""
     module = module.clone()
     module.input_output_aliases = []
@@ -70,7 +72,11 @@ def _cut(module: HloModule, arguments: list[np.ndarray], place: int) -> tuple[Hl
     entry = module.entry
     order = entry.post_order()
     instruction = order[len(order) - 1 - place]
-    if instruction.opcode in ("parameter", "tuple", "constant") or not instruction.shape.is_array or not instruction.user_count:
+    if (
+        instruction.opcode in ("parameter", "tuple", "constant")
+        or not instruction.shape.is_array
+        or not instruction.user_count
+    ):
         return None
     value = _value(entry, instruction, arguments)
     new = entry.parameter(len(entry.parameters), instruction.shape.without_layout())
@@ -88,7 +94,9 @@ def _value(entry, instruction: HloInstruction, arguments: list[np.ndarray]) -> n
     return value
 
 
-def _bypass(module: HloModule, arguments: list[np.ndarray], computation: str, name: str) -> tuple[HloModule, list[np.ndarray]] | None:
+def _bypass(
+    module: HloModule, arguments: list[np.ndarray], computation: str, name: str
+) -> tuple[HloModule, list[np.ndarray]] | None:
     module = module.clone()
     found = [i for c in module.computations if c.name == computation for i in c.instructions if i.name == name]
     if not found or found[0].opcode == "parameter":

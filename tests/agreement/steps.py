@@ -122,7 +122,9 @@ class Steps:
 
     # -- what many elements add up to ----------------------------------------------------------------------------------
 
-    def summed(self, x: Value, count: int, start: float, element_type: ElementType | None = None) -> tuple[float, float, int | None]:
+    def summed(
+        self, x: Value, count: int, start: float, element_type: ElementType | None = None
+    ) -> tuple[float, float, int | None]:
         """Bound, error and grid of a sum, in any order, of up to `count` elements of x and a start of grid 2."""
         kind = element_type or x.type
         total = count * x.bound + start
@@ -147,7 +149,9 @@ class Steps:
             return rng.choice(["add", "add", "maximum", "minimum"])
         return rng.choice(["add", "multiply", "maximum", "minimum", "and", "or", "xor"])
 
-    def combine(self, c: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction, plain: bool) -> HloInstruction:
+    def combine(
+        self, c: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction, plain: bool
+    ) -> HloInstruction:
         """opcode(a, b), written in one of several ways."""
         kind, form = a.shape.element_type, self.rng.random()
         if form < 0.2:

@@ -86,7 +86,8 @@ class StructureSteps(Steps):
         inner = self.inside("body", [Value(init[0], start + (turns + 1) * step), *wide], shapes)
         self.steps(rng.randint(1, 5))
         results = [
-            self.tamed(self.newest(p.shape, lambda v: v.is_exact and v.is_usual and v.type is not POWERS)) for p in inner[1:]
+            self.tamed(self.newest(p.shape, lambda v: v.is_exact and v.is_usual and v.type is not POWERS))
+            for p in inner[1:]
         ]
         if len(results) > 1 and results[0].shape == results[1].shape and rng.random() < 0.3:
             results[0], results[1] = results[1], results[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -20,6 +21,12 @@ def agree(client, text, *arguments):
     results = [np.asarray(r) for r in client.compile(module)(*arguments)]
     for result, want in zip(results, expected, strict=True):
         np.testing.assert_array_equal(result, want)
+
+
+def agree_in_bits(client, text, *arguments):
+    module = xla.parse(text)
+    for result, want in zip(client.compile(module)(*arguments), xla.evaluate(module, *arguments), strict=True):
+        assert np.asarray(result).tobytes() == want.tobytes()
 
 
 def test_an_argument_without_elements_that_is_returned(client):
@@ -88,3 +95,32 @@ ENTRY e {{
 }}
 """
     agree(client, text, np.array([0, 1, -1, 2047, 2049, 4099, -32768, 32767, 255], np.int16))
+
+
+def test_denormals_are_moved_as_they_are(client):
+    """Sorting bf16 went through f32 and an instruction that flushes denormals."""
+    text = """HloModule m
+order { a = bf16[] parameter(0)  b = bf16[] parameter(1)  c = bf16[] parameter(2)  d = bf16[] parameter(3)
+        ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+ENTRY e {
+  x = bf16[33] parameter(0)
+  y = bf16[33] parameter(1)
+  s = (bf16[33], bf16[33]) sort(x, y), dimensions={0}, is_stable=true, to_apply=order
+  ROOT r = bf16[33] get-tuple-element(s), index=0
+}
+"""
+    bits = np.random.default_rng(0).integers(0, 1 << 16, (2, 33)).astype(np.uint16)
+    bits[0, ::2] &= 0x807F
+    agree_in_bits(client, text, *bits.view(ml_dtypes.bfloat16))
+
+
+@pytest.mark.parametrize("mantissa", [9, 4, 1])
+def test_reduce_precision_of_f16_denormals(client, mantissa):
+    """They were normal numbers in f32, and flushed as too small."""
+    text = f"""HloModule m
+ENTRY e {{
+  x = f16[4096] parameter(0)
+  ROOT r = f16[4096] reduce-precision(x), exponent_bits=5, mantissa_bits={mantissa}
+}}
+"""
+    agree(client, text, np.arange(0, 4096, dtype=np.uint16).view(np.float16))

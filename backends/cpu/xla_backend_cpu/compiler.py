@@ -51,6 +51,9 @@ _EXPANDED = frozenset(
         "rng-bit-generator",
         "map",
         "topk",
+        "scan",
+        "ragged-dot",
+        "scaled-dot",
     }
 )
 """What the core's expanders write out in other ops."""

@@ -101,7 +101,7 @@ def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Va
     if element_type is ElementType.BF16:
         rounded = b.lshr(b.add(b.add(bits, b.int_(0x7FFF, i32)), _bit(b, bits, 16)), 16)
         quiet = b.or_(b.lshr(bits, 16), b.int_(0x40, i32))
-        return b.bitcast(b.cast("trunc", b.select(is_nan, quiet, rounded), "i16"), "bfloat")
+        return b.cast("trunc", b.select(is_nan, quiet, rounded), "i16")
     format_ = FLOAT_FORMATS[element_type]
     shift = 23 - format_.mantissa_bits
     # Normal results: rebias, round in the bits that fall off, shift.

@@ -60,7 +60,7 @@ class ElementalIrEmitter:
         if element_type in (ElementType.F32, ElementType.F64):
             return value
         if element_type in self.context.abi.native_floats:
-            return self.b.cast("fpext", value, "float")
+            return self.b.cast("fpext", self.b.bitcast(value, _ir_float(element_type)), "float")
         return widen_to_f32(self.b, value, element_type)
 
     def narrow(self, value: Value, element_type: ElementType) -> Value:
@@ -72,7 +72,8 @@ class ElementalIrEmitter:
         if value.type == "double":
             value = round_to_odd(self.b, value)
         if element_type in self.context.abi.native_floats:
-            return self.b.cast("fptrunc", value, register_type(element_type))
+            narrow = self.b.cast("fptrunc", value, _ir_float(element_type))
+            return self.b.bitcast(narrow, register_type(element_type))
         return narrow_from_f32(self.b, value, element_type)
 
     # -- conversion --------------------------------------------------------------------------------------------------
@@ -254,6 +255,11 @@ def _compare(e: ElementalIrEmitter, instruction: HloInstruction, operands: Seque
     return b.fcmp(_FLOAT_PREDICATES[direction], e.widen(lhs, element_type), e.widen(rhs, element_type))
 
 
+def _ir_float(element_type: ElementType) -> str:
+    """LLVM's own type of a 16-bit float."""
+    return "bfloat" if element_type is ElementType.BF16 else "half"
+
+
 def _total_order(e: ElementalIrEmitter, value: Value) -> Value:
     """An integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     bits = type_bits(value.type)
@@ -270,9 +276,8 @@ def _reduce_precision(
     element_type = instruction.shape.element_type
     value = operands[0]
     assert isinstance(value, Value)
-    wide = e.widen(value, element_type)
     exponent, mantissa = instruction.attribute("exponent_bits"), instruction.attribute("mantissa_bits")
-    return e.narrow(reduce_precision(e.b, wide, exponent, mantissa), element_type)
+    return reduce_precision(e.b, value, element_type, exponent, mantissa)
 
 
 @elemental("stochastic-convert")

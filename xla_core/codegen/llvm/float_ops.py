@@ -1,4 +1,4 @@
-"""What elementwise ops mean for floats. Operands and results are all f32 or all f64."""
+"""What elementwise ops mean for floats. Operands and results are all f32 or all f64, but for reduce_precision's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from xla_core.codegen.llvm.builder import IrBuilder, Value
 from xla_core.codegen.llvm.math import MATH, MathEmitter
-from xla_core.codegen.llvm.types import type_bits
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
 
 __all__ = ["FLOAT_OPS", "reduce_precision"]
 
@@ -49,16 +50,22 @@ def _sign(m: MathEmitter, x: Value) -> Value:
 FLOAT_OPS["sign"] = _sign
 
 
-def reduce_precision(b: IrBuilder, x: Value, exponent_bits: int, mantissa_bits: int) -> Value:
+def reduce_precision(
+    b: IrBuilder, x: Value, element_type: ElementType, exponent_bits: int, mantissa_bits: int
+) -> Value:
     """X rounded to a format of so many bits: ties to even, too large to infinity, too small to zero; NaN stays
-    where there is a mantissa to hold it.
+    where there is a mantissa to hold it. On the bits of x's own type: a denormal is rounded at its own last place.
+
+    Raises UnimplementedError for formats without IEEE's infinities.
     """
-    width = type_bits(x.type)
-    own_mantissa = 52 if width == 64 else 23
-    own_exponent = width - 1 - own_mantissa
+    if element_type not in _FIELDS:
+        raise UnimplementedError(f"reduce-precision of {element_type} has no LLVM emission", op="reduce-precision")
+    own_exponent, own_mantissa = _FIELDS[element_type]
+    width = 1 + own_exponent + own_mantissa
     type_ = f"i{width}"
-    bits = b.bitcast(x, type_)
-    sign_mask = 1 << width - 1
+    before = bits = b.bitcast(x, type_)
+    sign_mask, field = 1 << width - 1, ((1 << own_exponent) - 1) << own_mantissa
+    sign = b.binary("and", bits, b.int_(-sign_mask, type_))
     if mantissa_bits < own_mantissa:
         shift = own_mantissa - mantissa_bits
         last = b.binary("and", b.lshr(bits, shift), b.int_(1, type_))
@@ -66,12 +73,15 @@ def reduce_precision(b: IrBuilder, x: Value, exponent_bits: int, mantissa_bits: 
         bits = b.binary("and", bits, b.int_(-(1 << shift), type_))
     if exponent_bits < own_exponent:
         own_bias, bias = (1 << own_exponent - 1) - 1, (1 << exponent_bits - 1) - 1
-        field = ((1 << own_exponent) - 1) << own_mantissa
         exponent = b.binary("and", bits, b.int_(field, type_))
-        sign = b.binary("and", bits, b.int_(-sign_mask, type_))
         over = b.icmp("ugt", exponent, b.int_((own_bias + bias) << own_mantissa, type_))
         under = b.icmp("ule", exponent, b.int_((own_bias - bias) << own_mantissa, type_))
         bits = b.select(over, b.or_(sign, b.int_(field, type_)), bits)
         bits = b.select(under, sign, bits)
-    nan = x if mantissa_bits else b.intrinsic("copysign", b.like(float("inf"), x), x)
-    return b.select(b.fcmp("uno", x, x), nan, b.bitcast(bits, x.type))
+    is_nan = b.icmp("ugt", b.binary("and", before, b.int_(sign_mask - 1, type_)), b.int_(field, type_))
+    nan = before if mantissa_bits else b.or_(sign, b.int_(field, type_))
+    return b.bitcast(b.select(is_nan, nan, bits), x.type)
+
+
+_FIELDS = {ElementType.F64: (11, 52), ElementType.F32: (8, 23), ElementType.F16: (5, 10), ElementType.BF16: (8, 7)}
+"""Bits of exponent and mantissa."""

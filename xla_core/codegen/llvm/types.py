@@ -13,7 +13,8 @@ from xla_core.hlo.element_type import ElementType
 
 __all__ = ["constant_text", "float_constant", "is_float_type", "register_type", "storage_type", "type_bits"]
 
-_FLOATS = {ElementType.F16: "half", ElementType.BF16: "bfloat", ElementType.F32: "float", ElementType.F64: "double"}
+# bf16 is held as its bits: moving a `bfloat` may go through f32 and back, by instructions that flush denormals.
+_FLOATS = {ElementType.F16: "half", ElementType.F32: "float", ElementType.F64: "double"}
 _FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
@@ -71,10 +72,11 @@ def constant_text(element_type: ElementType, value: Any) -> str:
                 bits = (bits & 0x80000000) << 32 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29
             return f"0x{bits:016X}"
         return float_constant(type_, float(value))
-    if type_ in ("half", "bfloat"):
-        return f"0x{'H' if type_ == 'half' else 'R'}{int(np.asarray(value).view(np.uint16)):04X}"
+    if type_ == "half":
+        return f"0xH{int(np.asarray(value).view(np.uint16)):04X}"
     if element_type is ElementType.PRED:
         return "true" if value else "false"
     if element_type.is_integral:
         return str(int(value))
-    return str(int(np.asarray(value).view(np.uint8)) & (1 << element_type.bit_width) - 1)  # the bits of a small float
+    unsigned = np.uint16 if element_type is ElementType.BF16 else np.uint8
+    return str(int(np.asarray(value).view(unsigned)) & (1 << element_type.bit_width) - 1)  # the bits of a small float

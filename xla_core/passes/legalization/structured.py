@@ -14,12 +14,14 @@ from xla_core.passes.batchnorm_expander import BatchNormExpander
 from xla_core.passes.cholesky_expander import CholeskyExpander
 from xla_core.passes.expander import OpExpander, scalar_computation
 from xla_core.passes.gather_expander import GatherExpander
+from xla_core.passes.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.logistic_expander import LogisticExpander
 from xla_core.passes.reduce_window_rewriter import ReduceWindowRewriter
 from xla_core.passes.rewriter import Builder, Rule
 from xla_core.passes.rng_bit_generator_expander import RngBitGeneratorExpander
 from xla_core.passes.rng_expander import RngExpander
+from xla_core.passes.scan_expander import ScanExpander
 from xla_core.passes.scatter_expander import ScatterExpander
 from xla_core.passes.select_and_scatter_expander import SelectAndScatterExpander
 from xla_core.passes.topk_decomposer import TopkDecomposer
@@ -46,9 +48,12 @@ for _expander in (
     CholeskyExpander(),
     GatherExpander(),
     LogisticExpander(),
+    RaggedDotExpander(),
     ReduceWindowRewriter(),
     RngBitGeneratorExpander(),
     RngExpander(),
+    ScaledDotExpander(),
+    ScanExpander(),
     ScatterExpander(),
     SelectAndScatterExpander(),
     TopkDecomposer(),

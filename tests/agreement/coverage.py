@@ -1,0 +1,78 @@
+"""What random programs are made of: how many of them have each HLO op at each element type.
+
+python -m tests.agreement.coverage --programs 2000
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+from collections.abc import Iterable
+
+from tests.agreement.checking import seeded
+from tests.agreement.generator import RandomProgram
+from xla_core.hlo import OPS, ElementType, HloInstruction, Shape
+
+__all__ = ["EXCLUDED", "counted", "missing"]
+
+EXCLUDED = {
+    "infeed": "feeds", "outfeed": "feeds", "send": "channels", "send-done": "channels", "recv": "channels",
+    "recv-done": "channels", "all-reduce": "several devices", "all-reduce-start": "several devices",
+    "all-reduce-done": "several devices", "all-gather": "several devices", "all-gather-start": "several devices",
+    "all-gather-done": "several devices", "reduce-scatter": "several devices", "all-to-all": "several devices",
+    "ragged-all-to-all": "several devices", "collective-broadcast": "several devices",
+    "collective-reduce": "several devices", "collective-permute": "several devices",
+    "collective-permute-start": "several devices", "collective-permute-done": "several devices",
+    "partition-id": "several devices", "replica-id": "several devices", "domain": "only partitioners make it",
+    "custom-call": "tested with what is called", "async-update": "the same as async-done here",
+    "rng-get-and-update-state": "only the expander of rng makes it", "dynamic-reshape": "dynamic shapes",
+    "set-dimension-size": "dynamic shapes", "bitcast": "only compilers make it", "copy-start": "only compilers make it",
+    "copy-done": "only compilers make it",
+}  # fmt: skip
+"""Ops that no random program has, and why."""
+
+
+def counted(programs: Iterable[RandomProgram]) -> dict[str, collections.Counter[ElementType]]:
+    """In how many programs each op is, by the element types of its operands or result."""
+    table: dict[str, collections.Counter[ElementType]] = {opcode: collections.Counter() for opcode in OPS}
+    for program in programs:
+        seen = {
+            (instruction.opcode, element_type)
+            for computation in program.module.post_order()
+            for instruction in computation.instructions
+            for element_type in _types(instruction)
+        }
+        for opcode, element_type in seen:
+            table[opcode][element_type] += 1
+    return table
+
+
+def _types(instruction: HloInstruction) -> set[ElementType]:
+    first = instruction.operands[:1] if instruction.opcode != "select" else instruction.operands[1:2]
+    shapes: list[Shape] = [instruction.shape, *(o.shape for o in first)]
+    return {leaf.element_type for shape in shapes for leaf in shape.leaves()}
+
+
+def missing(table: dict[str, collections.Counter[ElementType]]) -> list[str]:
+    """Ops that should be drawn, and never are."""
+    return [opcode for opcode, types in table.items() if not types and opcode not in EXCLUDED]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--programs", type=int, default=2000)
+    parser.add_argument("--start", type=int, default=0)
+    given = parser.parse_args()
+    table = counted(seeded(seed) for seed in range(given.start, given.start + given.programs))
+    types = [t for t in ElementType if t.is_array]
+    print(" " * 22 + " ".join(f"{t.value[:6]:>6}" for t in types))
+    for opcode, counts in table.items():
+        if opcode not in EXCLUDED:
+            print(f"{opcode[:21]:22}" + " ".join(f"{counts[t] or '-':>6}" for t in types))
+    for opcode, reason in EXCLUDED.items():
+        print(f"{opcode[:21]:22}none: {reason}")
+    print(f"{given.programs} programs; never drawn: {', '.join(missing(table)) or 'nothing'}")
+
+
+if __name__ == "__main__":
+    main()
