@@ -51,6 +51,16 @@ class QuantizedType:
     storage_max: int | None = None
     block_sizes: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def storage_range(self) -> tuple[int, int]:
+        """The least and the largest stored integer."""
+        bits = int(self.storage.lstrip("ui"))
+        low, high = (0, (1 << bits) - 1) if self.storage.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
+        return (
+            low if self.storage_min is None else self.storage_min,
+            high if self.storage_max is None else self.storage_max,
+        )
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TensorType:

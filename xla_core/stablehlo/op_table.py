@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from xla_core.errors import AlreadyExistsError, UnimplementedError
 from xla_core.hlo.op_table import lookup as hlo_op
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.type_constraints import TENSOR, TENSOR_OR_PER_AXIS, TypeConstraint
+from xla_core.stablehlo.type_constraints import ANY_TENSOR, TENSOR, TypeConstraint
 
 if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
@@ -185,12 +185,13 @@ def define(
     """Puts an op into the table.
 
     Operands and results given as a string are names apart by spaces, with `*` (variadic), `?` (optional) or `!`
-    (static) behind them; operands take `types`, results `result_types`, by default `types`. What an op means is, without a `doc`, what the HLO op that it becomes means.
+    (static) behind them; operands take `types`, results `result_types`, by default `types`. What an op means is,
+    without a `doc`, what the HLO op that it becomes means.
     """
     if name in OPS:
         raise AlreadyExistsError(f"op {name!r} is in the table already")
     if types is None:
-        types = TENSOR_OR_PER_AXIS if name.startswith("chlo.") else TENSOR
+        types = ANY_TENSOR if name.startswith("chlo.") else TENSOR
     lowering = inspect.getdoc(lower) or ""
     op = OpDef(
         name=name,

@@ -16,7 +16,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import QuantizedType, TensorType
 from xla_core.stablehlo.op_table import OpDef, Trait
-from xla_core.stablehlo.type_conversion import element_type, shape_of
+from xla_core.stablehlo.type_conversion import shape_of
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.lowering import LoweringContext
@@ -82,22 +82,11 @@ def quantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> H
     source = shape_of(expressed(type))
     scale, zero = _parameters(ctx, type, source)
     rounded = ctx.add("round-nearest-even", ctx.add("divide", ctx.convert(value, source), scale))
-    low, high = storage_range(quantized)
+    low, high = quantized.storage_range
     bounds = (ctx.constant(np.asarray(b).astype(source.dtype), Shape(source.element_type)) for b in (low, high))
     lower, upper = bounds
     clamped = ctx.add("clamp", lower, ctx.add("add", rounded, zero), upper)
     return ctx.convert(clamped, shape_of(type))
-
-
-def storage_range(type: QuantizedType) -> tuple[int, int]:
-    """The least and the greatest stored value."""
-    storage = element_type(type.storage)
-    bits = storage.bit_width
-    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if storage.is_signed else (0, (1 << bits) - 1)
-    return (
-        low if type.storage_min is None else type.storage_min,
-        high if type.storage_max is None else type.storage_max,
-    )
 
 
 def _parameters(ctx: LoweringContext, type: TensorType, shape: Shape) -> tuple[HloInstruction, HloInstruction]:

@@ -10,22 +10,39 @@ from xla_core.stablehlo import ir
 
 __all__ = [
     "ANY",
+    "ANY_TENSOR",
     "COMPLEX",
+    "COMPLEX_PART",
     "ELEMENTWISE_FLOAT",
     "FLOAT",
     "FLOAT_OR_COMPLEX",
+    "FLOAT_OR_QUANTIZED",
+    "I32",
     "INDEX_VECTOR",
     "INTEGER",
+    "INTEGER_OR_INDEX",
     "INTEGER_SCALAR",
     "NUMBER",
+    "PLAIN_FLOAT_OR_COMPLEX",
     "PRED",
     "PRED_OR_INTEGER",
     "QUANTIZED",
+    "SCALAR",
     "SHAPE_VECTOR",
     "SIGNED_NUMBER",
+    "SIGNED_REAL",
+    "STATIC_INTEGERS",
+    "STATIC_INTEGER_MATRIX",
+    "STATIC_NUMBER",
+    "STATIC_OR_BOUNDED",
+    "STATIC_OR_PER_AXIS",
+    "STATIC_TENSOR",
     "TENSOR",
+    "TENSOR_OR_PER_AXIS",
     "TOKEN",
     "TUPLE",
+    "UI32",
+    "UNQUANTIZED",
     "Elements",
     "TypeConstraint",
     "elements_of",
@@ -40,30 +57,48 @@ class Elements(enum.Flag):
     UNSIGNED = enum.auto()
     FLOAT = enum.auto()
     COMPLEX = enum.auto()
-    QUANTIZED = enum.auto()
+    QUANTIZED = enum.auto()  # one scale for the whole tensor
+    PER_AXIS = enum.auto()  # quantized, with a scale for each index of a dimension
     INDEX = enum.auto()
     OTHER = enum.auto()
 
     INTEGER = SIGNED | UNSIGNED
-    ALL = PRED | SIGNED | UNSIGNED | FLOAT | COMPLEX | QUANTIZED | INDEX
+    ALL = PRED | SIGNED | UNSIGNED | FLOAT | COMPLEX | QUANTIZED | PER_AXIS | INDEX
 
 
-_NAMES = {
-    Elements.PRED: "pred (i1)",
-    Elements.SIGNED: "signed integer",
-    Elements.UNSIGNED: "unsigned integer",
-    Elements.FLOAT: "floating-point",
-    Elements.COMPLEX: "complex",
-    Elements.QUANTIZED: "quantized",
-    Elements.INDEX: "index",
-}
+_FLOAT = (Elements.FLOAT, "4/6/8/16/32/64-bit float")
+_PRED = (Elements.PRED, "bool")
+_INTEGERS = (
+    (Elements.INTEGER, "2/4/8/16/32/64-bit integer"),
+    (Elements.SIGNED, "2/4/8/16/32/64-bit signless integer"),
+    (Elements.UNSIGNED, "2/4/8/16/32/64-bit unsigned integer"),
+)
+_REST = (
+    (Elements.COMPLEX, "complex type with 32/64-bit float elements"),
+    (Elements.QUANTIZED, "per-tensor integer quantized"),
+    (Elements.PER_AXIS, "per-axis integer quantized"),
+)
+_INDEX = (Elements.INDEX, "index")
+
+
+def _kinds(elements: Elements) -> list[str]:
+    """What StableHLO's diagnostics call the kinds, in their order."""
+    first = [_FLOAT, _PRED, *_INTEGERS]
+    if not all(k in elements for k in (Elements.FLOAT, Elements.PRED, Elements.COMPLEX)):
+        first = [_INDEX, _PRED, *_INTEGERS, _FLOAT]
+    names = []
+    for kind, name in (*first, *_REST):
+        if kind in elements:
+            names.append(name)
+            elements &= ~kind
+    return names
 
 
 @functools.lru_cache(maxsize=4096)
 def elements_of(element: str | ir.QuantizedType) -> Elements:
     """The kind of an element type in MLIR's spelling."""
     if isinstance(element, ir.QuantizedType):
-        return Elements.QUANTIZED
+        return _quantized(element)
     if element == "i1":
         return Elements.PRED
     if element == "index":
@@ -79,42 +114,82 @@ def elements_of(element: str | ir.QuantizedType) -> Elements:
     return Elements.OTHER
 
 
+def _quantized(element: ir.QuantizedType) -> Elements:
+    """OTHER for what StableHLO has no tensors of: blocks of scales, zero points beyond the storage's range."""
+    low, high = element.storage_range
+    if element.block_sizes or any(not low <= zero <= high for zero in element.zero_points):
+        return Elements.OTHER
+    return Elements.QUANTIZED if element.axis is None else Elements.PER_AXIS
+
+
 _SMALL_FLOATS = "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU"
 _FLOATS = frozenset((*_SMALL_FLOATS.split(), "bf16", "f16", "f32", "f64", "tf32"))
 
 
 @dataclasses.dataclass(frozen=True)
 class TypeConstraint:
-    """Types that an operand may have: tensors of `elements` (and of `rank`), or others by their class."""
+    """Types that an operand may have: tensors of `elements`, or others by their class.
+
+    `rank` and `static` bound the shape (with `bounded`, one dimension may be unknown but for its bound); `only` names
+    the element types where the kind doesn't say enough; `unranked` tensors are taken too.
+    """
 
     elements: Elements = Elements.ALL
     rank: int | None = None
     static: bool = False
     classes: tuple[type, ...] = ()
+    bounded: bool = False
+    unranked: bool = False
+    only: tuple[str, ...] | None = None
 
     def accepts(self, type: ir.Type) -> bool:
         if not isinstance(type, ir.TensorType):
             # An unranked tensor, or a buffer, is the reader's OpaqueType.
-            return isinstance(type, self.classes)
+            return isinstance(type, self.classes) or (self.unranked and _is_unranked(type))
         if not (_elements_cached(type.element) & self.elements._value_):
             return False
         if self.rank is not None and len(type.shape) != self.rank:
             return False
-        return not self.static or type.is_static
+        if isinstance(type.element, ir.QuantizedType) and not _has_axis(type, type.element):
+            return False
+        if self.only is not None and type.element not in self.only:
+            return False
+        return not self.static or type.is_static or (self.bounded and _has_one_bounded_dimension(type))
 
     def __str__(self) -> str:
+        classes = [c.__name__.removesuffix("Type").lower() for c in self.classes]
         if not self.elements:
-            return " or ".join(c.__name__.removesuffix("Type").lower() for c in self.classes)
-        kinds = [name for kind, name in _NAMES.items() if kind in self.elements]
-        head = (
-            "ranked tensor"
-            if self.rank is None
-            else f"{self.rank}D tensor"
-            if self.rank != 1
-            else "1-dimensional tensor"
-        )
-        text = f"{'statically shaped ' if self.static else ''}{head} of {' or '.join(kinds)} values"
-        return text + "".join(f" or {c.__name__.removesuffix('Type').lower()}" for c in self.classes)
+            return " or ".join(classes)
+        kinds = _kinds(self.elements) if self.only is None else [_names_of(self.only)]
+        return " or ".join([f"{self._head()} of {' or '.join(kinds)} values", *classes])
+
+    def _head(self) -> str:
+        if self.bounded:
+            return "statically shaped or single bounded dimension tensor"
+        if not self.static:
+            return f"{self.rank}D tensor" if self.rank is not None else "tensor" if self.unranked else "ranked tensor"
+        return f"statically shaped {self.rank}-dimensional tensor" if self.rank else "statically shaped tensor"
+
+
+def _is_unranked(type: ir.Type) -> bool:
+    return isinstance(type, ir.OpaqueType) and type.text.startswith("tensor<*")
+
+
+def _has_axis(type: ir.TensorType, element: ir.QuantizedType) -> bool:
+    """A per-axis type's dimension is one of the tensor's, and has as many elements as there are scales."""
+    if element.axis is None:
+        return True
+    return element.axis < type.rank and type.shape[element.axis] in (ir.DYNAMIC, len(element.scales))
+
+
+def _has_one_bounded_dimension(type: ir.TensorType) -> bool:
+    return type.shape.count(ir.DYNAMIC) == 1 == sum(bound is not None for bound in type.bounds)
+
+
+def _names_of(only: tuple[str, ...]) -> str:
+    """`32/64-bit float`, `32-bit signless integer`."""
+    kind = {"f": "float", "u": "unsigned integer", "i": "signless integer"}[only[0][0]]
+    return f"{'/'.join(t.lstrip('fui') for t in only)}-bit {kind}"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -125,17 +200,35 @@ def _elements_cached(element: str | ir.QuantizedType) -> int:
 
 
 E = Elements
-TENSOR = TypeConstraint()
+_PER_TENSOR = E.PRED | E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED
+TENSOR = TypeConstraint(_PER_TENSOR)
+ANY_TENSOR = TypeConstraint(_PER_TENSOR | E.PER_AXIS, unranked=True)
+STATIC_TENSOR = TypeConstraint(_PER_TENSOR, static=True)
+TENSOR_OR_PER_AXIS = TypeConstraint(_PER_TENSOR | E.PER_AXIS)
+SCALAR = TypeConstraint(_PER_TENSOR, rank=0)
+UNQUANTIZED = TypeConstraint(E.PRED | E.INTEGER | E.FLOAT | E.COMPLEX)
+STATIC_OR_PER_AXIS = TypeConstraint(_PER_TENSOR | E.PER_AXIS, static=True)
+STATIC_OR_BOUNDED = TypeConstraint(_PER_TENSOR | E.PER_AXIS, static=True, bounded=True)
+STATIC_NUMBER = TypeConstraint(E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED, static=True)
+STATIC_INTEGERS = TypeConstraint(E.INTEGER, rank=1, static=True)
+STATIC_INTEGER_MATRIX = TypeConstraint(E.INTEGER, rank=2, static=True)
+INTEGER_OR_INDEX = TypeConstraint(E.INTEGER | E.INDEX)
+SIGNED_REAL = TypeConstraint(E.SIGNED | E.FLOAT | E.QUANTIZED)
+FLOAT_OR_QUANTIZED = TypeConstraint(E.FLOAT | E.QUANTIZED | E.PER_AXIS)
 PRED = TypeConstraint(E.PRED)
 INTEGER = TypeConstraint(E.INTEGER)
+I32 = TypeConstraint(E.SIGNED, only=("i32",))
+UI32 = TypeConstraint(E.UNSIGNED, only=("ui32",))
 PRED_OR_INTEGER = TypeConstraint(E.PRED | E.INTEGER)
 FLOAT = TypeConstraint(E.FLOAT)
 ELEMENTWISE_FLOAT = TypeConstraint(E.FLOAT | E.QUANTIZED)
 COMPLEX = TypeConstraint(E.COMPLEX)
+COMPLEX_PART = TypeConstraint(E.FLOAT, only=("f32", "f64"))
 FLOAT_OR_COMPLEX = TypeConstraint(E.FLOAT | E.COMPLEX | E.QUANTIZED)
+PLAIN_FLOAT_OR_COMPLEX = TypeConstraint(E.FLOAT | E.COMPLEX)
 SIGNED_NUMBER = TypeConstraint(E.SIGNED | E.FLOAT | E.COMPLEX | E.QUANTIZED)
 NUMBER = TypeConstraint(E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED)
-QUANTIZED = TypeConstraint(E.QUANTIZED)
+QUANTIZED = TypeConstraint(E.QUANTIZED | E.PER_AXIS)
 INTEGER_SCALAR = TypeConstraint(E.INTEGER, rank=0)
 SHAPE_VECTOR = TypeConstraint(E.INTEGER | E.INDEX, rank=1)
 INDEX_VECTOR = TypeConstraint(E.INTEGER | E.INDEX, rank=1, static=True)

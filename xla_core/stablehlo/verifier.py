@@ -116,7 +116,7 @@ def _check_values(
     else:
         constraints = _spread(values, given)
     for index, (value, type) in enumerate(zip(constraints, types, strict=False)):
-        if not value.types.accepts(type) and not _unranked(type):
+        if not value.types.accepts(type):
             fail(op, f"{what} #{index} must be {value.types}, but got '{type}'")
 
 
@@ -130,10 +130,6 @@ def _spread(values: Sequence[Values], given: int) -> list[Values]:
     for value in values:
         out += [value] if value.arity is Arity.ONE else [value] * (given - len(single))
     return out
-
-
-def _unranked(type: ir.Type) -> bool:
-    return isinstance(type, ir.OpaqueType) and type.text.startswith("tensor<*")
 
 
 # -- attributes ------------------------------------------------------------------------------------------------------

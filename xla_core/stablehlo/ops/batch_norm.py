@@ -17,11 +17,11 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.ops.common import INDEX, tensor
-from xla_core.stablehlo.type_constraints import FLOAT, Elements, TypeConstraint
+from xla_core.stablehlo.type_constraints import ELEMENTWISE_FLOAT, Elements, TypeConstraint
 
 __all__: list[str] = []
 
-_FLOAT_1D = TypeConstraint(Elements.FLOAT, rank=1)
+_FLOAT_1D = TypeConstraint(Elements.FLOAT | Elements.QUANTIZED, rank=1)
 _NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}
 
 
@@ -86,8 +86,8 @@ def _lower_norm_grad(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction)
 
 define(
     "stablehlo.batch_norm_training",
-    (Values("operand", FLOAT), Values("scale", _FLOAT_1D), Values("offset", _FLOAT_1D)),
-    "output batch_mean batch_var",
+    (Values("operand", ELEMENTWISE_FLOAT), Values("scale", _FLOAT_1D), Values("offset", _FLOAT_1D)),
+    (Values("output", ELEMENTWISE_FLOAT), Values("batch_mean", _FLOAT_1D), Values("batch_var", _FLOAT_1D)),
     rule=_norm_training_rule,
     lower=_lower_norm_training,
     attributes=_NORM,
@@ -98,7 +98,8 @@ define(
 )
 define(
     "stablehlo.batch_norm_inference",
-    (Values("operand", FLOAT), *(Values(n, _FLOAT_1D) for n in ("scale", "offset", "mean", "variance"))),
+    (Values("operand", ELEMENTWISE_FLOAT), *(Values(n, _FLOAT_1D) for n in ("scale", "offset", "mean", "variance"))),
+    result_types=ELEMENTWISE_FLOAT,
     rule=_norm_inference_rule,
     lower=_lower_norm_inference,
     attributes=_NORM,
@@ -110,11 +111,11 @@ define(
 define(
     "stablehlo.batch_norm_grad",
     (
-        Values("operand", FLOAT),
+        Values("operand", ELEMENTWISE_FLOAT),
         *(Values(n, _FLOAT_1D) for n in ("scale", "mean", "variance")),
-        Values("grad_output", FLOAT),
+        Values("grad_output", ELEMENTWISE_FLOAT),
     ),
-    "grad_operand grad_scale grad_offset",
+    (Values("grad_operand", ELEMENTWISE_FLOAT), Values("grad_scale", _FLOAT_1D), Values("grad_offset", _FLOAT_1D)),
     rule=_norm_grad_rule,
     lower=_lower_norm_grad,
     attributes=_NORM,

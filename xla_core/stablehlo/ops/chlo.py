@@ -21,12 +21,14 @@ from xla_core.stablehlo.op_table import Attribute, Kind, Lower, Values, define
 from xla_core.stablehlo.ops.common import elementwise, ints, same_type, tensor
 from xla_core.stablehlo.ops.data_movement import broadcast_in_dim
 from xla_core.stablehlo.type_constraints import (
+    ANY_TENSOR,
+    COMPLEX,
     FLOAT,
-    FLOAT_OR_COMPLEX,
     INTEGER,
+    PLAIN_FLOAT_OR_COMPLEX,
     PRED,
-    TENSOR,
-    Elements,
+    PRED_OR_INTEGER,
+    STATIC_TENSOR,
     TypeConstraint,
 )
 from xla_core.stablehlo.type_conversion import shape_of
@@ -48,7 +50,7 @@ def formula(function: Callable[..., Expression], *, through_f32: bool = True) ->
 # -- functions of one operand ----------------------------------------------------------------------------------------
 
 for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan"):
-    define(f"chlo.{_name}", "operand", rule=same_type, lower=elementwise(_name), types=FLOAT_OR_COMPLEX)
+    define(f"chlo.{_name}", "operand", rule=same_type, lower=elementwise(_name), types=PLAIN_FLOAT_OR_COMPLEX)
 define("chlo.erf", "operand", rule=same_type, lower=elementwise("erf"), types=FLOAT)
 
 
@@ -74,7 +76,7 @@ def _asin_acos_kernel(z: Expression) -> Expression:
 
 
 _FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
-    ("bessel_i1e", special_functions.bessel_i1e, FLOAT),
+    ("bessel_i1e", special_functions.bessel_i1e, PLAIN_FLOAT_OR_COMPLEX),
     ("digamma", special_functions.digamma, FLOAT),
     ("erf_inv", special_functions.erf_inv, FLOAT),
     ("erfc", special_functions.erfc, FLOAT),
@@ -84,9 +86,9 @@ for _name, _function, _types in _FORMULAS:
     define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function), types=_types)
 
 _PLAIN_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
-    ("square", _square, TENSOR),
-    ("conj", _conj, TENSOR),
-    ("_asin_acos_kernel", _asin_acos_kernel, TypeConstraint(Elements.COMPLEX)),
+    ("square", _square, PLAIN_FLOAT_OR_COMPLEX),
+    ("conj", _conj, PLAIN_FLOAT_OR_COMPLEX),
+    ("_asin_acos_kernel", _asin_acos_kernel, COMPLEX),
 )
 for _name, _function, _types in _PLAIN_FORMULAS:
     define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function, through_f32=False), types=_types)
@@ -105,10 +107,10 @@ for _name, _infinite, _function in (
     define(
         f"chlo.{_name}",
         "operand",
-        (Values("result", PRED),),
         rule=_predicate_rule,
         lower=formula(_function, through_f32=False),
         types=FLOAT,
+        result_types=PRED,
         doc=f"Whether the element is {_infinite}.",
     )
 
@@ -174,6 +176,7 @@ define(
     "chlo.constant",
     "",
     "output",
+    result_types=STATIC_TENSOR,
     lower=_lower_constant,
     attributes={"value": Attribute(Kind.ELEMENTS)},
     doc="The value of the attribute `value`.",
@@ -282,16 +285,21 @@ for _name, _inner in (
     ("zeta", formula(special_functions.zeta)),
 ):
     define(
-        f"chlo.broadcast_{_name}", "lhs rhs", rule=_broadcast_rule(), lower=_lower_broadcast(_inner), attributes=_DIMS
+        f"chlo.broadcast_{_name}",
+        "lhs rhs",
+        rule=_broadcast_rule(),
+        lower=_lower_broadcast(_inner),
+        types={"and": PRED_OR_INTEGER, "or": PRED_OR_INTEGER, "xor": PRED_OR_INTEGER, "zeta": FLOAT}.get(_name),
+        attributes=_DIMS,
     )
 
 define(
     "chlo.broadcast_complex",
     "lhs rhs",
-    (Values("result", TENSOR),),
     rule=_broadcast_rule(lambda e: f"complex<{e}>"),
     lower=_lower_broadcast(elementwise("complex")),
     types=FLOAT,
+    result_types=COMPLEX,
     attributes=_DIMS,
 )
 
@@ -305,6 +313,7 @@ def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: Hl
 define(
     "chlo.broadcast_compare",
     "lhs rhs",
+    result_types=PRED,
     rule=_broadcast_rule(lambda e: "i1"),
     lower=_lower_broadcast(_lower_compare),
     attributes={
@@ -315,7 +324,7 @@ define(
 )
 define(
     "chlo.broadcast_select",
-    (Values("pred", PRED), Values("on_true"), Values("on_false")),
+    (Values("pred", PRED), Values("on_true", ANY_TENSOR), Values("on_false", ANY_TENSOR)),
     rule=_broadcast_rule(first=1),
     lower=_lower_broadcast(elementwise("select")),
 )

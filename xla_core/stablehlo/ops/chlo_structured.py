@@ -19,7 +19,7 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
 from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import dot_attributes
-from xla_core.stablehlo.type_constraints import INTEGER, TENSOR
+from xla_core.stablehlo.type_constraints import ANY_TENSOR, INTEGER
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__: list[str] = []
@@ -55,7 +55,7 @@ def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Se
 define(
     "chlo.top_k",
     "operand",
-    (Values("values"), Values("indices", INTEGER)),
+    (Values("values", ANY_TENSOR), Values("indices", ANY_TENSOR)),
     rule=_top_k_rule,
     lower=_lower_top_k,
     attributes={"k": Attribute(Kind.INT, minimum=0), "is_stable": Attribute(Kind.BOOL, True)},
@@ -163,8 +163,8 @@ def _write_at(
 
 define(
     "chlo.scan",
-    (Values("inputs", TENSOR, Arity.VARIADIC), Values("inits", TENSOR, Arity.VARIADIC)),
-    (Values("outputs", TENSOR, Arity.VARIADIC), Values("carries", TENSOR, Arity.VARIADIC)),
+    (Values("inputs", ANY_TENSOR, Arity.VARIADIC), Values("inits", ANY_TENSOR, Arity.VARIADIC)),
+    (Values("outputs", ANY_TENSOR, Arity.VARIADIC), Values("carries", ANY_TENSOR, Arity.VARIADIC)),
     rule=_scan_rule,
     lower=_lower_scan,
     regions=1,
@@ -334,7 +334,7 @@ def _prefix_dimensions(dims: RaggedDotDimensionNumbers, rank: int, count: int, r
 
 define(
     "chlo.ragged_dot",
-    (Values("lhs"), Values("rhs"), Values("group_sizes", INTEGER)),
+    (Values("lhs", ANY_TENSOR), Values("rhs", ANY_TENSOR), Values("group_sizes", INTEGER)),
     rule=_ragged_dot_rule,
     lower=_lower_ragged_dot,
     attributes={

@@ -30,7 +30,7 @@ from xla_core.stablehlo.ops.replica_groups import (
     check_groups,
     collective_attributes,
 )
-from xla_core.stablehlo.type_constraints import TENSOR
+from xla_core.stablehlo.type_constraints import TENSOR, UI32
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__: list[str] = []
@@ -438,6 +438,7 @@ define(
     rule=_id_rule,
     lower=_lower_id("partition-id"),
     doc="The number of the partition that runs this, as ui32.",
+    result_types=UI32,
 )
 define(
     "stablehlo.replica_id",
@@ -445,4 +446,5 @@ define(
     rule=_id_rule,
     lower=_lower_id("replica-id"),
     doc="The number of the replica that runs this, as ui32.",
+    result_types=UI32,
 )

@@ -12,8 +12,9 @@ from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, define
+from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.ops.common import PRECISION, tensor
+from xla_core.stablehlo.type_constraints import TENSOR_OR_PER_AXIS
 
 __all__ = ["check_precision", "check_result_shape", "dot_attributes"]
 
@@ -124,7 +125,8 @@ def _lower_dot_general(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs
 
 define(
     "stablehlo.dot_general",
-    "lhs rhs",
+    (Values("lhs"), Values("rhs", TENSOR_OR_PER_AXIS)),
+    result_types=TENSOR_OR_PER_AXIS,
     rule=_dot_general_rule,
     lower=_lower_dot_general,
     attributes={

@@ -10,7 +10,7 @@ from xla_core.stablehlo.compatibility import compatible, fail, types_text
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.type_constraints import ANY, TOKEN, Elements, TypeConstraint
+from xla_core.stablehlo.type_constraints import ANY, I32, PRED, TOKEN
 
 __all__: list[str] = []
 
@@ -156,7 +156,7 @@ def _lower_branches(ctx: LoweringContext, op: ir.Op, selector: HloInstruction) -
 
 define(
     "stablehlo.if",
-    (Values("pred", TypeConstraint(Elements.PRED)),),
+    (Values("pred", PRED),),
     _ANY_RESULTS,
     rule=_branch_rule,
     lower=_lower_branches,
@@ -167,7 +167,7 @@ define(
 )
 define(
     "stablehlo.case",
-    (Values("index", TypeConstraint(Elements.SIGNED)),),
+    (Values("index", I32),),
     _ANY_RESULTS,
     rule=_branch_rule,
     lower=_lower_branches,

@@ -17,7 +17,7 @@ from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, dot_attributes
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.ops.windows import check_window
-from xla_core.stablehlo.type_constraints import INTEGER
+from xla_core.stablehlo.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
 
 __all__: list[str] = []
 
@@ -217,7 +217,8 @@ _CONV = {
 
 define(
     "stablehlo.convolution",
-    "lhs rhs",
+    (Values("lhs"), Values("rhs", TENSOR_OR_PER_AXIS)),
+    result_types=TENSOR_OR_PER_AXIS,
     rule=_convolution_rule,
     lower=_lower_convolution,
     attributes={**_CONV, "padding": Attribute(Kind.ELEMENTS, None)},
@@ -252,7 +253,7 @@ def _lower_dynamic_conv(
 
 define(
     "stablehlo.dynamic_conv",
-    (Values("lhs"), Values("rhs"), Values("padding", INTEGER, static=True)),
+    (Values("lhs"), Values("rhs"), Values("padding", STATIC_INTEGER_MATRIX, static=True)),
     rule=_dynamic_conv_rule,
     lower=_lower_dynamic_conv,
     attributes=_CONV,

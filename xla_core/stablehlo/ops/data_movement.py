@@ -16,7 +16,15 @@ from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor
-from xla_core.stablehlo.type_constraints import ANY, TUPLE
+from xla_core.stablehlo.type_constraints import (
+    ANY,
+    SCALAR,
+    STATIC_NUMBER,
+    STATIC_OR_BOUNDED,
+    STATIC_OR_PER_AXIS,
+    TENSOR_OR_PER_AXIS,
+    TUPLE,
+)
 from xla_core.stablehlo.type_conversion import element_type, shape_of
 
 __all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
@@ -57,6 +65,7 @@ define(
     lower=_lower_constant,
     attributes={"value": Attribute(Kind.ELEMENTS)},
     doc="The value of the attribute `value`.",
+    result_types=STATIC_OR_PER_AXIS,
 )
 
 
@@ -82,6 +91,7 @@ define(
     lower=_lower_iota,
     attributes={"iota_dimension": INDEX},
     doc="0, 1, 2, ... along `iota_dimension`, the same at every position of the other dimensions.",
+    result_types=STATIC_NUMBER,
 )
 
 
@@ -153,6 +163,8 @@ define(
         "Operand dimension i becomes result dimension `broadcast_dimensions[i]`; an operand dimension of size 1 is "
         "repeated to the result's size, and so are the result's other dimensions."
     ),
+    types=TENSOR_OR_PER_AXIS,
+    result_types=STATIC_OR_BOUNDED,
 )
 
 
@@ -185,6 +197,8 @@ define(
     lower=_lower_reshape,
     traits=(Trait.ON_STORAGE,),
     doc="The operand's elements, in row-major order, under other dimensions of the same product.",
+    types=TENSOR_OR_PER_AXIS,
+    result_types=STATIC_OR_BOUNDED,
 )
 
 
@@ -219,6 +233,7 @@ define(
     attributes={"permutation": _INTS},
     traits=(Trait.ON_STORAGE,),
     doc="Result dimension i is operand dimension `permutation[i]`.",
+    types=TENSOR_OR_PER_AXIS,
 )
 
 
@@ -343,7 +358,7 @@ def _lower_pad(ctx: LoweringContext, op: ir.Op, operand: HloInstruction, value: 
 
 define(
     "stablehlo.pad",
-    "operand padding_value",
+    (Values("operand"), Values("padding_value", SCALAR)),
     rule=_pad_rule,
     lower=_lower_pad,
     attributes={"edge_padding_low": _INTS, "edge_padding_high": _INTS, "interior_padding": _INTS},

@@ -17,7 +17,7 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import PRECISION, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
-from xla_core.stablehlo.type_constraints import INTEGER
+from xla_core.stablehlo.type_constraints import INTEGER, TENSOR_OR_PER_AXIS
 
 __all__: list[str] = []
 
@@ -51,6 +51,7 @@ define(
         "The operand repeated along new dimensions in front of its own, of sizes `broadcast_sizes`. "
         "`broadcast_in_dim` replaced it."
     ),
+    result_types=TENSOR_OR_PER_AXIS,
 )
 
 
@@ -72,7 +73,7 @@ def _lower_dot(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloIns
 
 define(
     "stablehlo.dot",
-    "lhs rhs",
+    (Values("lhs"), Values("rhs", TENSOR_OR_PER_AXIS)),
     rule=_dot_rule,
     lower=_lower_dot,
     attributes={"precision_config": PRECISION},
@@ -80,6 +81,7 @@ define(
         "The product of a vector or matrix with another: the last dimension of lhs is contracted with the first of "
         "rhs. `dot_general` replaced it."
     ),
+    result_types=TENSOR_OR_PER_AXIS,
 )
 
 

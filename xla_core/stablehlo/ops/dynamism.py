@@ -25,13 +25,13 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.data_movement import broadcast_in_dim, check_broadcast_dimensions
-from xla_core.stablehlo.type_constraints import INTEGER, SHAPE_VECTOR
+from xla_core.stablehlo.type_constraints import I32, INDEX_VECTOR, SCALAR, SHAPE_VECTOR, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__: list[str] = []
 
 _OPTIONAL_INTS = Attribute(Kind.INTS, None)
-_SHAPE = Values("output_shape", SHAPE_VECTOR, static=True)
+_SHAPE = Values("output_shape", INDEX_VECTOR, static=True)
 
 
 def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, what: str) -> tuple[int, ...]:
@@ -110,7 +110,7 @@ def _lower_dynamic_broadcast(
 
 define(
     "stablehlo.dynamic_broadcast_in_dim",
-    (Values("operand"), Values("output_dimensions", SHAPE_VECTOR, static=True)),
+    (Values("operand", TENSOR_OR_PER_AXIS), Values("output_dimensions", INDEX_VECTOR, static=True)),
     rule=_dynamic_broadcast_rule,
     lower=_lower_dynamic_broadcast,
     attributes={
@@ -123,6 +123,7 @@ define(
         "`broadcast_in_dim` to a shape that an operand gives. Compiled once that operand is known: a constant, or "
         "what follows from the types of the arguments."
     ),
+    result_types=TENSOR_OR_PER_AXIS,
 )
 
 
@@ -182,11 +183,12 @@ def _lower_dynamic_reshape(
 
 define(
     "stablehlo.dynamic_reshape",
-    (Values("operand"), _SHAPE),
+    (Values("operand", TENSOR_OR_PER_AXIS), _SHAPE),
     rule=_dynamic_reshape_rule,
     lower=_lower_dynamic_reshape,
     traits=(Trait.ON_STORAGE,),
     doc="`reshape` to a shape that an operand gives.",
+    result_types=TENSOR_OR_PER_AXIS,
 )
 
 
@@ -233,8 +235,8 @@ define(
     "stablehlo.dynamic_pad",
     (
         Values("operand"),
-        Values("padding_value"),
-        *(Values(n, SHAPE_VECTOR, static=True) for n in ("edge_padding_low", "edge_padding_high", "interior_padding")),
+        Values("padding_value", SCALAR),
+        *(Values(n, INDEX_VECTOR, static=True) for n in ("edge_padding_low", "edge_padding_high", "interior_padding")),
     ),
     rule=_dynamic_pad_rule,
     lower=_lower_dynamic_pad,
@@ -319,6 +321,8 @@ define(
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
     doc="The size of dimension `dimension`, as i32: of a bounded dimension, the actual one.",
+    types=TENSOR_OR_PER_AXIS,
+    result_types=I32,
 )
 
 
@@ -352,7 +356,7 @@ def _lower_set_dimension_size(
 
 define(
     "stablehlo.set_dimension_size",
-    (Values("operand"), Values("size", INTEGER)),
+    (Values("operand"), Values("size", I32)),
     rule=_set_dimension_size_rule,
     lower=_lower_set_dimension_size,
     attributes={"dimension": INDEX},

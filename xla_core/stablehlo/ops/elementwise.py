@@ -21,13 +21,20 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import check_accuracy, elementwise, same_type, tensor
 from xla_core.stablehlo.type_constraints import (
+    COMPLEX,
+    COMPLEX_PART,
     FLOAT,
     FLOAT_OR_COMPLEX,
     INTEGER,
     NUMBER,
+    PLAIN_FLOAT_OR_COMPLEX,
+    PRED,
     PRED_OR_INTEGER,
     SIGNED_NUMBER,
+    SIGNED_REAL,
     TENSOR,
+    TENSOR_OR_PER_AXIS,
+    UNQUANTIZED,
     Elements,
     TypeConstraint,
     elements_of,
@@ -36,9 +43,7 @@ from xla_core.stablehlo.type_constraints import (
 __all__: list[str] = []
 
 E = Elements
-_REAL = TypeConstraint(E.SIGNED | E.UNSIGNED | E.FLOAT | E.QUANTIZED)
 _FLOAT = TypeConstraint(E.FLOAT | E.QUANTIZED)
-_NUMBER_OR_PRED = TypeConstraint(E.PRED | E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED)
 _SIGN = TypeConstraint(E.SIGNED | E.FLOAT | E.COMPLEX | E.QUANTIZED)
 _ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ResultAccuracy,))}
 
@@ -80,16 +85,16 @@ for _name, _opcode in (
     )
 
 for _name, _opcode, _types, _commutes in (
-    ("add", "add", _NUMBER_OR_PRED, True),
+    ("add", "add", TENSOR_OR_PER_AXIS, True),
     ("and", "and", PRED_OR_INTEGER, True),
     ("atan2", "atan2", FLOAT_OR_COMPLEX, False),
     ("divide", "divide", NUMBER, False),
     ("maximum", "maximum", TENSOR, True),
     ("minimum", "minimum", TENSOR, True),
-    ("multiply", "multiply", _NUMBER_OR_PRED, True),
+    ("multiply", "multiply", TENSOR, True),
     ("or", "or", PRED_OR_INTEGER, True),
     ("power", "power", NUMBER, False),
-    ("remainder", "remainder", _REAL, False),
+    ("remainder", "remainder", NUMBER, False),
     ("shift_left", "shift-left", INTEGER, False),
     ("shift_right_arithmetic", "shift-right-arithmetic", INTEGER, False),
     ("shift_right_logical", "shift-right-logical", INTEGER, False),
@@ -120,9 +125,30 @@ def _component_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [TensorType(operand.shape, component(operand.element), operand.bounds)]
 
 
-define("stablehlo.abs", "operand", rule=_component_rule, lower=elementwise("abs"), types=SIGNED_NUMBER)
-define("stablehlo.real", "operand", rule=_component_rule, lower=elementwise("real"), types=FLOAT_OR_COMPLEX)
-define("stablehlo.imag", "operand", rule=_component_rule, lower=elementwise("imag"), types=FLOAT_OR_COMPLEX)
+define(
+    "stablehlo.abs",
+    "operand",
+    rule=_component_rule,
+    lower=elementwise("abs"),
+    types=SIGNED_NUMBER,
+    result_types=SIGNED_REAL,
+)
+define(
+    "stablehlo.real",
+    "operand",
+    rule=_component_rule,
+    lower=elementwise("real"),
+    types=PLAIN_FLOAT_OR_COMPLEX,
+    result_types=FLOAT,
+)
+define(
+    "stablehlo.imag",
+    "operand",
+    rule=_component_rule,
+    lower=elementwise("imag"),
+    types=PLAIN_FLOAT_OR_COMPLEX,
+    result_types=FLOAT,
+)
 
 
 def _complex_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -141,7 +167,14 @@ def _check_same_operands(op: ir.Op) -> None:
             fail(op, "requires the same element type for all operands")
 
 
-define("stablehlo.complex", "lhs rhs", rule=_complex_rule, lower=elementwise("complex"), types=FLOAT)
+define(
+    "stablehlo.complex",
+    "lhs rhs",
+    rule=_complex_rule,
+    lower=elementwise("complex"),
+    types=COMPLEX_PART,
+    result_types=COMPLEX,
+)
 
 
 # -- predicates ------------------------------------------------------------------------------------------------------
@@ -154,7 +187,14 @@ def _is_finite_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [TensorType(operand.shape, "i1", operand.bounds)]
 
 
-define("stablehlo.is_finite", "operand", rule=_is_finite_rule, lower=elementwise("is-finite"), types=_FLOAT)
+define(
+    "stablehlo.is_finite",
+    "operand",
+    rule=_is_finite_rule,
+    lower=elementwise("is-finite"),
+    types=_FLOAT,
+    result_types=PRED,
+)
 
 
 def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -184,6 +224,7 @@ define(
         "Whether `comparison_direction` (EQ, NE, GE, GT, LE, LT) holds, element by element. Floats compare as IEEE "
         "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
     ),
+    result_types=PRED,
 )
 
 
@@ -278,6 +319,7 @@ define(
         "The value in another element type. Floats round to the nearest, ties to even; to integers they truncate; "
         "complex to real drops the imaginary part; to i1, whether it isn't zero."
     ),
+    types=UNQUANTIZED,
 )
 
 
@@ -332,6 +374,7 @@ define(
     lower=_lower_bitcast,
     traits=(Trait.ON_STORAGE,),
     doc="The bits as another element type; where the widths differ, the last dimension goes or comes.",
+    types=TENSOR_OR_PER_AXIS,
 )
 
 

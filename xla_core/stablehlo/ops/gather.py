@@ -22,7 +22,7 @@ from xla_core.stablehlo.ops.dimension_lists import (
     check_sorted_unique,
     given,
 )
-from xla_core.stablehlo.type_constraints import INTEGER
+from xla_core.stablehlo.type_constraints import INTEGER, STATIC_INTEGERS
 
 __all__: list[str] = []
 
@@ -174,7 +174,7 @@ def _lower_dynamic_gather(
 
 define(
     "stablehlo.dynamic_gather",
-    (Values("operand"), Values("start_indices", INTEGER), Values("slice_sizes", INTEGER, static=True)),
+    (Values("operand"), Values("start_indices", INTEGER), Values("slice_sizes", STATIC_INTEGERS, static=True)),
     rule=_dynamic_gather_rule,
     lower=_lower_dynamic_gather,
     attributes={

@@ -16,7 +16,7 @@ from xla_core.stablehlo.compatibility import (
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.type_constraints import ANY, TOKEN
+from xla_core.stablehlo.type_constraints import ANY, TENSOR_OR_PER_AXIS, TOKEN
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__: list[str] = []
@@ -91,7 +91,7 @@ def _lower_outfeed(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
 
 define(
     "stablehlo.outfeed",
-    (Values("inputs", ANY, Arity.VARIADIC), Values("token", TOKEN)),
+    (Values("inputs", TENSOR_OR_PER_AXIS, Arity.VARIADIC), Values("token", TOKEN)),
     (Values("result", TOKEN),),
     lower=_lower_outfeed,
     traits=(Trait.SIDE_EFFECT,),
@@ -157,7 +157,7 @@ _TRANSFER = {
 }
 define(
     "stablehlo.send",
-    (Values("inputs", ANY, Arity.VARIADIC), Values("token", TOKEN)),
+    (Values("inputs", TENSOR_OR_PER_AXIS, Arity.VARIADIC), Values("token", TOKEN)),
     (Values("result", TOKEN),),
     rule=_send_rule,
     lower=_lower_send,

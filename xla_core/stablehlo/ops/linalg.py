@@ -19,7 +19,7 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, define
 from xla_core.stablehlo.ops.common import ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
-from xla_core.stablehlo.type_constraints import Elements, TypeConstraint, elements_of
+from xla_core.stablehlo.type_constraints import FLOAT_OR_COMPLEX, Elements, TypeConstraint, elements_of
 
 __all__: list[str] = []
 
@@ -46,7 +46,7 @@ define(
     "a",
     rule=_cholesky_rule,
     lower=_lower_cholesky,
-    types=_FLOAT_OR_COMPLEX,
+    types=FLOAT_OR_COMPLEX,
     attributes={"lower": Attribute(Kind.BOOL, False)},
     doc=(
         "The lower (or upper) triangular L with L L^H = a (or U^H U = a), for each matrix of a batch; NaN where a "

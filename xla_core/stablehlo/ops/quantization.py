@@ -11,7 +11,7 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Trait, Values, define
 from xla_core.stablehlo.ops.common import tensor, tensor_of
 from xla_core.stablehlo.quantization import dequantize, expressed, is_quantized, quantize
-from xla_core.stablehlo.type_constraints import ELEMENTWISE_FLOAT, QUANTIZED
+from xla_core.stablehlo.type_constraints import FLOAT, FLOAT_OR_QUANTIZED, QUANTIZED
 
 __all__: list[str] = []
 
@@ -42,7 +42,7 @@ def _lower_dequantize(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) 
 
 define(
     "stablehlo.uniform_quantize",
-    (Values("operand", ELEMENTWISE_FLOAT),),
+    (Values("operand", FLOAT_OR_QUANTIZED),),
     (Values("result", QUANTIZED),),
     rule=_quantize_rule,
     lower=_lower_quantize,
@@ -59,4 +59,5 @@ define(
     lower=_lower_dequantize,
     traits=(Trait.ON_STORAGE,),
     doc="(storage - zero point) * scale: floats from a quantized tensor.",
+    result_types=FLOAT,
 )

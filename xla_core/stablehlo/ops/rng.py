@@ -19,6 +19,8 @@ from xla_core.stablehlo.type_conversion import shape_of
 __all__: list[str] = []
 
 _SCALAR = TypeConstraint(Elements.PRED | Elements.INTEGER | Elements.FLOAT, rank=0)
+_NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT)
+_STATIC_NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT, static=True)
 _SHAPE = TypeConstraint(Elements.INTEGER | Elements.INDEX, rank=1, static=True)
 
 
@@ -50,6 +52,7 @@ def _lower_rng(
 define(
     "stablehlo.rng",
     (Values("a", _SCALAR), Values("b", _SCALAR), Values("shape", _SHAPE, static=True)),
+    result_types=TypeConstraint(Elements.PRED | Elements.INTEGER | Elements.FLOAT),
     rule=_rng_rule,
     lower=_lower_rng,
     traits=(Trait.SIDE_EFFECT,),
@@ -79,8 +82,8 @@ def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction)
 
 define(
     "stablehlo.rng_bit_generator",
-    (Values("initial_state", TypeConstraint(Elements.UNSIGNED | Elements.SIGNED | Elements.FLOAT)),),
-    "output_state output",
+    (Values("initial_state", _NUMBER),),
+    (Values("output_state", _NUMBER), Values("output", _STATIC_NUMBER)),
     rule=_bit_generator_rule,
     lower=_lower_bit_generator,
     attributes={"rng_algorithm": Attribute(Kind.ENUM, cases=("DEFAULT", "THREE_FRY", "PHILOX"))},

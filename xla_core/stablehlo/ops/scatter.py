@@ -23,7 +23,7 @@ from xla_core.stablehlo.ops.dimension_lists import (
     given,
 )
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
-from xla_core.stablehlo.type_constraints import TENSOR
+from xla_core.stablehlo.type_constraints import INTEGER_OR_INDEX, TENSOR
 
 __all__: list[str] = []
 
@@ -166,7 +166,7 @@ define(
     "stablehlo.scatter",
     (
         Values("inputs", TENSOR, Arity.VARIADIC),
-        Values("scatter_indices", TENSOR, Arity.OPTIONAL),
+        Values("scatter_indices", INTEGER_OR_INDEX, Arity.OPTIONAL),
         Values("updates", TENSOR, Arity.VARIADIC),
     ),
     (Values("results", TENSOR, Arity.VARIADIC),),
