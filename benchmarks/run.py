@@ -1,6 +1,7 @@
 """Times the benchmark programs: ours against JAX's own CPU compiler, in turns in one process.
 
     xla bench [--backend cpu] [--only NAME ...] [--json out/bench.json] [--chart out/bench.png]
+    xla bench --reading
 
 `run` is the part to call from elsewhere. Without JAX our side is timed alone (`--side ours`), and the other way round.
 """
@@ -19,6 +20,7 @@ from rich.progress import Progress
 from benchmarks import report
 from benchmarks.contenders import JaxCpu, XlaCore
 from benchmarks.measure import Measurement, geometric_mean, interleave, measure
+from benchmarks.reading import reading
 from benchmarks.suite import PROGRAMS, Benchmark, load
 from xla_core.errors import XlaError
 
@@ -58,6 +60,7 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
     """Returns 1 if a program failed, was wrong, or the geometric mean is below `--require`; 2 if a side is missing."""
     parser = argparse.ArgumentParser(prog, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", help="our platform; default: the best that is installed")
+    parser.add_argument("--reading", action="store_true", help="time the readers of programs instead")
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
     parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory with manifest.json")
@@ -67,6 +70,8 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
     parser.add_argument("--require", type=float, help="the least geometric mean that passes")
     options = parser.parse_args(arguments)
     console = Console()
+    if options.reading:
+        return reading(options.seconds, options.json)
 
     everything = load(options.programs)
     chosen = [b for b in everything if not options.only or {b.name, b.group} & set(options.only)]

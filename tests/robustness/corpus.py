@@ -51,6 +51,7 @@ def _written_by_jax(text: str) -> list[bytes]:
     import io
 
     from jax._src.interpreters import mlir
+    from jax._src.lib import _jax
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 
@@ -61,10 +62,7 @@ def _written_by_jax(text: str) -> list[bytes]:
             return []
         plain = io.BytesIO()
         module.operation.write_bytecode(plain)
-        try:
-            artifact = stablehlo.serialize_portable_artifact(module, stablehlo.get_current_version())
-        except ValueError:
-            return [plain.getvalue()]
+        artifact = _jax.mlir.serialize_portable_artifact(module, stablehlo.get_current_version(), False)
     return [plain.getvalue(), artifact]
 
 
