@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,20 @@ if TYPE_CHECKING:
 __all__ = ["console", "describe_array", "print_error", "progress_console"]
 
 
+_PIPED = 240
+
+
 def console() -> Console:
-    """Where results go. Made when asked for: rich is slow to import, and tests replace stdout."""
+    """Where results go. Made when asked for: rich is slow to import, and tests replace stdout.
+
+    What goes to a file or a pipe has long lines rather than broken ones, for `grep`; COLUMNS says otherwise.
+    """
     from rich.console import Console
 
-    return Console(highlight=False)
+    made = Console(highlight=False)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = _PIPED
+    return made
 
 
 def progress_console() -> Console:

@@ -98,7 +98,7 @@ def op_reference(name: str) -> OpReference:
 
 def _example(name: str) -> tuple[str, HloModule | None]:
     example = op_example(name)
-    for element in example.types or _ELEMENTS:
+    for element in (example.shown,) if example.shown else example.types or _ELEMENTS:
         text = example.program(element)
         try:
             module = parse_text(text)

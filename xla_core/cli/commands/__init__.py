@@ -9,6 +9,7 @@ from xla_core.cli.commands.backends import backends, doctor
 from xla_core.cli.commands.bench import bench
 from xla_core.cli.commands.compile import compile_program
 from xla_core.cli.commands.new import new
+from xla_core.cli.commands.ops import ops
 from xla_core.cli.commands.opt import opt
 from xla_core.cli.commands.replay import replay
 from xla_core.cli.commands.run import run
@@ -21,6 +22,7 @@ COMMANDS: list[tuple[str, Command, dict[str, Any]]] = [
     ("run", run, {}),
     ("compile", compile_program, {}),
     ("opt", opt, {}),
+    ("ops", ops, {}),
     ("backends", backends, {}),
     ("doctor", doctor, {}),
     ("new", new, {}),

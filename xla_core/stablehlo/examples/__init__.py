@@ -8,6 +8,7 @@ $four are its literals, $order is a comparison that it has. Comments right below
     // positive: 0 3    these arguments must be above 0
     // values: random   no two runs give the same
     // types: f32       the only element types that it is written for
+    // shown: ui32      the element type to show it in, where that isn't the first that it takes
 
 An op of one or two tensors that needs no more than its name has no program in a file: it is made from the table.
 """
@@ -38,6 +39,7 @@ class OpExample:
         positive: arguments that must be above 0.
         is_random: no two runs give the same.
         types: the only element types that it is written for; empty where any may be tried.
+        shown: the element type to show it in, where that isn't the first that it takes.
     """
 
     op: str
@@ -47,6 +49,7 @@ class OpExample:
     positive: frozenset[int] = frozenset()
     is_random: bool = False
     types: tuple[str, ...] = ()
+    shown: str = ""
 
     def program(self, element: str = "f32") -> str:
         """The StableHLO text for an element type in MLIR's spelling (`f32`, `ui8`, `complex<f32>`, `!quant...`).
@@ -94,6 +97,7 @@ def _read(name: str, body: str) -> OpExample:
         frozenset(map(int, directions.get("positive", "").split())),
         directions.get("values") == "random",
         tuple(directions.get("types", "").split()),
+        directions.get("shown", ""),
     )
 
 

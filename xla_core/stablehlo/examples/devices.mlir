@@ -156,6 +156,7 @@ func.func @main() -> tensor<4x$T> {
 }
 
 // stablehlo.rng_bit_generator
+// shown: ui32
 func.func @main(%state: tensor<2xui64>) -> (tensor<2xui64>, tensor<4x$T>) {
   %next_state, %output = stablehlo.rng_bit_generator %state, algorithm = THREE_FRY
       : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4x$T>)

@@ -1,0 +1,110 @@
+"""`xla ops`: what the op tables say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xla_core.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+
+    from xla_core.hlo import OpDef
+    from xla_core.stablehlo import OpReference
+
+__all__ = ["ops"]
+
+
+def ops(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="stablehlo.add, chlo.erf, add; without it, lists all ops.")
+    ] = None,
+) -> None:
+    """Say what an op means, takes, and becomes: StableHLO's, CHLO's and HLO's."""
+    from xla_core import hlo, stablehlo
+
+    console = output.console()
+    if name is None:
+        _list(console)
+        return
+    dialects = [n for n in (name, f"stablehlo.{name}", f"chlo.{name}", f"func.{name}") if n in stablehlo.OPS]
+    opcodes = [n for n in dict.fromkeys((name, name.replace("_", "-"))) if n in hlo.OPS]
+    if not dialects and not opcodes:
+        raise _unknown(name, [*stablehlo.OPS, *hlo.OPS])
+    shown = [_dialect_op(stablehlo.op_reference(n)) for n in dialects] + [_hlo_op(hlo.OPS[n]) for n in opcodes]
+    console.print("\n\n".join(shown), markup=False, soft_wrap=True)
+
+
+def _unknown(name: str, known: list[str]) -> Exception:
+    import difflib
+
+    from xla_core.errors import NotFoundError
+
+    bare = {n.rpartition(".")[2]: n for n in known}
+    near = [bare[n] for n in difflib.get_close_matches(name.rpartition(".")[2], bare, 3)]
+    hint = f"did you mean {', '.join(near)}?" if near else "`xla ops` lists all"
+    return NotFoundError(f"there is no op {name!r}", hint=hint)
+
+
+def _list(console: Console) -> None:
+    from rich.table import Table
+
+    from xla_core import hlo, stablehlo
+
+    for title, entries in (
+        ("StableHLO and CHLO", [(o.name, o.doc) for o in stablehlo.OPS.values()]),
+        ("HLO", [(o.opcode, o.doc) for o in hlo.OPS.values()]),
+    ):
+        table = Table("op", "meaning", title=f"{title}: {len(entries)} ops", title_justify="left", box=None)
+        for name, doc in entries:
+            table.add_row(name, doc, end_section=False)
+        console.print(table, markup=False)
+
+
+def _dialect_op(op: OpReference) -> str:
+    lines = [op.name, "", *_wrapped(op.doc), "", f"  {op.syntax}"]
+    for title, rows in (("operands", op.operands), ("results", op.results), ("attributes", op.attributes)):
+        lines += _section(title, rows)
+    if op.regions:
+        lines += ["", f"regions: {op.regions}"]
+    if op.refused:
+        lines += ["", "refused, besides wrong operands and attributes:", *(f"  {text}" for text in op.refused)]
+    if op.lowering:
+        lines += ["", *_wrapped(f"becomes {op.lowering}")]
+    lines += ["", "example:", *(f"  {line}" for line in op.example.rstrip().splitlines())]
+    return "\n".join(lines)
+
+
+def _hlo_op(op: OpDef) -> str:
+    from xla_core.hlo.op_table import REQUIRED
+
+    arity = str(op.arity) if isinstance(op.arity, int) else f"{op.arity[0]} or more"
+    if not isinstance(op.arity, int) and op.arity[1] is not None:
+        arity = f"{op.arity[0]} to {op.arity[1]}"
+    rows = [
+        (name, attribute.kind.value, "required" if attribute.default is REQUIRED else "optional")
+        for name, attribute in op.attributes.items()
+    ]
+    lines = [f"{op.opcode} (HLO)", "", *_wrapped(op.doc), "", f"operands: {arity}", *_section("attributes", rows)]
+    traits = sorted(t.name.lower().replace("_", " ") for t in op.traits)
+    if traits:
+        lines += ["", f"traits: {', '.join(traits)}"]
+    return "\n".join(lines)
+
+
+def _section(title: str, rows: Iterable[tuple[str, str, str]]) -> list[str]:
+    given = list(rows)
+    if not given:
+        return []
+    width = max(len(name) for name, _, _ in given)
+    return ["", f"{title}:", *(f"  {n:<{width}}  {', '.join(filter(None, (b, a)))}" for n, a, b in given)]
+
+
+def _wrapped(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 100)
