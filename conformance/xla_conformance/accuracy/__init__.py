@@ -9,10 +9,30 @@ A group of checks is a module here that offers `checks()`; `suite.GROUPS` lists 
 
 from __future__ import annotations
 
-from xla_conformance.accuracy.bounds import COLUMNS, bound
-from xla_conformance.accuracy.frame import Check, Measured, Row, Worst
-from xla_conformance.accuracy.subjects import BackendSubject, EvaluatorSubject, Subject
-from xla_conformance.accuracy.suite import all_checks, measure
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xla_conformance.accuracy.bounds import COLUMNS as COLUMNS
+    from xla_conformance.accuracy.bounds import bound as bound
+    from xla_conformance.accuracy.frame import Check as Check
+    from xla_conformance.accuracy.frame import Measured as Measured
+    from xla_conformance.accuracy.frame import Row as Row
+    from xla_conformance.accuracy.frame import Worst as Worst
+    from xla_conformance.accuracy.subjects import BackendSubject as BackendSubject
+    from xla_conformance.accuracy.subjects import EvaluatorSubject as EvaluatorSubject
+    from xla_conformance.accuracy.subjects import Subject as Subject
+    from xla_conformance.accuracy.suite import all_checks as all_checks
+    from xla_conformance.accuracy.suite import measure as measure
+
+_MODULES = {
+    "bounds": ("COLUMNS", "bound"),
+    "frame": ("Check", "Measured", "Row", "Worst"),
+    "subjects": ("BackendSubject", "EvaluatorSubject", "Subject"),
+    "suite": ("all_checks", "measure"),
+}
+_LAZY = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+"""`xla --help` loads this package for its command: what measures loads when it is first used."""
 
 __all__ = [
     "COLUMNS",
@@ -27,3 +47,12 @@ __all__ = [
     "bound",
     "measure",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
