@@ -24,7 +24,19 @@ from benchmarks.reading import reading
 from benchmarks.suite import PROGRAMS, Benchmark, load
 from xla_core.errors import XlaError
 
-__all__ = ["dispatch", "main", "run"]
+__all__ = ["OPEN_SIZES", "dispatch", "main", "run"]
+
+OPEN_SIZES = """
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %shape = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %ones = stablehlo.dynamic_broadcast_in_dim %one, %shape, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32>
+  %0 = stablehlo.add %x, %ones : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+"""The program "trivial" for any number of elements: what finding the compilation for a call's sizes adds."""
 
 
 def run(
@@ -44,7 +56,7 @@ def run(
 
 
 def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, seconds: float = 0.5) -> dict[str, float]:
-    """Microseconds from call to result of `x + 1` on four numbers, for each way to call it."""
+    """Microseconds from call to result of `x + 1` on four numbers, for each way to call or to write it."""
     inputs = benchmark.inputs()
     sides = {}
     if jax is not None:
@@ -52,6 +64,7 @@ def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, sec
         sides["JAX, executable"] = jax.prepare(benchmark.text, inputs)
     if ours is not None:
         sides[ours.name] = ours.prepare(benchmark.text, inputs)
+        sides[f"{ours.name}, open sizes"] = ours.prepare(OPEN_SIZES, inputs)
     samples = interleave(list(sides.values()), seconds)
     return {name: statistics.median(times) * 1e6 for name, times in zip(sides, samples, strict=True)}
 

@@ -34,11 +34,12 @@ Key = tuple[Any, ...]  # of a Signature
 class _Specialization:
     """One compilation, and when it was last called."""
 
-    __slots__ = ("executable", "execute", "signature", "used")
+    __slots__ = ("call", "executable", "execute", "signature", "used")
 
     def __init__(self, executable: LoadedExecutable, signature: Signature) -> None:
         self.executable = executable
         self.execute = executable.execute
+        self.call = executable.__call__
         self.signature = signature
         self.used = next(_calls)
 
@@ -119,15 +120,18 @@ class DynamicExecutable(LoadedExecutable):
         return found.execute(arguments)
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
-        values = self._on_host(arguments)
         found = None
         if not self._static:
-            key = tuple([a._shape.dimensions if a.__class__ is Buffer else a.shape for a in values])
-            found = self._table.get(key)
+            key = [
+                a._shape.dimensions if a.__class__ is Buffer else a.shape if a.__class__ is np.ndarray else None
+                for a in arguments
+            ]
+            found = self._table.get(tuple(key))
         if found is None:
-            found = self._specialization(values)
+            arguments = tuple(self._on_host(arguments))
+            found = self._specialization(arguments)
         found.used = next(_calls)
-        return found.executable(*values)
+        return found.call(*arguments)
 
     def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
         """As of any executable. The arguments of all devices must have the same sizes: it is one program."""
