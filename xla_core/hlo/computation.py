@@ -170,6 +170,8 @@ class HloComputation:
         """Those that instructions of this one refer to, each once."""
         seen: set[int] = set()
         for instruction in self._instructions:
+            if not instruction.op.calls:
+                continue
             for computation in instruction.called_computations:
                 if id(computation) not in seen:
                     seen.add(id(computation))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
-from xla_core.hlo.op_table import AttributeKind, OpDef, Trait
+from xla_core.hlo.op_table import OpDef, Trait
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class HloInstruction:
 
     @property
     def op(self) -> OpDef:
-        return op_table.lookup(self.opcode)
+        return op_table.OPS.get(self.opcode) or op_table.lookup(self.opcode)
 
     def attribute(self, name: str) -> Any:
         """An attribute's value, or its default from the op table. KeyError for one that the op doesn't have."""
@@ -149,22 +149,21 @@ class HloInstruction:
     def called_computations(self) -> list[HloComputation]:
         """Every computation that an attribute refers to, in the table's order."""
         found: list[HloComputation] = []
-        for name, attribute in self.op.attributes.items():
+        for name in self.op.calls:
             value = self.attributes.get(name)
-            if value is None:
-                continue
-            if attribute.kind is AttributeKind.COMPUTATION:
-                found.append(value)
-            elif attribute.kind is AttributeKind.COMPUTATIONS:
+            if isinstance(value, tuple):
                 found.extend(value)
+            elif value is not None:
+                found.append(value)
         return found
 
     def replace_called_computation(self, old: HloComputation, new: HloComputation) -> None:
-        for name, attribute in self.op.attributes.items():
-            if attribute.kind is AttributeKind.COMPUTATION and self.attributes.get(name) is old:
+        for name in self.op.calls:
+            value = self.attributes.get(name)
+            if value is old:
                 self.attributes[name] = new
-            elif attribute.kind is AttributeKind.COMPUTATIONS and name in self.attributes:
-                self.attributes[name] = tuple(new if c is old else c for c in self.attributes[name])
+            elif isinstance(value, tuple):
+                self.attributes[name] = tuple(new if c is old else c for c in value)
 
     @property
     def literal(self) -> Literal:

@@ -124,6 +124,7 @@ class OpDef:
         waits_for: of the second half of an asynchronous pair, the opcodes of its first half.
         operands_at: of a first half, the index in its result where its operands are.
         result_at: of a second half, the index in its operand where its result is.
+        calls: the names of the attributes that hold computations, in order.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
 
@@ -141,6 +142,11 @@ class OpDef:
     operands_at: tuple[int, ...] | None = None
     result_at: tuple[int, ...] | None = None
     group: str = ""
+    calls: tuple[str, ...] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        kinds = (AttributeKind.COMPUTATION, AttributeKind.COMPUTATIONS)
+        object.__setattr__(self, "calls", tuple(n for n, a in self.attributes.items() if a.kind in kinds))
 
     @property
     def is_elementwise(self) -> bool:
