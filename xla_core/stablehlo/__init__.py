@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from xla_core.stablehlo.examples import OpExample as OpExample
     from xla_core.stablehlo.examples import op_example as op_example
     from xla_core.stablehlo.from_hlo import from_hlo as from_hlo
-    from xla_core.stablehlo.op_reference import OpReference as OpReference
-    from xla_core.stablehlo.op_reference import op_reference as op_reference
+    from xla_core.stablehlo.reference import OpReference as OpReference
+    from xla_core.stablehlo.reference import op_reference as op_reference
     from xla_core.stablehlo.text import write_text as write_text
 
 _LAZY = {
     "OpExample": "xla_core.stablehlo.examples",
-    "OpReference": "xla_core.stablehlo.op_reference",
+    "OpReference": "xla_core.stablehlo.reference",
     "from_hlo": "xla_core.stablehlo.from_hlo",
     "op_example": "xla_core.stablehlo.examples",
-    "op_reference": "xla_core.stablehlo.op_reference",
+    "op_reference": "xla_core.stablehlo.reference",
     "write_text": "xla_core.stablehlo.text",
 }
 """What loads when it is first used: a program that is only compiled is never written or explained."""

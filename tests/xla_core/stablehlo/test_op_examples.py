@@ -10,7 +10,7 @@ import pytest
 from xla_core.errors import NotFoundError
 from xla_core.hlo import HloModule, evaluate, evaluate_replicas
 from xla_core.stablehlo import OPS, op_example, op_reference, parse_text
-from xla_core.stablehlo.op_reference import refusals
+from xla_core.stablehlo.reference import refusals
 
 NOT_FOR_XLA = {
     "stablehlo.get_tuple_element": "JAX passes no tuples",
