@@ -117,7 +117,11 @@ class DynamicExecutable(LoadedExecutable):
         if found is None:
             found = self._specialization(arguments)
         found.used = next(_calls)
-        return found.execute(arguments)
+        try:
+            return found.execute(arguments)
+        except InvalidArgumentError:
+            self._signature(arguments)  # says what the program declares, not what this compilation is for
+            raise
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
         found = None
@@ -131,7 +135,11 @@ class DynamicExecutable(LoadedExecutable):
             arguments = tuple(self._on_host(arguments))
             found = self._specialization(arguments)
         found.used = next(_calls)
-        return found.call(*arguments)
+        try:
+            return found.call(*arguments)
+        except InvalidArgumentError:
+            self._signature(self._on_host(arguments))  # says what the program declares
+            raise
 
     def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
         """As of any executable. The arguments of all devices must have the same sizes: it is one program."""

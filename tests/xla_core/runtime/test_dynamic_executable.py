@@ -139,7 +139,8 @@ def test_wrong_arguments(client: Client, compilations: Compilations, arguments: 
         exe(*arguments)
     assert compilations.count == 0
     assert np.array_equal(np.asarray(exe(rows(1), B)[0]), rows(1) + B)
-    with pytest.raises(InvalidArgumentError):  # the same where the sizes are those of something compiled
+    exe(rows(2), B)
+    with pytest.raises(InvalidArgumentError, match=message):  # also where the sizes are those of something compiled
         exe(*arguments)
 
 
