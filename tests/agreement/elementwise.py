@@ -282,7 +282,8 @@ class ElementwiseSteps(Steps):
         if x.type.is_complex:
             self.keep(made, x.bound + y.bound, 0.0, None if x.grid is None or y.grid is None else max(x.grid, y.grid))
         else:
-            self.keep_like(made, x, y)
+            grid = None if x.grid is None or y.grid is None else max(x.grid, y.grid)
+            self.keep(made, max(x.bound, y.bound), 0.0, grid)
 
 
 def mantissa_room(element_type: ElementType) -> int:

@@ -119,7 +119,8 @@ class IndexingSteps(Steps):
                 both = None
             self.keep(made, bound, error, both)
         elif x.rounds:
-            self.keep_like(made, x, update)
+            grid = None if x.grid is None or update.grid is None else max(x.grid, update.grid)
+            self.keep(made, max(x.bound, update.bound), max(x.error, update.error), grid)
         else:
             small = {"add": x.bound + count * update.bound, "maximum": max(x.bound, update.bound),
                      "minimum": max(x.bound, update.bound)}  # fmt: skip

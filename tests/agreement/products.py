@@ -125,7 +125,7 @@ class ProductSteps(Steps):
         x = self.pick(lambda v: v.is_usual and v.shape.rank == 2 and v.type not in (ElementType.PRED, POWERS))
         if x is None or self.rng.random() < 0.5:
             return
-        rows, depth = x.shape.dimensions
+        depth = x.shape.dimensions[1]
         groups, columns = self.rng.randint(1, 3), self.rng.randint(1, 4)
         matrices = self.constant(Shape.array(x.type, [groups, depth, columns]))
         sizes = self.constant(Shape.array(ElementType.S32, [groups]), [0, 1, 2, 5])

@@ -7,10 +7,13 @@ scanned the same way and combined with what comes after them: about log2(16) + 1
 
 from __future__ import annotations
 
+import numpy as np
+
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import OPS, Trait
 from xla_core.passes.expander import OpExpander
-from xla_core.passes.patterns import neutral_value, reduction_opcode
+from xla_core.passes.patterns import neutral_value, reduction_opcode, uniform_value
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["ReduceWindowRewriter", "scanned_dimension"]
@@ -35,7 +38,11 @@ def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
 
 
 class ReduceWindowRewriter(OpExpander):
-    """Rewrites scans whose computation is one op with a neutral value."""
+    """Rewrites scans whose computation is one op with a neutral value.
+
+    Padding counts as the initial value, as often as there is padding: that must be the neutral value, or one that counts
+    once however often it is there.
+    """
 
     name = "reduce-window-rewriter"
     opcodes = frozenset({"reduce-window"})
@@ -44,10 +51,14 @@ class ReduceWindowRewriter(OpExpander):
     def matches(self, instruction: HloInstruction) -> bool:
         opcode = reduction_opcode(instruction.attributes["to_apply"])
         found = scanned_dimension(instruction)
+        element_type = instruction.shape.element_type
+        if opcode is None or neutral_value(opcode, element_type) is None:
+            return False
+        initial = uniform_value(instruction.operands[1])
+        neutral = np.asarray(neutral_value(opcode, element_type)).astype(element_type.dtype)
         return (
-            opcode is not None
-            and instruction.operands[0].shape.element_type is instruction.shape.element_type
-            and neutral_value(opcode, instruction.shape.element_type) is not None
+            (Trait.IDEMPOTENT in OPS[opcode].traits or (initial is not None and bool(initial == neutral)))
+            and instruction.operands[0].shape.element_type is element_type
             and found is not None
             and instruction.shape.dimensions[found[0]] > self.block  # short ones are as fast one after the other
         )

@@ -42,8 +42,9 @@ class ScanExpander(OpExpander):
             written = [_written(b, o, r, axis, index) for o, r in zip(values, results[: len(outputs)], strict=False)]
             return [*written, *results[len(outputs) :]]
 
-        empty = [b.constant(0, o.without_layout()) for o in outputs]
-        after = counted_loop(instruction, b, length, [*empty, *carries], inputs, turn)
+        after = [b.constant(0, o.without_layout()) for o in outputs] + list(carries)
+        if length:
+            after = counted_loop(instruction, b, length, after, inputs, turn)
         return b.add("tuple", *after) if shape.is_tuple else after[0]
 
 

@@ -231,6 +231,16 @@ def test_cumulative_windows(check_pass, opcode, size, backwards):
     np.testing.assert_allclose(result, expected[:, ::-1] if backwards else expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("opcode", "initial", "rewritten"), [("add", 2, False), ("multiply", 2, False), ("maximum", 2, True)])
+def test_cumulative_windows_whose_padding_counts(check_pass, opcode, initial, rewritten):
+    """Every place of the padding is the initial value: twenty of them are not one."""
+    combiner = ADD.replace("KIND", "s32").replace("add(", opcode + "(")
+    text = f"""{combiner}ENTRY e {{ x = s32[20] parameter(0)
+      z = s32[] constant({initial})
+      ROOT r = s32[20] reduce-window(x, z), window={{size=20 pad=19_0}}, to_apply={combiner.split()[0]} }}"""
+    check_pass(text, "reduce-window-rewriter", [np.arange(20, dtype=np.int32)], changes=rewritten, exact=True)
+
+
 def test_windows_that_are_no_scans_are_left_alone():
     text = f"""HloModule m
     {ADD.replace("KIND", "f32")}ENTRY e {{ x = f32[8] parameter(0)

@@ -28,6 +28,14 @@ def test_scan(check_pass, reverse, axis):
     assert not any(i.opcode == "scan" for c in module.computations for i in c.instructions)
 
 
+def test_scan_of_no_steps(check_pass):
+    text = """x = s32[0,3] parameter(0)
+      c = s32[3] parameter(1)
+      ROOT r = (s32[0,3], s32[3]) scan(x, c), dimensions={0}, num_carries=1, to_apply=step"""
+    step = "step { x = s32[3] parameter(0)\n c = s32[3] parameter(1)\n d = s32[3] add(x, c)\n ROOT t = (s32[3], s32[3]) tuple(d, d) }\n"
+    check_pass(f"{step}ENTRY e {{ {text} }}", "scan-expander", exact=True)
+
+
 @pytest.mark.parametrize("sizes", [[2, 3, 0], [0, 0, 0], [1, 1, 1], [5, 2, 9]])
 def test_ragged_dot_of_rows(check_pass, sizes):
     text = """x = s32[5,4] parameter(0)

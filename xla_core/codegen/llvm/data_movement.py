@@ -29,7 +29,7 @@ def whole(values: Sequence[Value]) -> ElementValue:
 def zero_of(element_type: ElementType) -> ElementValue:
     """The zero of an element type (all bits clear)."""
     type_ = register_type(element_type.component)
-    text = "false" if type_ == "i1" else "0" if type_[0] == "i" else "0xH0000" if type_ == "half" else "0.0"
+    text = "false" if type_ == "i1" else "0" if type_[0] == "i" else "0.0"
     zero = Value(type_, text)
     return Complex(zero, zero) if element_type.is_complex else zero
 

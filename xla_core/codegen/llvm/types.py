@@ -13,8 +13,9 @@ from xla_core.hlo.element_type import ElementType
 
 __all__ = ["constant_text", "float_constant", "is_float_type", "register_type", "storage_type", "type_bits"]
 
-# bf16 is held as its bits: moving a `bfloat` may go through f32 and back, by instructions that flush denormals.
-_FLOATS = {ElementType.F16: "half", ElementType.F32: "float", ElementType.F64: "double"}
+# 16-bit floats are held as their bits: moving a `half` or `bfloat` may go through f32 and back, by instructions that
+# flush denormals and change NaNs.
+_FLOATS = {ElementType.F32: "float", ElementType.F64: "double"}
 _FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
@@ -72,11 +73,9 @@ def constant_text(element_type: ElementType, value: Any) -> str:
                 bits = (bits & 0x80000000) << 32 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29
             return f"0x{bits:016X}"
         return float_constant(type_, float(value))
-    if type_ == "half":
-        return f"0xH{int(np.asarray(value).view(np.uint16)):04X}"
     if element_type is ElementType.PRED:
         return "true" if value else "false"
     if element_type.is_integral:
         return str(int(value))
-    unsigned = np.uint16 if element_type is ElementType.BF16 else np.uint8
+    unsigned = np.uint16 if element_type.byte_width == 2 else np.uint8
     return str(int(np.asarray(value).view(unsigned)) & (1 << element_type.bit_width) - 1)  # the bits of a small float
