@@ -40,15 +40,17 @@ def compatible_shapes(a: Sequence[int], b: Sequence[int]) -> bool:
 
 
 def compatible_elements(a: str | QuantizedType, b: str | QuantizedType) -> bool:
-    """Equal; quantized types that differ in scales and zero points alone; or a quantized one and what it expresses."""
+    """Equal, or quantized types that differ in scales and zero points alone (their axes are another matter)."""
     if a == b:
         return True
     if isinstance(a, QuantizedType) and isinstance(b, QuantizedType):
-        return (a.storage, a.expressed, a.axis) == (b.storage, b.expressed, b.axis) and (
-            a.storage_min,
-            a.storage_max,
-        ) == (b.storage_min, b.storage_max)
-    return (a.expressed if isinstance(a, QuantizedType) else a) == (b.expressed if isinstance(b, QuantizedType) else b)
+        return (a.storage, a.expressed, a.storage_range, a.axis is None) == (
+            b.storage,
+            b.expressed,
+            b.storage_range,
+            b.axis is None,
+        )
+    return False
 
 
 def compatible(a: ir.Type, b: ir.Type) -> bool:

@@ -125,6 +125,7 @@ class OpDef:
         results: likewise.
         attributes: by name.
         regions: how many; None for any number.
+        agree: what the types of operands and results have in common, as of `agreement`.
         rule: checks an op beyond what this says, and infers its result types.
         lower: makes HLO of it; None where the op is part of another, or has no meaning on a device.
         traits: what else is true of it.
@@ -138,6 +139,7 @@ class OpDef:
     results: tuple[Values, ...]
     attributes: Mapping[str, Attribute]
     regions: int | None
+    agree: tuple[str, ...]
     rule: Rule
     lower: Lower | None
     traits: frozenset[Trait]
@@ -178,6 +180,7 @@ def define(
     attributes: Mapping[str, Attribute] | None = None,
     regions: int | None = 0,
     traits: Sequence[Trait] = (),
+    agree: Sequence[str] = (),
     types: TypeConstraint | None = None,
     result_types: TypeConstraint | None = None,
     doc: str = "",
@@ -199,6 +202,7 @@ def define(
         results=_values(results, types if result_types is None else result_types),
         attributes=dict(attributes or {}),
         regions=regions,
+        agree=tuple(agree),
         rule=rule or (lambda op, module: None),
         lower=lower,
         traits=frozenset(traits),

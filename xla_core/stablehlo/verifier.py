@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.stablehlo import ir, op_table
+from xla_core.stablehlo.agreement import check_agreement
 from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.compatibility import compatible, fail, types_text
 from xla_core.stablehlo.op_table import REQUIRED, Arity, OpDef, Trait, Values
@@ -75,6 +76,8 @@ def verify_op(op: ir.Op, module: ir.Module) -> None:
         _check_values(op, definition.results, definition.result_count, [r.type for r in op.results], "result")
         if op.regions or definition.regions:
             _check_regions(op, definition)
+        if definition.agree:
+            check_agreement(op, definition)
         inferred = definition.rule(op, module)
     except XlaError as error:
         error.location = error.location or op.location

@@ -30,8 +30,7 @@ def function(body: str, arguments: str = "%a: tensor<2x3xf32>, %b: tensor<2x3xf3
         ),
         (
             '%0 = "stablehlo.and"(%a, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>',
-            "operand #0 must be ranked tensor of pred (i1) or signed integer or unsigned integer values, but got "
-            "'tensor<2x3xf32>'",
+            "operand #0 must be ranked tensor of bool or 2/4/8/16/32/64-bit integer values, but got 'tensor<2x3xf32>'",
         ),
         ('%0 = "stablehlo.iota"() : () -> tensor<3xi32>', "requires attribute 'iota_dimension'"),
         (

@@ -95,6 +95,7 @@ define(
         "Normalizes the operand over all dimensions but `feature_index`: (x - mean) / sqrt(variance + epsilon) * "
         "scale + offset. Mean and (biased) variance are computed, and are results too."
     ),
+    agree=("compatible-element-types",),
 )
 define(
     "stablehlo.batch_norm_inference",
@@ -107,6 +108,7 @@ define(
         "Normalizes the operand by given means and variances: (x - mean) / sqrt(variance + epsilon) * scale + "
         "offset, for each index of `feature_index`."
     ),
+    agree=("compatible-element-types",),
 )
 define(
     "stablehlo.batch_norm_grad",
@@ -120,4 +122,5 @@ define(
     lower=_lower_norm_grad,
     attributes=_NORM,
     doc=("The gradients of `batch_norm_training` with respect to operand, scale and offset, given that of its output."),
+    agree=("compatible-element-types",),
 )

@@ -50,8 +50,15 @@ def formula(function: Callable[..., Expression], *, through_f32: bool = True) ->
 # -- functions of one operand ----------------------------------------------------------------------------------------
 
 for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan"):
-    define(f"chlo.{_name}", "operand", rule=same_type, lower=elementwise(_name), types=PLAIN_FLOAT_OR_COMPLEX)
-define("chlo.erf", "operand", rule=same_type, lower=elementwise("erf"), types=FLOAT)
+    define(
+        f"chlo.{_name}",
+        "operand",
+        rule=same_type,
+        lower=elementwise(_name),
+        types=PLAIN_FLOAT_OR_COMPLEX,
+        agree=("compatible-types",),
+    )
+define("chlo.erf", "operand", rule=same_type, lower=elementwise("erf"), types=FLOAT, agree=("compatible-types",))
 
 
 def _square(x: Expression) -> Expression:
@@ -83,7 +90,9 @@ _FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint],
     ("lgamma", special_functions.lgamma, FLOAT),
 )
 for _name, _function, _types in _FORMULAS:
-    define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function), types=_types)
+    define(
+        f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function), types=_types, agree=("compatible-types",)
+    )
 
 _PLAIN_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
     ("square", _square, PLAIN_FLOAT_OR_COMPLEX),
@@ -91,7 +100,14 @@ _PLAIN_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstr
     ("_asin_acos_kernel", _asin_acos_kernel, COMPLEX),
 )
 for _name, _function, _types in _PLAIN_FORMULAS:
-    define(f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function, through_f32=False), types=_types)
+    define(
+        f"chlo.{_name}",
+        "operand",
+        rule=same_type,
+        lower=formula(_function, through_f32=False),
+        types=_types,
+        agree=("compatible-types",),
+    )
 
 
 def _predicate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -150,10 +166,33 @@ def _mulhi(x: Expression, y: Expression) -> Expression:
     return x1 * y1 + (middle >> 32) + (carry >> 32)
 
 
-define("chlo.next_after", "x y", rule=same_type, lower=formula(_next_after, through_f32=False), types=FLOAT)
-define("chlo.mulhi", "lhs rhs", rule=same_type, lower=formula(_mulhi, through_f32=False), types=INTEGER)
-define("chlo.polygamma", "n x", rule=same_type, lower=formula(special_functions.polygamma), types=FLOAT)
-define("chlo.zeta", "x q", rule=same_type, lower=formula(special_functions.zeta), types=FLOAT)
+define(
+    "chlo.next_after",
+    "x y",
+    rule=same_type,
+    lower=formula(_next_after, through_f32=False),
+    types=FLOAT,
+    agree=("compatible-types",),
+)
+define(
+    "chlo.mulhi",
+    "lhs rhs",
+    rule=same_type,
+    lower=formula(_mulhi, through_f32=False),
+    types=INTEGER,
+    agree=("compatible-types",),
+)
+define(
+    "chlo.polygamma",
+    "n x",
+    rule=same_type,
+    lower=formula(special_functions.polygamma),
+    types=FLOAT,
+    agree=("compatible-types",),
+)
+define(
+    "chlo.zeta", "x q", rule=same_type, lower=formula(special_functions.zeta), types=FLOAT, agree=("compatible-types",)
+)
 
 
 # -- constants -------------------------------------------------------------------------------------------------------
@@ -185,6 +224,7 @@ define(
     "chlo.constant_like",
     "operand",
     rule=same_type,
+    agree=("same-shape",),
     lower=_lower_constant_like,
     attributes={"value": Attribute(Kind.ANY)},
     doc="A constant of the operand's shape, also where that is known at run time only.",

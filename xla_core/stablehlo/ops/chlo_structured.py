@@ -183,7 +183,7 @@ define(
 # -- ragged_dot ------------------------------------------------------------------------------------------------------
 
 
-def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     lhs, rhs, groups = (tensor(op, i) for i in range(3))
     dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
     if len(dims.lhs_ragged_dimensions) != 1:
@@ -216,7 +216,14 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
             f"group_sizes is expected to have {rhs.shape[dims.rhs_group_dimensions[0]]} groups, but has "
             f"{groups.shape[-1]}",
         )
-    return None
+    contract = dims.lhs_contracting_dimensions
+    taken = {*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions, *dims.rhs_group_dimensions}
+    sizes = [lhs.shape[d] for d in dims.lhs_batching_dimensions]
+    sizes += [n for d, n in enumerate(lhs.shape) if d not in dims.lhs_batching_dimensions and d not in contract]
+    sizes += [n for d, n in enumerate(rhs.shape) if d not in taken]
+    if ragged in contract:
+        sizes.insert(0, groups.shape[-1])
+    return [TensorType(tuple(sizes), tensor_of(op.results[0]).element)]
 
 
 def _group_mask(

@@ -397,6 +397,7 @@ define(
         "Sends the operand from the source to the target of each of `source_target_pairs`; a process that is no "
         "target gets zeros."
     ),
+    agree=("same-element-type",),
 )
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, ResultAccuracy
-from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, element_bits, fail, merge
-from xla_core.stablehlo.ir import QuantizedType, TensorType
+from xla_core.stablehlo.compatibility import fail, merge
+from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Lower
 
@@ -88,21 +87,13 @@ def elementwise(opcode: str) -> Lower:
 
 
 def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    """All operands and the result have one shape and one element type."""
+    """The most specific of the operands' types, which agree (`compatible-types`)."""
     result = op.results[0].type
     if all(o.type is result or o.type == result for o in op.operands):
         if op.attributes:
             check_accuracy(op)
         return None
     types = [tensor_of(o) for o in op.operands]
-    for type in types if not isinstance(result, TensorType) else [*types, result]:
-        if not compatible_shapes(type.shape, types[0].shape):
-            fail(op, "requires the same shape for all operands and results")
-    if isinstance(result, TensorType) and _quantized([*types, result]):
-        check_quantized(op, types, result)
-        return None
-    if any(not compatible_elements(t.element, types[0].element) for t in types):
-        fail(op, "requires compatible types for all operands and results")
     check_accuracy(op)
     return [merge(types)]
 
@@ -115,35 +106,6 @@ def check_accuracy(op: ir.Op) -> None:
         and (accuracy.atol, accuracy.rtol, accuracy.ulps) != (0, 0, 0)
     ):
         fail(op, f"Invalid tolerances for ResultAccuracyAttr with mode {accuracy.mode}, must be all zero.")
-
-
-def _quantized(types: Sequence[TensorType]) -> bool:
-    return any(isinstance(t.element, QuantizedType) for t in types)
-
-
-def check_quantized(op: ir.Op, operands: Sequence[TensorType], result: TensorType) -> None:
-    """An elementwise op on quantized tensors: one storage and expressed type, and axes that agree."""
-    elements = [t.element for t in operands]
-    out = result.element
-    if not isinstance(out, QuantizedType) or not all(isinstance(e, QuantizedType) for e in elements):
-        fail(op, "expects all operands and results to be either quantized or non-quantized")
-    quantized: list[Any] = elements
-    if len(operands) == 1:
-        if not compatible_elements(quantized[0], out):
-            fail(op, f"inferred type(s) '{operands[0]}' are incompatible with return type(s) of operation '{result}'")
-        return
-    if any(element_bits(e) != element_bits(out) for e in quantized):
-        fail(op, "mismatched operands and result quantization storage types")
-    for e, type in zip(quantized, operands, strict=True):
-        if e.storage != out.storage:
-            fail(op, f"inferred type(s) '{type}' are incompatible with return type(s) of operation '{result}'")
-    if any(e.expressed != out.expressed for e in quantized):
-        fail(op, "mismatched operands and result quantization expressed types")
-    if out.axis is None and any(e.axis is not None for e in quantized):
-        fail(op, "result is not per_axis quantized but lhs or rhs are")
-    for name, e in zip(("lhs", "rhs"), quantized, strict=False):
-        if e.axis is not None and e.axis != out.axis:
-            fail(op, f"quantization_dimension of {name} and result are not same")
 
 
 def check_dimension_list(op: ir.Op, name: str, values: Sequence[int], limit: int, of: str) -> None:

@@ -13,7 +13,8 @@ from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
-from xla_core.stablehlo.ops.common import PRECISION, tensor
+from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
+from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
 from xla_core.stablehlo.type_constraints import TENSOR_OR_PER_AXIS
 
 __all__ = ["check_precision", "check_result_shape", "dot_attributes"]
@@ -90,7 +91,10 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         *(n for i, n in enumerate(lhs.shape) if i not in lhs_batch and i not in lhs_contract),
         *(n for i, n in enumerate(rhs.shape) if i not in rhs_batch and i not in rhs_contract),
     )
-    return check_result_shape(op, shape, result)
+    types = check_result_shape(op, shape, result)
+    if any_quantized(lhs, rhs, tensor_of(op.results[0])):
+        check_quantized_dot(op, lhs, rhs, tensor_of(op.results[0]), rhs_contract)
+    return types
 
 
 def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequence[ir.Type]:

@@ -13,8 +13,9 @@ from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
-from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor
-from xla_core.stablehlo.ops.contraction import check_precision, dot_attributes
+from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor, tensor_of
+from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
+from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_convolution_axes
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.ops.windows import check_window
 from xla_core.stablehlo.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
@@ -68,9 +69,13 @@ def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence
     batch = lhs.shape[dims.input_batch_dimension]
     shape[dims.output_batch_dimension] = batch if batch == DYNAMIC else batch // groups
     shape[dims.output_feature_dimension] = features
-    result = op.results[0].type
-    element = result.element if isinstance(result, TensorType) else lhs.element
-    return [TensorType(tuple(shape), element)]
+    result = tensor_of(op.results[0])
+    types = check_result_shape(op, shape, result)
+    if any_quantized(lhs, rhs, result):
+        check_convolution_axes(
+            op, lhs, rhs, result, dims.kernel_output_feature_dimension, dims.output_feature_dimension
+        )
+    return types
 
 
 def _check_conv_dimensions(op: ir.Op, dims: ConvDimensionNumbers, rank: int) -> None:

@@ -11,11 +11,17 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible_elements, fail, list_text
+from xla_core.stablehlo.compatibility import fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import INDEX, ints, tensor
+from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.quantized_constraints import (
+    check_quantized_broadcast,
+    check_quantized_reshape,
+    check_quantized_transpose,
+    check_same_scale,
+)
 from xla_core.stablehlo.type_constraints import (
     ANY,
     SCALAR,
@@ -100,8 +106,6 @@ define(
 
 def check_broadcast_dimensions(op: ir.Op, operand: TensorType, result: TensorType) -> tuple[int, ...]:
     """What broadcast_in_dim and its dynamic form demand alike. Returns the dimensions."""
-    if not compatible_elements(operand.element, result.element):
-        fail(op, "expects operand and result to have compatible element type")
     dims = ints(op, "broadcast_dimensions")
     if len(dims) != operand.rank:
         fail(op, f"broadcast_dimensions size ({len(dims)}) does not match operand rank ({operand.rank})")
@@ -114,12 +118,10 @@ def check_broadcast_dimensions(op: ir.Op, operand: TensorType, result: TensorTyp
 
 
 def _broadcast_in_dim_rule(op: ir.Op, module: ir.Module) -> None:
-    operand, result = tensor(op, 0), op.results[0].type
-    if not isinstance(result, TensorType) or (
-        not result.is_static and not (sum(d == DYNAMIC for d in result.shape) == 1 and any(result.bounds))
-    ):
-        fail(op, f"result #0 must be statically shaped or single bounded dimension tensor, but got '{result}'")
-    for i, dim in enumerate(check_broadcast_dimensions(op, operand, result)):
+    operand, result = tensor(op, 0), tensor_of(op.results[0])
+    check_same_scale(op, operand, result, per_axis=False)
+    dims = check_broadcast_dimensions(op, operand, result)
+    for i, dim in enumerate(dims):
         size = operand.shape[i]
         if size not in (DYNAMIC, 1) and result.shape[dim] not in (DYNAMIC, size):
             fail(
@@ -127,6 +129,7 @@ def _broadcast_in_dim_rule(op: ir.Op, module: ir.Module) -> None:
                 f"size of operand dimension {i} ({size}) is not equal to 1 or size of result dimension {dim} "
                 f"({result.shape[dim]})",
             )
+    check_quantized_broadcast(op, operand, result, dims)
 
 
 def broadcast_in_dim(
@@ -165,6 +168,7 @@ define(
     ),
     types=TENSOR_OR_PER_AXIS,
     result_types=STATIC_OR_BOUNDED,
+    agree=("compatible-element-types",),
 )
 
 
@@ -172,17 +176,15 @@ define(
 
 
 def _reshape_rule(op: ir.Op, module: ir.Module) -> None:
-    operand, result = tensor(op, 0), op.results[0].type
-    if not isinstance(result, TensorType) or not compatible_elements(operand.element, result.element):
-        fail(op, "expects operand and result to have compatible element type")
-    if not result.is_static and not any(result.bounds):
-        fail(op, f"result #0 must be statically shaped or single bounded dimension tensor, but got '{result}'")
+    operand, result = tensor(op, 0), tensor_of(op.results[0])
     if operand.is_static and result.is_static and math.prod(operand.shape) != math.prod(result.shape):
         fail(
             op,
             f"number of output elements ({math.prod(result.shape)}) doesn't match expected number of elements "
             f"({math.prod(operand.shape)})",
         )
+    if operand.is_static and result.is_static:
+        check_quantized_reshape(op, operand, result)
 
 
 def _lower_reshape(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
@@ -199,6 +201,7 @@ define(
     doc="The operand's elements, in row-major order, under other dimensions of the same product.",
     types=TENSOR_OR_PER_AXIS,
     result_types=STATIC_OR_BOUNDED,
+    agree=("compatible-element-types",),
 )
 
 
@@ -213,6 +216,7 @@ def _transpose_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"attribute permutation must be a permutation of [{list_text(range(operand.rank))}] but got "
             f"{list_text(permutation)}",
         )
+    check_quantized_transpose(op, operand, tensor_of(op.results[0]), permutation)
     bounds = tuple(operand.bounds[p] for p in permutation) if operand.bounds else ()
     element = operand.element
     if isinstance(element, ir.QuantizedType) and element.axis is not None:
@@ -234,6 +238,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     doc="Result dimension i is operand dimension `permutation[i]`.",
     types=TENSOR_OR_PER_AXIS,
+    agree=("compatible-element-types",),
 )
 
 
@@ -262,6 +267,7 @@ define(
     attributes={"dimensions": _INTS},
     traits=(Trait.ON_STORAGE,),
     doc="The elements in reverse order along each of `dimensions`.",
+    agree=("same-element-type",),
 )
 
 
@@ -278,8 +284,6 @@ def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     for i, type in enumerate(types):
         if type.rank != first.rank:
             fail(op, f"operands (0) and ({i}) do not match rank")
-        if not compatible_elements(type.element, first.element):
-            fail(op, "requires the same element type for all operands and results")
         for j, (a, b) in enumerate(zip(first.shape, type.shape, strict=True)):
             if j != dim and a != b and DYNAMIC not in (a, b):
                 fail(
@@ -318,6 +322,7 @@ define(
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
     doc="The inputs one after another along `dimension`; they agree in all other dimensions.",
+    agree=("same-element-type",),
 )
 
 
@@ -327,8 +332,6 @@ def _pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     for name, values in (("edge_padding_low", low), ("edge_padding_high", high), ("interior_padding", interior)):
         if len(values) != operand.rank:
             fail(op, f"{name} length ({len(values)}) must match operand rank ({operand.rank})")
-    if not compatible_elements(tensor(op, 1).element, operand.element):
-        fail(op, "requires the same element type for all operands and results")
     sizes: list[int] = []
     bounds: list[int | None] = []
     for i, size in enumerate(operand.shape):
@@ -367,6 +370,10 @@ define(
         "The operand with `padding_value` before (`edge_padding_low`), after (`edge_padding_high`) and between "
         "(`interior_padding`) its elements; negative edge padding removes elements, after the interior padding was "
         "put in."
+    ),
+    agree=(
+        "same-element-type",
+        "size: edge_padding_low edge_padding_high interior_padding",
     ),
 )
 

@@ -25,6 +25,11 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.data_movement import broadcast_in_dim, check_broadcast_dimensions
+from xla_core.stablehlo.ops.quantized_constraints import (
+    any_quantized,
+    check_quantized_broadcast,
+    check_quantized_reshape,
+)
 from xla_core.stablehlo.type_constraints import I32, INDEX_VECTOR, SCALAR, SHAPE_VECTOR, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.type_conversion import shape_of
 
@@ -72,6 +77,10 @@ def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] |
     assert isinstance(result, TensorType)
     if not tensor(op, 1).is_static:
         fail(op, f"operand #1 must be statically shaped, but got '{tensor(op, 1)}'")
+    if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
+        fail(op, f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
+    if len(ints(op, "broadcast_dimensions")) == operand.rank > result.rank:
+        fail(op, f"result rank ({result.rank}) is less than operand rank ({operand.rank})")
     dims = check_broadcast_dimensions(op, operand, result)
     hints = [*ints(op, "known_expanding_dimensions"), *ints(op, "known_nonexpanding_dimensions")]
     if len(set(hints)) != len(hints):
@@ -97,6 +106,7 @@ def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] |
                     f"size of operand dimension {i} ({operand.shape[i]}) is not equal to 1 or value of shape at index "
                     f"{dim} ({int(sizes[dim])})",
                 )
+    check_quantized_broadcast(op, operand, result, dims)
     return _sized(op, _check_output_shape(op, 1))
 
 
@@ -155,8 +165,8 @@ define(
 
 def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
-    if not compatible_elements(operand.element, result.element):
-        fail(op, "expects operand and result to have compatible element type")
+    if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
+        fail(op, f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
     if operand.is_static and result.is_static and math.prod(operand.shape) != math.prod(result.shape):
         fail(
             op,
@@ -171,6 +181,7 @@ def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | N
             f"{math.prod(operand.shape)} elements, "
             f"but output_shape has {math.prod(sizes)}",
         )
+    check_quantized_reshape(op, operand, result)
     return _sized(op, sizes)
 
 
@@ -242,6 +253,11 @@ define(
     lower=_lower_dynamic_pad,
     traits=(Trait.ON_STORAGE,),
     doc="`pad` by amounts that operands give.",
+    agree=(
+        "element-type: operand padding_value result",
+        "type: edge_padding_low edge_padding_high interior_padding",
+        "rank: operand result",
+    ),
 )
 
 
@@ -287,6 +303,10 @@ define(
     lower=_lower_real_dynamic_slice,
     traits=(Trait.ON_STORAGE,),
     doc="`slice` with bounds and strides that operands give.",
+    agree=(
+        "element-type: operand result",
+        "type: start_indices limit_indices strides",
+    ),
 )
 
 

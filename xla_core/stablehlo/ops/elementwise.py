@@ -19,7 +19,8 @@ from xla_core.stablehlo.compatibility import (
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import check_accuracy, elementwise, same_type, tensor
+from xla_core.stablehlo.ops.common import check_accuracy, elementwise, same_type, tensor, tensor_of
+from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_sum
 from xla_core.stablehlo.type_constraints import (
     COMPLEX,
     COMPLEX_PART,
@@ -47,6 +48,20 @@ _FLOAT = TypeConstraint(E.FLOAT | E.QUANTIZED)
 _SIGN = TypeConstraint(E.SIGNED | E.FLOAT | E.COMPLEX | E.QUANTIZED)
 _ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ResultAccuracy,))}
 
+_COMPATIBLE = ("compatible-types",)
+
+
+def _add_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    """Of quantized operands, scales and zero points are free, and so is the granularity as far as axes agree."""
+    lhs, rhs, result = tensor(op, 0), tensor(op, 1), tensor_of(op.results[0])
+    if any_quantized(lhs, rhs, result):
+        check_quantized_sum(op, lhs, rhs, result)
+        return same_type(op, module)
+    if not lhs.element == rhs.element == result.element:
+        fail(op, "op requires the same element type for all operands and results")
+    return same_type(op, module)
+
+
 # name: (HLO opcode, element types)
 for _name, _opcode, _types in (
     ("ceil", "ceil", _FLOAT),
@@ -59,7 +74,7 @@ for _name, _opcode, _types in (
     ("round_nearest_even", "round-nearest-even", _FLOAT),
     ("sign", "sign", _SIGN),
 ):
-    define(f"stablehlo.{_name}", "operand", rule=same_type, lower=elementwise(_opcode), types=_types)
+    define(f"stablehlo.{_name}", "operand", rule=same_type, lower=elementwise(_opcode), types=_types, agree=_COMPATIBLE)
 
 for _name, _opcode in (
     ("cbrt", "cbrt"),
@@ -81,6 +96,7 @@ for _name, _opcode in (
         rule=same_type,
         lower=elementwise(_opcode),
         types=FLOAT_OR_COMPLEX,
+        agree=_COMPATIBLE,
         attributes=_ACCURACY,
     )
 
@@ -104,9 +120,10 @@ for _name, _opcode, _types, _commutes in (
     define(
         f"stablehlo.{_name}",
         "lhs rhs",
-        rule=same_type,
+        rule=_add_rule if _name == "add" else same_type,
         lower=elementwise(_opcode),
         types=_types,
+        agree=("same-shape",) if _name == "add" else _COMPATIBLE,
         traits=(Trait.COMMUTATIVE,) if _commutes else (),
     )
 
@@ -132,6 +149,7 @@ define(
     lower=elementwise("abs"),
     types=SIGNED_NUMBER,
     result_types=SIGNED_REAL,
+    agree=("elementwise",),
 )
 define(
     "stablehlo.real",
@@ -140,6 +158,7 @@ define(
     lower=elementwise("real"),
     types=PLAIN_FLOAT_OR_COMPLEX,
     result_types=FLOAT,
+    agree=("elementwise",),
 )
 define(
     "stablehlo.imag",
@@ -148,6 +167,7 @@ define(
     lower=elementwise("imag"),
     types=PLAIN_FLOAT_OR_COMPLEX,
     result_types=FLOAT,
+    agree=("elementwise",),
 )
 
 
@@ -174,6 +194,10 @@ define(
     lower=elementwise("complex"),
     types=COMPLEX_PART,
     result_types=COMPLEX,
+    agree=(
+        "same-element-type-of-operands",
+        "same-shape",
+    ),
 )
 
 
@@ -194,6 +218,7 @@ define(
     lower=elementwise("is-finite"),
     types=_FLOAT,
     result_types=PRED,
+    agree=("elementwise",),
 )
 
 
@@ -225,6 +250,10 @@ define(
         "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
     ),
     result_types=PRED,
+    agree=(
+        "compatible-operands",
+        "same-shape",
+    ),
 )
 
 
@@ -289,6 +318,7 @@ define(
     rule=_clamp_rule,
     lower=_lower_clamp,
     doc="min(max(x, min), max), element by element; the bounds are scalars or have the operand's shape.",
+    agree=("compatible-element-types",),
 )
 
 
@@ -320,6 +350,7 @@ define(
         "complex to real drops the imaginary part; to i1, whether it isn't zero."
     ),
     types=UNQUANTIZED,
+    agree=("elementwise",),
 )
 
 
@@ -398,4 +429,5 @@ define(
     types=_FLOAT,
     attributes={"exponent_bits": Attribute(Kind.INT32, minimum=1), "mantissa_bits": Attribute(Kind.INT32, minimum=0)},
     doc="Rounds to a float of `exponent_bits` and `mantissa_bits`, and back.",
+    agree=("elementwise", "compatible-types"),
 )

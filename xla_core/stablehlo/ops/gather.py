@@ -156,6 +156,7 @@ define(
         "lie within. `offset_dims` are the result's dimensions that run over a slice, the others over the indices."
     ),
     traits=(Trait.ON_STORAGE,),
+    agree=("element-type: operand result",),
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.ir import QuantizedType, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Trait, Values, define
@@ -19,9 +20,10 @@ __all__: list[str] = []
 def _quantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), tensor_of(op.results[0])
     element = operand.element.expressed if isinstance(operand.element, QuantizedType) else operand.element
-    if isinstance(result.element, QuantizedType) and result.element.expressed == element:
-        return [TensorType(operand.shape, result.element, operand.bounds)]
-    return [operand]
+    assert isinstance(result.element, QuantizedType)
+    if result.element.expressed != element:
+        fail(op, f"Expressed type of result expected to be '{element}', but got '{result.element.expressed}'")
+    return [TensorType(operand.shape, result.element, operand.bounds)]
 
 
 def _lower_quantize(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
@@ -51,6 +53,7 @@ define(
         "round(x / scale) + zero point, clamped to the storage's range: a quantized tensor from floats, or from "
         "another quantized tensor."
     ),
+    agree=("elementwise",),
 )
 define(
     "stablehlo.uniform_dequantize",
@@ -60,4 +63,5 @@ define(
     traits=(Trait.ON_STORAGE,),
     doc="(storage - zero point) * scale: floats from a quantized tensor.",
     result_types=FLOAT,
+    agree=("elementwise",),
 )

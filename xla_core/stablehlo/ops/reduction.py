@@ -296,6 +296,7 @@ define(
     regions=1,
     attributes={"dimensions": _INTS},
     doc="The region applied to the inputs element by element.",
+    agree=("same-shape",),
 )
 
 
@@ -351,4 +352,5 @@ define(
         "second; several inputs are sorted together. Equal elements keep their order if `is_stable`. A negative "
         "dimension counts from the last."
     ),
+    agree=("same-shape",),
 )

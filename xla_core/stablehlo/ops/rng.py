@@ -56,6 +56,7 @@ define(
     rule=_rng_rule,
     lower=_lower_rng,
     traits=(Trait.SIDE_EFFECT,),
+    agree=("element-type: a b result",),
     attributes={"rng_distribution": Attribute(Kind.ENUM, cases=("UNIFORM", "NORMAL"))},
     doc=(
         "Random numbers of the given shape: uniform in [a, b), or normal with mean a and standard deviation b. "

@@ -60,6 +60,10 @@ define(
     attributes={"start_indices": _INTS, "limit_indices": _INTS, "strides": _INTS},
     traits=(Trait.ON_STORAGE,),
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
+    agree=(
+        "same-element-type",
+        "size: start_indices limit_indices strides",
+    ),
 )
 
 
@@ -104,6 +108,7 @@ define(
         "A slice of sizes `slice_sizes` at start indices known at run time, which are clamped so that it lies "
         "within the operand."
     ),
+    agree=("element-type: operand result",),
 )
 
 
@@ -139,4 +144,5 @@ define(
         "The operand with a slice replaced by the update, at start indices known at run time, which are clamped so "
         "that it lies within."
     ),
+    agree=("element-type: operand update result",),
 )

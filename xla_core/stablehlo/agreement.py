@@ -1,0 +1,94 @@
+"""What the types of an op's operands and results have in common: MLIR's type traits, by name.
+
+same-shape                      all operands and results
+elementwise                     likewise, worded as MLIR words it for elementwise ops
+    same-element-type               all operands and results, exactly
+compatible-element-types        all operands and results; quantized types may differ in scales and zero points
+compatible-operands             all operands, likewise
+compatible-types                shapes too
+same-element-type-of-operands
+element-type: a b               of the operands and results of these names
+type: a b
+rank: a b
+size: a b                       of the attributes of these names
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, fail
+from xla_core.stablehlo.ir import TensorType
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.op_table import OpDef
+
+__all__ = ["check_agreement"]
+
+
+def check_agreement(op: ir.Op, definition: OpDef) -> None:
+    """Raises InvalidArgumentError, in MLIR's words, for the first of the op's agreements that doesn't hold."""
+    for agreement in definition.agree:
+        kind, _, names = agreement.partition(": ")
+        if names:
+            _check_named(op, definition, kind, names.split())
+            continue
+        wanted, holds, message = _OF_ALL[kind]
+        types = [v.type for v in (*op.operands, *(op.results if wanted else ()))]
+        if all(t is types[0] for t in types) or holds([t for t in types if isinstance(t, TensorType)]):
+            continue
+        if kind == "elementwise":
+            fail(op, message)
+        fail(op, f"requires {message} for all operands{' and results' if wanted else ''}")
+
+
+def _same_shape(types: Sequence[TensorType]) -> bool:
+    return all(compatible_shapes(t.shape, u.shape) for t in types for u in types)
+
+
+def _same_elements(types: Sequence[TensorType]) -> bool:
+    return all(t.element == types[0].element for t in types)
+
+
+def _compatible_elements(types: Sequence[TensorType]) -> bool:
+    return all(compatible_elements(t.element, types[0].element) for t in types)
+
+
+def _compatible(types: Sequence[TensorType]) -> bool:
+    return all(compatible(t, types[0]) for t in types)
+
+
+_OF_ALL: dict[str, tuple[bool, Callable[[Sequence[TensorType]], bool], str]] = {
+    "same-shape": (True, _same_shape, "the same shape"),
+    "elementwise": (True, _same_shape, "all non-scalar operands/results must have the same shape and base type"),
+    "same-element-type": (True, _same_elements, "the same element type"),
+    "same-element-type-of-operands": (False, _same_elements, "the same element type"),
+    "compatible-element-types": (True, _compatible_elements, "compatible element types"),
+    "compatible-operands": (False, _compatible_elements, "compatible element types"),
+    "compatible-types": (True, _compatible, "compatible types"),
+}
+"""Kind: whether results count, what must hold, and what it is called."""
+
+
+def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) -> None:
+    if kind == "size":
+        values: list[Any] = [len(op.attributes.get(name) or ()) for name in names]
+    else:
+        named = dict(zip((v.name for v in definition.operands), op.operands, strict=False))
+        named.update(zip((v.name for v in definition.results), op.results, strict=False))
+        types = [named[name].type for name in names]
+        if not all(isinstance(t, TensorType) for t in types):
+            return
+        values = [_PART[kind](t) for t in types]
+    if any(v != values[0] for v in values):
+        what = kind.replace("-", " ")
+        fail(op, f"failed to verify that all of {{{', '.join(names)}}} have same {what}")
+
+
+_PART: dict[str, Callable[[Any], Any]] = {
+    "element-type": lambda type: type.element,
+    "type": lambda type: type,
+    "rank": lambda type: type.rank,
+}

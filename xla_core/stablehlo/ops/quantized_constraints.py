@@ -1,0 +1,184 @@
+"""What the specification asks of quantized operands and results, in the words of StableHLO's verifier.
+
+(StableHLO: stablehlo/dialect/TypeInference.cpp.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
+
+__all__ = [
+    "any_quantized",
+    "check_convolution_axes",
+    "check_quantized_broadcast",
+    "check_quantized_contraction",
+    "check_quantized_dot",
+    "check_quantized_reshape",
+    "check_quantized_sum",
+    "check_quantized_transpose",
+    "check_same_scale",
+]
+
+
+def any_quantized(*types: TensorType) -> bool:
+    return any(isinstance(t.element, QuantizedType) for t in types)
+
+
+def check_quantized_sum(op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType) -> None:
+    """The operands and the result of a sum: one storage type and one expressed type; axes that agree."""
+    elements = [t.element for t in (lhs, rhs, result)]
+    if not all(isinstance(e, QuantizedType) for e in elements):
+        fail(op, "expects  all operands and results to be either quantized or non-quantized")
+    left, right, out = (_quantized(t) for t in (lhs, rhs, result))
+    if not _width(left) == _width(right) == _width(out):
+        fail(op, "mismatched operands and result quantization storage types")
+    if not left.expressed == right.expressed == out.expressed:
+        fail(op, "mismatched operands and result quantization expressed types")
+    if left.axis is None and right.axis is None:
+        if out.axis is not None:
+            fail(op, "result per_axis quantized but none from rhs and lhs are per_axis quantized")
+        return
+    if out.axis is None:
+        fail(op, "result is not per_axis quantized but lhs or rhs are")
+    for name, element, type in (("lhs", left, lhs), ("rhs", right, rhs)):
+        if element.axis is not None and element.axis != out.axis:
+            fail(
+                op,
+                f"quantization_dimension of {name} and result are not same {_element_text(type)} vs "
+                f"{_element_text(result)}",
+            )
+
+
+def check_quantized_contraction(op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType) -> None:
+    """A product with a quantized rhs; lhs and result are both quantized, or both what the rhs expresses."""
+    left, right, out = lhs.element, rhs.element, result.element
+    if not isinstance(right, QuantizedType) or isinstance(left, QuantizedType) != isinstance(out, QuantizedType):
+        fail(
+            op,
+            "rhs should be quantized for quantized operations and is_quantized(lhs)=is_quantized(result) should hold",
+        )
+    if isinstance(left, QuantizedType) and isinstance(out, QuantizedType):
+        if _width(left) != _width(right):
+            fail(op, "mismatched lhs and rhs quantization storage types")
+        if not left.expressed == right.expressed == out.expressed:
+            fail(op, "mismatched lhs, rhs and result quantization expressed types")
+        if right.axis is None and out.axis is not None:
+            fail(op, "mismatched rhs and result quantization granularity")
+    elif not left == right.expressed == out:
+        fail(op, "mismatched rhs quantization expressed type and lhs and result element type")
+
+
+def check_quantized_dot(
+    op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType, contracting: Sequence[int]
+) -> None:
+    """`contracting` are the rhs's dimensions that are summed over."""
+    if isinstance(rhs.element, QuantizedType):
+        if any(rhs.element.zero_points):
+            fail(op, f"Zero point{'' if rhs.element.axis is None else 's'} of rhs should be 0")
+        if rhs.element.axis is not None and rhs.element.axis in contracting:
+            fail(op, "Quantization dimension of rhs should not be in the contracting dimension of rhs")
+    check_quantized_contraction(op, lhs, rhs, result)
+
+
+def check_convolution_axes(
+    op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType, kernel_output: int, output_feature: int
+) -> None:
+    """Scales of the kernel and of the result lie along their output features."""
+    if isinstance(rhs.element, QuantizedType) and rhs.element.axis not in (None, kernel_output):
+        fail(op, "quantization dimension of rhs should be same with kernel_output_feature_dimension")
+    if isinstance(result.element, QuantizedType) and result.element.axis not in (None, output_feature):
+        fail(op, "quantization dimension of result should be same with output_feature_dimension")
+    check_quantized_contraction(op, lhs, rhs, result)
+
+
+def check_same_scale(op: ir.Op, operand: TensorType, result: TensorType, *, per_axis: bool = True) -> None:
+    """An op that moves elements keeps their scales and zero points."""
+    one, other = operand.element, result.element
+    if not isinstance(one, QuantizedType) or not isinstance(other, QuantizedType):
+        return
+    if one.axis is None and other.axis is None and one != other:
+        fail(op, f"expect same quantization scale and zero_point but got '{operand}' vs '{result}'")
+    if (
+        per_axis
+        and one.axis is not None
+        and other.axis is not None
+        and (one.scales, one.zero_points) != (other.scales, other.zero_points)
+    ):
+        fail(op, f"expect same quantization scales and zero_points but got '{operand}' vs '{result}'")
+
+
+def check_quantized_transpose(op: ir.Op, operand: TensorType, result: TensorType, permutation: Sequence[int]) -> None:
+    check_same_scale(op, operand, result)
+    axes = _axes(operand, result)
+    if axes is not None and axes[0] != permutation[axes[1]]:
+        fail(
+            op,
+            f"operand quantization_dimension {axes[0]} is not same as permutation[{axes[1]}] = {permutation[axes[1]]}",
+        )
+
+
+def check_quantized_reshape(op: ir.Op, operand: TensorType, result: TensorType) -> None:
+    """The quantized dimension stays whole, with as many elements before it."""
+    check_same_scale(op, operand, result)
+    axes = _axes(operand, result)
+    if axes is None:
+        return
+    here, there = operand.shape[axes[0]], result.shape[axes[1]]
+    if DYNAMIC not in (here, there) and here != there:
+        fail(op, f"expect same quantization dimension size for operand and result '{operand}' and '{result}'")
+    if operand.is_static and result.is_static:
+        before = [math.prod(t.shape[:axis]) for t, axis in zip((operand, result), axes, strict=True)]
+        if before[0] != before[1]:
+            fail(
+                op,
+                "product of dimensions before quantization dimension must match between operand and result for "
+                f"{before[0]} and {before[1]}",
+            )
+
+
+def check_quantized_broadcast(op: ir.Op, operand: TensorType, result: TensorType, dimensions: Sequence[int]) -> None:
+    axes = _axes(operand, result)
+    if axes is None:
+        return
+    if axes[1] != dimensions[axes[0]]:
+        fail(
+            op,
+            f"result quantization_dimension {axes[1]} not same as broadcast_dimensions[{axes[0]}] = "
+            f"{dimensions[axes[0]]}",
+        )
+    one, many = _quantized(operand), _quantized(result)
+    if operand.shape[axes[0]] != 1:
+        return
+    for i, (scale, zero) in enumerate(zip(many.scales, many.zero_points, strict=True)):
+        if scale != one.scales[0]:
+            fail(op, f"mismatch result scale {i} ({scale:e}) and operand scale 0 ({one.scales[0]:e})")
+        if zero != one.zero_points[0]:
+            fail(op, f"mismatch result zero_point {i} ({zero}) and operand zero_point 0 ({one.zero_points[0]})")
+
+
+def _axes(operand: TensorType, result: TensorType) -> tuple[int, int] | None:
+    """The quantized dimensions, where both have one."""
+    one, other = operand.element, result.element
+    if not isinstance(one, QuantizedType) or not isinstance(other, QuantizedType):
+        return None
+    return None if one.axis is None or other.axis is None else (one.axis, other.axis)
+
+
+def _width(element: QuantizedType) -> str:
+    """Bits of storage: MLIR tells signed from unsigned by the storage's range alone."""
+    return element.storage.lstrip("ui")
+
+
+def _quantized(type: TensorType) -> Any:
+    return type.element
+
+
+def _element_text(type: TensorType) -> str:
+    """`'!quant.uniform<...>'`."""
+    return f"'{str(TensorType((), type.element))[len('tensor<') : -1]}'"
