@@ -17,7 +17,7 @@ from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
-from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
+from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import dot_attributes
 from xla_core.stablehlo.type_constraints import ANY_TENSOR, INTEGER
 from xla_core.stablehlo.type_conversion import shape_of
