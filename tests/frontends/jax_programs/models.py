@@ -38,12 +38,64 @@ kind(
     "training steps",
     program("sgd", sgd, *PARAMETERS, roundings=64, donate=(0, 1, 2, 3)),
     program("adam", adam, f32(9), f32(9), f32(9, low=0, high=1), f32(low=1, high=5), f32(9), roundings=64),
-    program("momentum and clipping", lambda p, m, g: (lambda g: (p - 0.1 * (0.9 * m + g), 0.9 * m + g))(g * jnp.minimum(1.0, 0.5 / jnp.linalg.norm(g))), f32(9), f32(9), f32(9), roundings=32),
-    program("rmsprop and adagrad", lambda p, s, g: (p - 0.1 * g / (jnp.sqrt(0.9 * s + 0.1 * g * g) + 1e-6), p - 0.1 * g / jnp.sqrt(s + g * g)), f32(9), f32(9, low=0.1, high=1), f32(9), roundings=64),
-    program("many steps in a loop", lambda w, x, y: lax.fori_loop(0, 20, lambda i, w: w - 0.1 * jax.grad(lambda w: jnp.mean((x @ w - y) ** 2))(w), w), f32(4), f32(9, 4), f32(9), roundings=256),
-    program("label smoothing and weight decay", lambda w, x, y: jax.value_and_grad(lambda w: -jnp.mean(jnp.sum((jax.nn.one_hot(y, 4) * 0.9 + 0.025) * jax.nn.log_softmax(x @ w), -1)) + 1e-2 * jnp.sum(w**2))(w), f32(6, 4), f32(5, 6), i32(5, high=4), roundings=64),
-    program("gradient accumulation", lambda w, x: lax.scan(lambda g, x: (g + jax.grad(lambda w: jnp.sum(jnp.tanh(x @ w)))(w), None), jnp.zeros_like(w), x)[0], f32(4), f32(3, 5, 4), roundings=64),
-    program("bfgs", lambda x: jax.scipy.optimize.minimize(lambda x: jnp.sum((x - 1) ** 2 * jnp.array([1.0, 2.0])), x, method="BFGS").x, f32(2), roundings=1e4),
+    program(
+        "momentum and clipping",
+        lambda p, m, g: (lambda g: (p - 0.1 * (0.9 * m + g), 0.9 * m + g))(
+            g * jnp.minimum(1.0, 0.5 / jnp.linalg.norm(g))
+        ),
+        f32(9),
+        f32(9),
+        f32(9),
+        roundings=32,
+    ),
+    program(
+        "rmsprop and adagrad",
+        lambda p, s, g: (p - 0.1 * g / (jnp.sqrt(0.9 * s + 0.1 * g * g) + 1e-6), p - 0.1 * g / jnp.sqrt(s + g * g)),
+        f32(9),
+        f32(9, low=0.1, high=1),
+        f32(9),
+        roundings=64,
+    ),
+    program(
+        "many steps in a loop",
+        lambda w, x, y: lax.fori_loop(
+            0, 20, lambda i, w: w - 0.1 * jax.grad(lambda w: jnp.mean((x @ w - y) ** 2))(w), w
+        ),
+        f32(4),
+        f32(9, 4),
+        f32(9),
+        roundings=256,
+    ),
+    program(
+        "label smoothing and weight decay",
+        lambda w, x, y: jax.value_and_grad(
+            lambda w: (
+                -jnp.mean(jnp.sum((jax.nn.one_hot(y, 4) * 0.9 + 0.025) * jax.nn.log_softmax(x @ w), -1))
+                + 1e-2 * jnp.sum(w**2)
+            )
+        )(w),
+        f32(6, 4),
+        f32(5, 6),
+        i32(5, high=4),
+        roundings=64,
+    ),
+    program(
+        "gradient accumulation",
+        lambda w, x: lax.scan(
+            lambda g, x: (g + jax.grad(lambda w: jnp.sum(jnp.tanh(x @ w)))(w), None), jnp.zeros_like(w), x
+        )[0],
+        f32(4),
+        f32(3, 5, 4),
+        roundings=64,
+    ),
+    program(
+        "bfgs",
+        lambda x: (
+            jax.scipy.optimize.minimize(lambda x: jnp.sum((x - 1) ** 2 * jnp.array([1.0, 2.0])), x, method="BFGS").x
+        ),
+        f32(2),
+        roundings=1e4,
+    ),
 )
 
 
@@ -95,32 +147,178 @@ def rotary(x):
 kind(
     "transformers",
     program("a block", block, *BLOCK, roundings=64),
-    program("gradient of a block", jax.grad(lambda *a: jnp.sum(block(*a) ** 2), tuple(range(7))), *BLOCK, roundings=256),
-    program("decoding with a key-value cache", decode, f32(8), f32(9, 8), f32(9, 8), f32(8, 8), f32(8, 8), f32(8, 8), f32(8, 8), roundings=64),
-    program("dot_product_attention", lambda q, k, v: (jax.nn.dot_product_attention(q, k, v), jax.nn.dot_product_attention(q, k, v, is_causal=True)), f32(2, 5, 2, 4), f32(2, 6, 2, 4), f32(2, 6, 2, 4), roundings=32),
+    program(
+        "gradient of a block", jax.grad(lambda *a: jnp.sum(block(*a) ** 2), tuple(range(7))), *BLOCK, roundings=256
+    ),
+    program(
+        "decoding with a key-value cache",
+        decode,
+        f32(8),
+        f32(9, 8),
+        f32(9, 8),
+        f32(8, 8),
+        f32(8, 8),
+        f32(8, 8),
+        f32(8, 8),
+        roundings=64,
+    ),
+    program(
+        "dot_product_attention",
+        lambda q, k, v: (jax.nn.dot_product_attention(q, k, v), jax.nn.dot_product_attention(q, k, v, is_causal=True)),
+        f32(2, 5, 2, 4),
+        f32(2, 6, 2, 4),
+        f32(2, 6, 2, 4),
+        roundings=32,
+    ),
     program("rotary embedding", rotary, f32(6, 8), roundings=16),
-    program("grouped queries", lambda q, k, v: jax.nn.dot_product_attention(q, k, v), f32(2, 5, 4, 4), f32(2, 5, 2, 4), f32(2, 5, 2, 4), roundings=32),
-    program("mixture of experts", lambda x, g, w: (lambda p: jnp.einsum("te,ted->td", p, jnp.einsum("td,edf->tef", x, w)))(jax.nn.softmax(jnp.where((x @ g) >= lax.top_k(x @ g, 2)[0][:, -1:], x @ g, -jnp.inf))), f32(6, 4), f32(4, 3), f32(3, 4, 5), roundings=64),
-    program("scan over layers with remat", jax.grad(lambda x, w: lax.scan(jax.checkpoint(lambda x, w: (x + jax.nn.gelu(x @ w), None)), x, w)[0].sum()), f32(4, 8), f32(3, 8, 8), roundings=64),
+    program(
+        "grouped queries",
+        lambda q, k, v: jax.nn.dot_product_attention(q, k, v),
+        f32(2, 5, 4, 4),
+        f32(2, 5, 2, 4),
+        f32(2, 5, 2, 4),
+        roundings=32,
+    ),
+    program(
+        "mixture of experts",
+        lambda x, g, w: (lambda p: jnp.einsum("te,ted->td", p, jnp.einsum("td,edf->tef", x, w)))(
+            jax.nn.softmax(jnp.where((x @ g) >= lax.top_k(x @ g, 2)[0][:, -1:], x @ g, -jnp.inf))
+        ),
+        f32(6, 4),
+        f32(4, 3),
+        f32(3, 4, 5),
+        roundings=64,
+    ),
+    program(
+        "scan over layers with remat",
+        jax.grad(lambda x, w: lax.scan(jax.checkpoint(lambda x, w: (x + jax.nn.gelu(x @ w), None)), x, w)[0].sum()),
+        f32(4, 8),
+        f32(3, 8, 8),
+        roundings=64,
+    ),
 )
 
 kind(
     "convolutional networks",
-    program("a residual block", lambda x, k: x + jax.nn.relu(lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))), f32(2, 6, 6, 4), f32(3, 3, 4, 4), roundings=32),
-    program("batch norm and its gradient", jax.value_and_grad(lambda x, g: jnp.sum(((x - x.mean((0, 1, 2))) * lax.rsqrt(x.var((0, 1, 2)) + 1e-5) * g) ** 3), (0, 1)), f32(2, 4, 4, 3), f32(3), roundings=512),
-    program("autoencoder", jax.grad(lambda w, v, x: jnp.mean((jax.nn.sigmoid(jnp.tanh(x @ w) @ v) - x) ** 2), (0, 1)), f32(8, 3), f32(3, 8), f32(5, 8), roundings=64),
-    program("graph convolution", lambda x, s, r, w: jax.ops.segment_sum((x @ w)[s], r, 6), f32(6, 4), i32(9, high=6), i32(9, high=6), f32(4, 3), roundings=32),
+    program(
+        "a residual block",
+        lambda x, k: (
+            x + jax.nn.relu(lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+        ),
+        f32(2, 6, 6, 4),
+        f32(3, 3, 4, 4),
+        roundings=32,
+    ),
+    program(
+        "batch norm and its gradient",
+        jax.value_and_grad(
+            lambda x, g: jnp.sum(((x - x.mean((0, 1, 2))) * lax.rsqrt(x.var((0, 1, 2)) + 1e-5) * g) ** 3), (0, 1)
+        ),
+        f32(2, 4, 4, 3),
+        f32(3),
+        roundings=512,
+    ),
+    program(
+        "autoencoder",
+        jax.grad(lambda w, v, x: jnp.mean((jax.nn.sigmoid(jnp.tanh(x @ w) @ v) - x) ** 2), (0, 1)),
+        f32(8, 3),
+        f32(3, 8),
+        f32(5, 8),
+        roundings=64,
+    ),
+    program(
+        "graph convolution",
+        lambda x, s, r, w: jax.ops.segment_sum((x @ w)[s], r, 6),
+        f32(6, 4),
+        i32(9, high=6),
+        i32(9, high=6),
+        f32(4, 3),
+        roundings=32,
+    ),
 )
 
 kind(
     "classical algorithms",
-    program("kalman filter", lambda m, z: lax.scan(lambda c, z: (lambda k: ((c[0] + k * (z - c[0]), (1 - k) * c[1] + 0.1), c[0]))(c[1] / (c[1] + 0.5)), (m, 1.0), z), f32(), f32(9), roundings=32),
-    program("viterbi", lambda t, e: lax.scan(lambda s, e: (lambda x: (x.max(0) + e, x.argmax(0)))(s[:, None] + t), e[0], e[1:]), f32(4, 4), f32(7, 4)),
-    program("k-means", lambda x, c: lax.fori_loop(0, 5, lambda i, c: (lambda a: (a.T @ x) / (a.sum(0)[:, None] + 1e-6))(jax.nn.one_hot(jnp.argmin(((x[:, None] - c) ** 2).sum(-1), 1), 3)), c), f32(20, 2), f32(3, 2), roundings=64),
-    program("gaussian process", lambda x, y: jnp.linalg.solve(jnp.exp(-((x[:, None] - x) ** 2)) + 0.1 * jnp.eye(8), y), f32(8), f32(8), roundings=512),
-    program("dynamic programming", lambda a, b: lax.scan(lambda row, x: (lambda new: (new, new[-1]))(lax.associative_scan(jnp.minimum, jnp.where(b == x, row, row + 1))), jnp.arange(6.0), a)[0], i32(5, high=3), i32(6, high=3)),
-    program("hamiltonian step", lambda q, p: lax.fori_loop(0, 10, lambda i, s: (lambda p: (s[0] + 0.1 * p, p))(s[1] - 0.1 * jax.grad(lambda q: jnp.sum(q**4 / 4))(s[0])), (q, p)), f32(3), f32(3), roundings=128),
-    program("masked loss", lambda x, m: jnp.sum(jnp.where(m, x**2, 0)) / jnp.maximum(m.sum(), 1), f32(4, 5), boolean(4, 5), roundings=32),
-    program("quantize and dequantize", lambda x: (lambda q: (q, q.astype(jnp.float32) * 0.1))(jnp.clip(jnp.round(x / 0.1), -128, 127).astype(jnp.int8)), f32(30, low=-20, high=20)),
-    program("fixed-point in int16", lambda a, b: ((a.astype(jnp.int32) * b.astype(jnp.int32)) >> 8).astype(jnp.int16), typed("int16", 20, low=-999, high=999), typed("int16", 20, low=-999, high=999)),
+    program(
+        "kalman filter",
+        lambda m, z: lax.scan(
+            lambda c, z: (lambda k: ((c[0] + k * (z - c[0]), (1 - k) * c[1] + 0.1), c[0]))(c[1] / (c[1] + 0.5)),
+            (m, 1.0),
+            z,
+        ),
+        f32(),
+        f32(9),
+        roundings=32,
+    ),
+    program(
+        "viterbi",
+        lambda t, e: lax.scan(lambda s, e: (lambda x: (x.max(0) + e, x.argmax(0)))(s[:, None] + t), e[0], e[1:]),
+        f32(4, 4),
+        f32(7, 4),
+    ),
+    program(
+        "k-means",
+        lambda x, c: lax.fori_loop(
+            0,
+            5,
+            lambda i, c: (lambda a: (a.T @ x) / (a.sum(0)[:, None] + 1e-6))(
+                jax.nn.one_hot(jnp.argmin(((x[:, None] - c) ** 2).sum(-1), 1), 3)
+            ),
+            c,
+        ),
+        f32(20, 2),
+        f32(3, 2),
+        roundings=64,
+    ),
+    program(
+        "gaussian process",
+        lambda x, y: jnp.linalg.solve(jnp.exp(-((x[:, None] - x) ** 2)) + 0.1 * jnp.eye(8), y),
+        f32(8),
+        f32(8),
+        roundings=512,
+    ),
+    program(
+        "dynamic programming",
+        lambda a, b: lax.scan(
+            lambda row, x: (lambda new: (new, new[-1]))(
+                lax.associative_scan(jnp.minimum, jnp.where(b == x, row, row + 1))
+            ),
+            jnp.arange(6.0),
+            a,
+        )[0],
+        i32(5, high=3),
+        i32(6, high=3),
+    ),
+    program(
+        "hamiltonian step",
+        lambda q, p: lax.fori_loop(
+            0,
+            10,
+            lambda i, s: (lambda p: (s[0] + 0.1 * p, p))(s[1] - 0.1 * jax.grad(lambda q: jnp.sum(q**4 / 4))(s[0])),
+            (q, p),
+        ),
+        f32(3),
+        f32(3),
+        roundings=128,
+    ),
+    program(
+        "masked loss",
+        lambda x, m: jnp.sum(jnp.where(m, x**2, 0)) / jnp.maximum(m.sum(), 1),
+        f32(4, 5),
+        boolean(4, 5),
+        roundings=32,
+    ),
+    program(
+        "quantize and dequantize",
+        lambda x: (lambda q: (q, q.astype(jnp.float32) * 0.1))(
+            jnp.clip(jnp.round(x / 0.1), -128, 127).astype(jnp.int8)
+        ),
+        f32(30, low=-20, high=20),
+    ),
+    program(
+        "fixed-point in int16",
+        lambda a, b: ((a.astype(jnp.int32) * b.astype(jnp.int32)) >> 8).astype(jnp.int16),
+        typed("int16", 20, low=-999, high=999),
+        typed("int16", 20, low=-999, high=999),
+    ),
 )

@@ -51,7 +51,9 @@ kind(
 kind(
     "grad",
     program("grad", jax.grad(lambda x: jnp.sum(jnp.tanh(x) ** 2)), f32(9)),
-    program("value_and_grad of two arguments", jax.value_and_grad(loss, (0, 1)), f32(4), f32(), f32(8, 4), i32(8, high=2)),
+    program(
+        "value_and_grad of two arguments", jax.value_and_grad(loss, (0, 1)), f32(4), f32(), f32(8, 4), i32(8, high=2)
+    ),
     program("grad of grad", jax.vmap(jax.grad(jax.grad(jax.grad(jnp.tanh)))), f32(9), roundings=32),
     program("grad with aux", jax.grad(lambda x: (jnp.prod(x), x * 2), has_aux=True), f32(5)),
     program("stop_gradient", jax.grad(lambda x: jnp.sum(x * lax.stop_gradient(jnp.exp(x)))), f32(5)),
@@ -85,9 +87,15 @@ kind(
     program("nested", jax.vmap(jax.vmap(jnp.add, (0, None)), (None, 0)), f32(4), f32(3)),
     program("per-example gradients", jax.vmap(jax.grad(lambda w, x: jnp.tanh(w @ x)), (None, 0)), f32(4), f32(6, 4)),
     program("of a cond", jax.vmap(lambda p, x: lax.cond(p > 0, jnp.sin, jnp.cos, x)), f32(6), f32(6)),
-    program("of a while", jax.vmap(lambda x: lax.while_loop(lambda v: v < 10, lambda v: v * 2, x)), f32(6, low=1, high=9)),
+    program(
+        "of a while", jax.vmap(lambda x: lax.while_loop(lambda v: v < 10, lambda v: v * 2, x)), f32(6, low=1, high=9)
+    ),
     program("axis_name and psum", jax.vmap(lambda x: x / lax.psum(x, "i"), axis_name="i"), f32(6, low=1, high=2)),
-    program("all_gather and ppermute", jax.vmap(lambda x: (lax.all_gather(x, "i"), lax.ppermute(x, "i", [(0, 1), (1, 0)])), axis_name="i"), f32(2, 3)),
+    program(
+        "all_gather and ppermute",
+        jax.vmap(lambda x: (lax.all_gather(x, "i"), lax.ppermute(x, "i", [(0, 1), (1, 0)])), axis_name="i"),
+        f32(2, 3),
+    ),
     program("vmap of a convolution", jax.vmap(lambda x, k: jnp.convolve(x, k, mode="same")), f32(3, 9), f32(3, 4)),
     program("vectorize", jnp.vectorize(jnp.dot, signature="(n),(n)->()"), f32(2, 3, 4), f32(3, 4)),
 )
@@ -104,14 +112,24 @@ kind(
     program(
         "policy by name",
         jax.grad(jax.checkpoint(policy_block, policy=jax.checkpoint_policies.save_only_these_names("sine"))),
-        f32(4, 4), f32(4, 4), roundings=32,
+        f32(4, 4),
+        f32(4, 4),
+        roundings=32,
     ),
     program(
         "scan of remat",
         jax.grad(lambda x, w: lax.scan(jax.remat(lambda c, w: (jnp.tanh(c @ w), None)), x, w)[0].sum()),
-        f32(2, 4), f32(3, 4, 4), roundings=32,
+        f32(2, 4),
+        f32(3, 4, 4),
+        roundings=32,
     ),
-    program("dots_saveable", jax.grad(jax.checkpoint(policy_block, policy=jax.checkpoint_policies.dots_saveable)), f32(4, 4), f32(4, 4), roundings=32),
+    program(
+        "dots_saveable",
+        jax.grad(jax.checkpoint(policy_block, policy=jax.checkpoint_policies.dots_saveable)),
+        f32(4, 4),
+        f32(4, 4),
+        roundings=32,
+    ),
 )
 
 
@@ -151,30 +169,64 @@ fixed_point.defvjp(lambda f, a, x: (lambda r: (r, (a, r)))(fixed_point(f, a, x))
 kind(
     "custom_jvp and custom_vjp",
     program("log1pexp", jax.vmap(jax.grad(log1pexp)), f32(9, low=-90, high=90)),
-    program("gradient clipping", jax.vmap(jax.grad(lambda x: clip_gradient(-0.75, 0.75, jnp.sin(x)))), f32(9, low=-4, high=4)),
+    program(
+        "gradient clipping",
+        jax.vmap(jax.grad(lambda x: clip_gradient(-0.75, 0.75, jnp.sin(x)))),
+        f32(9, low=-4, high=4),
+    ),
     program(
         "fixed point",
-        jax.value_and_grad(lambda a: fixed_point(lambda a, x: 0.5 * (x + a / x), a, a)), f32(low=2, high=3), roundings=64,
+        jax.value_and_grad(lambda a: fixed_point(lambda a, x: 0.5 * (x + a / x), a, a)),
+        f32(low=2, high=3),
+        roundings=64,
     ),
     program("custom_gradient", jax.grad(jax.custom_gradient(lambda x: (x**2, lambda g: (3 * g * x,)))), f32()),
     program("forward with custom_vjp", lambda x: clip_gradient(-1.0, 1.0, x) * 2, f32(5)),
-    program("custom_linear_solve", lambda a, b: lax.custom_linear_solve(
-        functools.partial(jnp.matmul, a + 4 * jnp.eye(3)), b, lambda mv, b: jnp.linalg.solve(a + 4 * jnp.eye(3), b),
-        lambda vm, b: jnp.linalg.solve((a + 4 * jnp.eye(3)).T, b)), f32(3, 3), f32(3), roundings=32),
-    program("custom_root", jax.grad(lambda a: lax.custom_root(
-        lambda x: x**3 - a, jnp.float32(1.0),
-        lambda f, x: lax.fori_loop(0, 30, lambda i, x: x - f(x) / jax.grad(f)(x), x),
-        lambda g, y: y / g(jnp.float32(1.0)))), f32(low=2, high=3), roundings=32),
+    program(
+        "custom_linear_solve",
+        lambda a, b: lax.custom_linear_solve(
+            functools.partial(jnp.matmul, a + 4 * jnp.eye(3)),
+            b,
+            lambda mv, b: jnp.linalg.solve(a + 4 * jnp.eye(3), b),
+            lambda vm, b: jnp.linalg.solve((a + 4 * jnp.eye(3)).T, b),
+        ),
+        f32(3, 3),
+        f32(3),
+        roundings=32,
+    ),
+    program(
+        "custom_root",
+        jax.grad(
+            lambda a: lax.custom_root(
+                lambda x: x**3 - a,
+                jnp.float32(1.0),
+                lambda f, x: lax.fori_loop(0, 30, lambda i, x: x - f(x) / jax.grad(f)(x), x),
+                lambda g, y: y / g(jnp.float32(1.0)),
+            )
+        ),
+        f32(low=2, high=3),
+        roundings=32,
+    ),
 )
 
 kind(
     "pytrees and donation",
     program(
         "a tree in and out",
-        lambda a, b, c: jax.tree.map(lambda x: x * 2, {"x": [a, (b, c)], "y": {"z": a + 1}}), f32(2), i32(3), f32(),
+        lambda a, b, c: jax.tree.map(lambda x: x * 2, {"x": [a, (b, c)], "y": {"z": a + 1}}),
+        f32(2),
+        i32(3),
+        f32(),
     ),
     program("ravel_pytree", lambda a, b: jax.flatten_util.ravel_pytree({"a": a, "b": b})[0], f32(2, 3), f32(4)),
     program("donated update", lambda p, g: (p - 0.1 * g, jnp.sum(g)), f32(64), f32(64), donate=(0,), roundings=64),
     program("donated swap", lambda a, b: (b, a), f32(8), f32(8), donate=(0, 1)),
-    program("tree_map of gradients", lambda w, b: jax.tree.map(lambda p, g: p - 0.1 * g, (w, b), jax.grad(lambda p: jnp.sum(jnp.tanh(p[0] @ p[1])))((w, b))), f32(3, 4), f32(4)),
+    program(
+        "tree_map of gradients",
+        lambda w, b: jax.tree.map(
+            lambda p, g: p - 0.1 * g, (w, b), jax.grad(lambda p: jnp.sum(jnp.tanh(p[0] @ p[1])))((w, b))
+        ),
+        f32(3, 4),
+        f32(4),
+    ),
 )

@@ -1,0 +1,42 @@
+"""Programs that call back into the Python process that exported them can't run elsewhere, and say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+
+jax = pytest.importorskip("jax")
+
+ONES = np.ones(3, np.float32)
+
+
+def callback(x):
+    return jax.pure_callback(lambda x: x, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+def printing(x):
+    jax.debug.print("x = {x}", x=x)
+    return x + 1
+
+
+def ordered(x):
+    from jax.experimental import io_callback
+
+    return io_callback(lambda x: x, jax.ShapeDtypeStruct(x.shape, x.dtype), x, ordered=True)
+
+
+@pytest.mark.parametrize("function", [callback, printing, ordered])
+def test_a_callback_is_refused_by_name(function) -> None:
+    text = jax.jit(function).lower(ONES).as_text(debug_info=True)
+    with pytest.raises(xla.UnimplementedError, match="xla_ffi_python_cpu_callback") as caught:
+        xla.evaluate(xla.parse(text), ONES)
+    assert "register_custom_call" in str(caught.value)
+    with (
+        pytest.raises(xla.UnimplementedError, match="xla_ffi_python_cpu_callback") as caught,
+        xla.Client("cpu") as client,
+    ):
+        client.compile(text)
+    assert "register_custom_call" in str(caught.value)
+    assert "test_host_callbacks.py" in str(caught.value)
