@@ -26,7 +26,7 @@ def function(body: str, arguments: str = "%a: tensor<2x3xf32>, %b: tensor<2x3xf3
         ),
         (
             '%0 = "stablehlo.add"(%a, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf64>',
-            "inferred type(s) 'tensor<2x3xf32>' are incompatible with return type(s) of operation 'tensor<2x3xf64>'",
+            "op requires the same element type for all operands and results",
         ),
         (
             '%0 = "stablehlo.and"(%a, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>',

@@ -283,7 +283,7 @@ def _broadcast_rule(
     def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         types = [tensor(op, i) for i in range(len(op.operands))]
         if any(not compatible_elements(t.element, types[first].element) for t in types[first:]):
-            fail(op, "requires the same element type for all operands")
+            fail(op, "mismatched operand types")
         shape = _broadcast_shape(op, types, _broadcast_dimensions(op, types))
         kind = types[first].element
         return [TensorType(shape, element(str(kind)) if element is not None else kind)]
@@ -313,6 +313,10 @@ def _lower_broadcast(inner: Lower) -> Lower:
 
 _DIMS = {"broadcast_dimensions": Attribute(Kind.INTS, None)}
 
+_ELEMENTS_AGREE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("add", "maximum", "minimum"), ("compatible-element-types",)),
+    **dict.fromkeys(("and", "or", "xor"), ()),
+}
 for _name, _inner in (
     *(
         (n, elementwise(n.replace("_", "-")))
@@ -330,6 +334,7 @@ for _name, _inner in (
         rule=_broadcast_rule(),
         lower=_lower_broadcast(_inner),
         types={"and": PRED_OR_INTEGER, "or": PRED_OR_INTEGER, "xor": PRED_OR_INTEGER, "zeta": FLOAT}.get(_name),
+        agree=_ELEMENTS_AGREE.get(_name, ("same-element-type",)),
         attributes=_DIMS,
     )
 

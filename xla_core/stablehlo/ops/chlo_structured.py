@@ -13,12 +13,12 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import RaggedDotDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible_dimensions, fail
+from xla_core.stablehlo.compatibility import compatible, compatible_dimensions, fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
-from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor, tensor_of
-from xla_core.stablehlo.ops.contraction import dot_attributes
+from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
+from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensions, check_result_shape, dot_attributes
 from xla_core.stablehlo.type_constraints import ANY_TENSOR, INTEGER
 from xla_core.stablehlo.type_conversion import shape_of
 
@@ -81,25 +81,36 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     inputs, carries = _scan_segments(op)
     dim = int(op.attributes["dimension"])
     block = op.regions[0].block
-    if len(block.arguments) != len(op.operands):
-        fail(op, f"body must take {len(op.operands)} arguments, but takes {len(block.arguments)}")
-    length = DYNAMIC
+    if not inputs and len(op.results) == carries:
+        fail(op, "at least one of inputs or outputs must be present")
+    given = op.attributes.get("scan_dim_size")
+    length = DYNAMIC if given is None else int(given)
     for i in range(inputs):
         type = tensor(op, i)
         if dim >= type.rank:
-            fail(op, f"dimension {dim} is out of range for an input of rank {type.rank}")
+            fail(op, f"scan dimension of operand {i} is out of bounds")
         if not compatible_dimensions(length, type.shape[dim]):
-            fail(op, f"inputs must have one size in dimension {dim}")
+            fail(op, f"invalid scan dimension size of operand {i}")
         length = max(length, type.shape[dim])
+    if len(block.arguments) != len(op.operands):
+        fail(op, f"expects {len(op.operands)} arguments in the body, but got {len(block.arguments)}")
+    for i, argument in enumerate(block.arguments):
+        type = tensor(op, i)
+        if i < inputs:
+            type = TensorType((*type.shape[:dim], *type.shape[dim + 1 :]), type.element)
+        if not compatible(type, argument.type):
+            fail(op, f"operand and body argument {i} are incompatible")
     returned = [v.type for v in block.ops[-1].operands]
     if len(returned) < carries:
-        fail(op, f"body must return at least {carries} values, but returns {len(returned)}")
+        fail(op, f"ScanOp body must return at least {carries} values (carries)")
     results: list[ir.Type] = []
-    for part in returned[: len(returned) - carries]:
+    for i, part in enumerate(returned):
         if not isinstance(part, TensorType):
-            fail(op, f"body must return tensors, but returns '{part}'")
-        results.append(TensorType((*part.shape[:dim], length, *part.shape[dim:]), part.element))
-    return [*results, *(tensor(op, inputs + i) for i in range(carries))]
+            fail(op, f"terminator operand {i} is not ranked")
+        is_output = i < len(returned) - carries
+        shape = (*part.shape[:dim], length, *part.shape[dim:]) if is_output else part.shape
+        results.append(TensorType(shape, part.element))
+    return results
 
 
 def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -186,36 +197,14 @@ define(
 def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     lhs, rhs, groups = (tensor(op, i) for i in range(3))
     dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
+    check_dot_dimensions(op, lhs, rhs, dims)
     if len(dims.lhs_ragged_dimensions) != 1:
-        fail(op, f"There must be exactly one ragged dimension in the lhs, but got {len(dims.lhs_ragged_dimensions)}.")
-    if len(dims.lhs_batching_dimensions) != len(dims.rhs_batching_dimensions):
-        fail(op, "lhs and rhs should have the same number of batching dimensions")
-    if len(dims.lhs_contracting_dimensions) != len(dims.rhs_contracting_dimensions):
-        fail(op, "lhs and rhs should have the same number of contracting dimensions")
-    for name, values, type in (
-        ("lhs", (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions, *dims.lhs_ragged_dimensions), lhs),
-        ("rhs", (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions, *dims.rhs_group_dimensions), rhs),
-    ):
-        for dim in values:
-            if not 0 <= dim < type.rank:
-                fail(op, f"{name} dimension {dim} is out of range: [0, {type.rank})")
+        fail(op, "There must be exactly one ragged dimension in the lhs.")
     ragged = dims.lhs_ragged_dimensions[0]
-    wanted = int(ragged not in dims.lhs_batching_dimensions and ragged not in dims.lhs_contracting_dimensions)
-    if len(dims.rhs_group_dimensions) != wanted:
-        fail(op, f"There must be {wanted} group dimension(s) in the rhs, but got {len(dims.rhs_group_dimensions)}.")
-    pairs = zip(
-        (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions),
-        (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions),
-        strict=True,
-    )
-    if not all(compatible_dimensions(lhs.shape[a], rhs.shape[b]) for a, b in pairs):
-        fail(op, "batching and contracting dimension sizes must match for lhs/rhs")
-    if wanted and not compatible_dimensions(rhs.shape[dims.rhs_group_dimensions[0]], groups.shape[-1]):
-        fail(
-            op,
-            f"group_sizes is expected to have {rhs.shape[dims.rhs_group_dimensions[0]]} groups, but has "
-            f"{groups.shape[-1]}",
-        )
+    if not 0 <= ragged < lhs.rank:
+        fail(op, f"Expects lhs_ragged_dim to be in range [0, lhs_rank) i.e. [0, {lhs.rank}). got: {ragged}.")
+    _check_group_sizes(op, lhs, groups, dims)
+    _check_group_dimensions(op, rhs, groups, dims)
     contract = dims.lhs_contracting_dimensions
     taken = {*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions, *dims.rhs_group_dimensions}
     sizes = [lhs.shape[d] for d in dims.lhs_batching_dimensions]
@@ -223,7 +212,53 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     sizes += [n for d, n in enumerate(rhs.shape) if d not in taken]
     if ragged in contract:
         sizes.insert(0, groups.shape[-1])
-    return [TensorType(tuple(sizes), tensor_of(op.results[0]).element)]
+    return check_result_shape(op, sizes, op.results[0].type)
+
+
+def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
+    """They are [groups], or one more list for each index of the dimensions before the ragged one."""
+    if groups.rank == 0:
+        fail(op, "expected group_sizes to have rank 1, got 0")
+    if groups.rank == 1:
+        return
+    prefix = [lhs.shape[d] for d in _prefix_dimensions(dims, lhs.rank, lhs.rank, dims.lhs_ragged_dimensions[0])]
+    if groups.rank != len(prefix) + 1:
+        fail(op, f"expected group_sizes to have rank {len(prefix) + 1}, got {groups.rank}")
+    if list(groups.shape[:-1]) != prefix:
+        fail(
+            op,
+            f"group_sizes is expected to have shape [{list_text([*prefix, groups.shape[-1]])}], got "
+            f"[{list_text(groups.shape)}]",
+        )
+
+
+def _check_group_dimensions(op: ir.Op, rhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
+    """The rhs has a dimension of groups exactly where the lhs's rows are in groups."""
+    ragged, group_dims = dims.lhs_ragged_dimensions[0], dims.rhs_group_dimensions
+    for dim in group_dims:
+        if not 0 <= dim < rhs.rank:
+            fail(op, f"Expects rhs_group_dim to be in range [0, rhs_rank) i.e. [0, {rhs.rank}). got: {dim}.")
+    check_distinct(op, group_dims, dims.rhs_batching_dimensions, "rhs_group_dimensions", "rhs_batching_dimensions")
+    check_distinct(
+        op, group_dims, dims.rhs_contracting_dimensions, "rhs_group_dimensions", "rhs_contracting_dimensions"
+    )
+    if ragged in dims.lhs_batching_dimensions or ragged in dims.lhs_contracting_dimensions:
+        if group_dims:
+            fail(
+                op,
+                "There must be zero group dimensions in the rhs when the ragged dimension is batch or contracting.",
+            )
+        return
+    if len(group_dims) != 1:
+        fail(
+            op,
+            "There must be exactly one group dimension in the rhs when the lhs ragged dimension is non-contracting.",
+        )
+    if not compatible_dimensions(groups.shape[-1], rhs.shape[group_dims[0]]):
+        fail(
+            op,
+            f"rhs group dimension is expected to have size={groups.shape[-1]}, got {rhs.shape[group_dims[0]]}",
+        )
 
 
 def _group_mask(

@@ -7,7 +7,7 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import DotAlgorithm, DotDimensionNumbers
+from xla_core.stablehlo.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
 from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
@@ -17,7 +17,7 @@ from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
 from xla_core.stablehlo.type_constraints import TENSOR_OR_PER_AXIS
 
-__all__ = ["check_precision", "check_result_shape", "dot_attributes"]
+__all__ = ["check_distinct", "check_dot_dimensions", "check_precision", "check_result_shape", "dot_attributes"]
 
 
 def dot_attributes(op: ir.Op) -> dict[str, Any]:
@@ -50,9 +50,10 @@ def _check_algorithm(op: ir.Op) -> None:
 # -- dot_general -----------------------------------------------------------------------------------------------------
 
 
-def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    lhs, rhs, result = tensor(op, 0), tensor(op, 1), op.results[0].type
-    dims: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
+def check_dot_dimensions(
+    op: ir.Op, lhs: TensorType, rhs: TensorType, dims: DotDimensionNumbers | RaggedDotDimensionNumbers
+) -> None:
+    """What dot_general and ragged_dot ask of their batching and contracting dimensions."""
     check_precision(op)
     lhs_batch, rhs_batch = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
     lhs_contract, rhs_contract = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
@@ -61,15 +62,7 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if len(lhs_contract) != len(rhs_contract):
         fail(op, "lhs and rhs should have the same number of contracting dimensions")
     for side, batch, contract in (("lhs", lhs_batch, lhs_contract), ("rhs", rhs_batch, rhs_contract)):
-        seen: set[int] = set()
-        for dim in (*batch, *contract):
-            if dim in seen:
-                fail(
-                    op,
-                    f"has duplicated dimension from {side}_batching_dimensions and {side}_contracting_dimensions: "
-                    f"{dim}",
-                )
-            seen.add(dim)
+        check_distinct(op, batch, contract, f"{side}_batching_dimensions", f"{side}_contracting_dimensions")
     for name, values, type in (
         ("lhs_batching_dimensions", lhs_batch, lhs),
         ("lhs_contracting_dimensions", lhs_contract, lhs),
@@ -85,6 +78,23 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     ):
         if not all(compatible_dimensions(lhs.shape[a], rhs.shape[b]) for a, b in pairs):
             fail(op, f"{kind} dimension sizes must match for lhs/rhs")
+
+
+def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name: str, other: str) -> None:
+    """No dimension occurs twice."""
+    seen: set[int] = set()
+    for dim in (*first, *second):
+        if dim in seen:
+            fail(op, f"has duplicated dimension from {name} and {other}: {dim}")
+        seen.add(dim)
+
+
+def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    lhs, rhs, result = tensor(op, 0), tensor(op, 1), op.results[0].type
+    dims: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
+    check_dot_dimensions(op, lhs, rhs, dims)
+    lhs_batch, rhs_batch = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
+    lhs_contract, rhs_contract = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
     _check_algorithm(op)
     shape = (
         *(lhs.shape[d] for d in lhs_batch),
