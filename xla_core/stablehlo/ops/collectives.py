@@ -26,8 +26,10 @@ from xla_core.stablehlo.ops.replica_groups import (
     CHANNEL_AND_GROUPS,
     GLOBAL_IDS,
     channel_attributes,
+    check_broadcast_groups,
     check_channel,
     check_groups,
+    check_mesh,
     collective_attributes,
 )
 from xla_core.stablehlo.type_constraints import TENSOR, UI32
@@ -155,7 +157,7 @@ def _rooted_rule(op: ir.Op, name: str) -> list[TensorType]:
         fail(op, f"{name} with has_dynamic_root=true requires at least two operands (data + root)")
     *data, root = types
     if root.rank != 1 or root.element != "i32":
-        fail(op, f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor")
+        fail(op, f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor, but got '{root}'")
     if root.shape[0] not in (DYNAMIC, len(data)):
         fail(
             op,
@@ -171,9 +173,9 @@ def _static_root(op: ir.Op) -> None:
 
 
 def _collective_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    data = _rooted_rule(op, "collective_broadcast")
-    check_groups(op, module, ragged=True)
-    return data
+    check_broadcast_groups(op)
+    check_mesh(op, module)
+    return _rooted_rule(op, "collective_broadcast")
 
 
 def _lower_collective_broadcast(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -369,7 +371,7 @@ def _permute_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         if any(i < 0 for i in ids):
             fail(op, "replica ids in source_target_pairs must be >= 0.")
         if len(set(ids)) != len(ids):
-            fail(op, f"duplicate {name} not allowed")
+            fail(op, f"duplicate {name} not allowed.")
     return [o.type for o in op.operands]
 
 

@@ -100,6 +100,8 @@ def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 def check_accuracy(op: ir.Op) -> None:
     accuracy = op.attributes.get("result_accuracy")
+    if isinstance(accuracy, ResultAccuracy) and min(accuracy.atol, accuracy.rtol, accuracy.ulps) < 0:
+        fail(op, "Negative tolerance")
     if (
         isinstance(accuracy, ResultAccuracy)
         and accuracy.mode != "TOLERANCE"

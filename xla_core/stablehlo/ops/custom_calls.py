@@ -23,13 +23,18 @@ __all__ = ["IS_NAMESPACED"]
 _ANY_OPERANDS = (Values("operands", ANY, Arity.VARIADIC),)
 _ANY_RESULTS = (Values("results", ANY, Arity.VARIADIC),)
 
-IS_NAMESPACED = re.compile(r"[a-zA-Z][\w]*(\.[\w.$-]+)\Z", re.ASCII).match
+_NAMESPACED = "^[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+$"
+IS_NAMESPACED = re.compile(_NAMESPACED).match
 """Whether a composite may have this name."""
 
 
 def _composite_rule(op: ir.Op, module: ir.Module) -> None:
     if not IS_NAMESPACED(str(op.attributes["name"])):
-        fail(op, "name must be a valid namespaced op name")
+        fail(
+            op,
+            "name must be a valid namespaced op name, i.e. it must match the following regular expression: "
+            f'{_NAMESPACED} e.g. "my_namespace.my_op"',
+        )
     name = str(op.attributes["decomposition"])
     function = module.functions.get(name)
     if function is None:

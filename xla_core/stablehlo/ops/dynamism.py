@@ -20,6 +20,7 @@ from xla_core.stablehlo.compatibility import (
     list_text,
 )
 from xla_core.stablehlo.constants import constant_of
+from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
@@ -45,6 +46,25 @@ def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, wh
     if isinstance(type, TensorType) and type.is_static:
         return type.shape
     return tuple(int(n) for n in ctx.static_value(shape, op, what).reshape(-1))
+
+
+def bounded_dimensions(op: ir.Op) -> tuple[int, ...] | None:
+    """The bounds of the result, where each of its sizes that isn't known has one; None for a static result."""
+    type = op.results[0].type
+    if not isinstance(type, TensorType) or type.is_static:
+        return None
+    sizes = [b if n == DYNAMIC else n for n, b in zip(type.shape, type.bounds or (None,) * type.rank, strict=True)]
+    return None if None in sizes else tuple(n for n in sizes if n is not None)
+
+
+def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: HloInstruction) -> HloInstruction:
+    """An array of the bounds with the sizes that a shape operand has at run time."""
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    for d in (d for d, n in enumerate(type.shape) if n == DYNAMIC):
+        part = ctx.reshape(ctx.add("slice", shape, slice=(SliceDimension(d, d + 1),)), ())
+        value = ctx.add("set-dimension-size", value, ctx.convert(part, Shape(ElementType.S32)), dimensions=(d,))
+    return value
 
 
 def _check_output_shape(op: ir.Op, index: int) -> list[int] | None:
@@ -113,7 +133,11 @@ def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] |
 def _lower_dynamic_broadcast(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, shape: HloInstruction
 ) -> HloInstruction:
-    """HLO `broadcast`, once the shape is known."""
+    """HLO `broadcast`, once the shape is known, or to the bounds."""
+    bounds = bounded_dimensions(op)
+    if bounds is not None and static_value(shape) is None and not operand.shape.is_dynamic:
+        wide = broadcast_in_dim(ctx, operand, bounds, ints(op, "broadcast_dimensions"))
+        return with_sizes(ctx, op, wide, shape)
     dimensions = result_dimensions(ctx, op, shape, "output_dimensions")
     return broadcast_in_dim(ctx, operand, dimensions, ints(op, "broadcast_dimensions"))
 
@@ -147,10 +171,13 @@ def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None
 
 
 def _lower_dynamic_iota(ctx: LoweringContext, op: ir.Op, shape: HloInstruction) -> HloInstruction:
-    """HLO `iota`, once the shape is known."""
-    dimensions = result_dimensions(ctx, op, shape, "output_shape")
+    """HLO `iota`, once the shape is known, or up to the bounds."""
+    bounds = bounded_dimensions(op)
+    at_run_time = bounds is not None and static_value(shape) is None
+    dimensions = bounds if bounds and at_run_time else result_dimensions(ctx, op, shape, "output_shape")
     declared = shape_of(TensorType(dimensions, tensor_of(op.results[0]).element))
-    return ctx.add("iota", shape=declared, iota_dimension=int(op.attributes["iota_dimension"]))
+    made = ctx.add("iota", shape=declared, iota_dimension=int(op.attributes["iota_dimension"]))
+    return with_sizes(ctx, op, made, shape) if at_run_time else made
 
 
 define(

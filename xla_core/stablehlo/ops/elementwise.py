@@ -358,7 +358,7 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     if (elements_of(operand.element) is E.COMPLEX) != (elements_of(result.element) is E.COMPLEX):
-        fail(op, "cannot convert between real and complex types")
+        fail(op, f"cannot convert between real and complex types, but got: '{operand}' and '{result}'")
     here, there = element_bits(operand.element), element_bits(result.element)
     small, large = (operand, result) if here < there else (result, operand)
     if here == there:

@@ -19,8 +19,10 @@ __all__ = [
     "CHANNEL_AND_GROUPS",
     "GLOBAL_IDS",
     "channel_attributes",
+    "check_broadcast_groups",
     "check_channel",
     "check_groups",
+    "check_mesh",
     "collective_attributes",
 ]
 
@@ -43,14 +45,13 @@ def _groups(op: ir.Op, module: ir.Module) -> ReplicaGroups:
 def check_groups(op: ir.Op, module: ir.Module, *, ragged: bool = False, size: int | None = None) -> int | None:
     """Checks the groups: rank 2, ids unique, none left out. Returns the size of a group, where it is known."""
     value = op.attributes["replica_groups"]
+    check_mesh(op, module)
     if isinstance(value, ReplicaGroupMeshAxes):
-        if not isinstance(value.mesh, Mesh) and not _has_symbol(module, str(value.mesh)):
-            fail(op, f"replica_groups: mesh symbol '{value.mesh}' not found")
         return None
     if not isinstance(value, DenseElements) or value.type.rank != 2:
         fail(op, "replica groups should be a rank 2 tensor")
     if value.size == 0 and op.attributes.get("use_global_device_ids"):
-        fail(op, "replica groups cannot be empty")
+        fail(op, "if `use_global_device_ids` is set, the replica groups cannot be empty")
     ids = [int(i) for i in value.array.reshape(-1).tolist()] if value.size <= 1 << 20 else []
     seen: set[int] = set()
     for i in ids:
@@ -67,6 +68,31 @@ def check_groups(op: ir.Op, module: ir.Module, *, ragged: bool = False, size: in
     if size is not None and value.type.shape[1] != size:
         fail(op, f"group size of replica_groups must be {size}")
     return value.type.shape[1]
+
+
+def check_mesh(op: ir.Op, module: ir.Module) -> None:
+    """The mesh whose axes the groups name is there."""
+    value = op.attributes["replica_groups"]
+    if isinstance(value, ReplicaGroupMeshAxes) and not isinstance(value.mesh, Mesh):
+        if not _has_symbol(module, str(value.mesh)):
+            fail(op, f"replica_groups: mesh symbol '{value.mesh}' not found")
+
+
+def check_broadcast_groups(op: ir.Op) -> None:
+    """Of collective_broadcast: ids unique; a process may be in no group."""
+    value = op.attributes["replica_groups"]
+    if isinstance(value, ReplicaGroupMeshAxes):
+        return
+    if not isinstance(value, DenseElements) or value.type.rank != 2:
+        rank = value.type.rank if isinstance(value, DenseElements) else 0
+        fail(op, f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}")
+    seen: set[int] = set()
+    for i in map(int, value.array.reshape(-1).tolist() if value.size <= 1 << 20 else []):
+        if i < 0:
+            fail(op, f"replica_groups values must be positive, but was given {i}")
+        if i in seen:
+            fail(op, f"replica id #{i} seen more than once")
+        seen.add(i)
 
 
 def _has_symbol(module: ir.Module, name: str) -> bool:

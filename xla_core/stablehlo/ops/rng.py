@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible, compatible_elements, fail
+from xla_core.stablehlo.compatibility import compatible, fail
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -26,10 +26,8 @@ _SHAPE = TypeConstraint(Elements.INTEGER | Elements.INDEX, rank=1, static=True)
 
 def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     a, b, shape = (tensor(op, i) for i in range(3))
-    if not compatible_elements(a.element, b.element):
-        fail(op, "requires the same element type for a and b")
     if op.attributes["rng_distribution"] == "NORMAL" and not str(a.element).startswith(("f", "bf")):
-        fail(op, f"normal distribution requires a floating-point type, but got '{a.element}'")
+        fail(op, "mu and sigma must be floats")
     known = constant_of(op.operands[2])
     sizes = tuple(int(n) for n in known.reshape(-1)) if known is not None else (ir.DYNAMIC,) * shape.shape[0]
     return [TensorType(sizes, a.element)]
