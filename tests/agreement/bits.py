@@ -26,12 +26,16 @@ class BitSteps(Steps):
         if x is None:
             return
         width, sizes = x.type.bit_width, x.shape.dimensions
-        wanted = [t for t in self.all_types if t is not ElementType.PRED and t.is_complex == x.type.is_complex]
+        # Floats of any bits may be denormals, which XLA flushes.
+        wanted = [t for t in self.all_types if t is not ElementType.PRED and t.is_complex == x.type.is_complex
+                  and (self.strict or t.is_integral or t.is_complex)]  # fmt: skip
         fits = [t for t in wanted if t.bit_width == width]
         if width > 2:
             fits += [t for t in wanted if t.bit_width < width and width % t.bit_width == 0]
         if sizes:
             fits += 3 * [t for t in wanted if t.bit_width == width * sizes[-1] and sizes[-1] > 1]
+        if not fits:
+            return
         kind = self.rng.choice(fits)
         target = sizes
         if kind.bit_width < width:
@@ -47,7 +51,10 @@ class BitSteps(Steps):
         shape = Shape.array(ElementType.U64, [words])
         state = self.pick(lambda v: v.shape.without_layout() == shape) or self.constant(shape)
         sizes = [self.rng.choice([1, 2, 3, 4, 5, 8, 33]) for _ in range(self.rng.randint(0, 2))]
-        bits = Shape.array(self.rng.choice(_RANDOM), sizes)
+        kinds = (
+            _RANDOM if self.strict else [t for t in _RANDOM if t.is_unsigned and t in self.all_types]
+        )  # XLA's bits are all unsigned
+        bits = Shape.array(self.rng.choice(kinds), sizes)
         made = self.c.add("rng-bit-generator", state.instruction, shape=Shape.tuple([shape, bits]), algorithm=algorithm)
         for index in range(2):
             self.keep(self.c.add("get-tuple-element", made, index=index), math.inf, bits=True)

@@ -15,10 +15,11 @@ import functools
 import math
 
 import ml_dtypes
+import numpy as np
 
 from xla_core.hlo import ElementType, HloInstruction, Shape
 
-__all__ = ["Value", "epsilon", "largest", "mantissa", "smallest", "unit", "value_range"]
+__all__ = ["Value", "epsilon", "has_infinity", "largest", "mantissa", "smallest", "unit", "value_range"]
 
 
 @functools.cache
@@ -44,6 +45,12 @@ def unit(element_type: ElementType) -> float:
 @functools.cache
 def largest(element_type: ElementType) -> float:
     return float(_format(element_type).max)
+
+
+@functools.cache
+def has_infinity(element_type: ElementType) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.isinf(np.asarray(np.inf).astype(element_type.component.dtype)))
 
 
 @functools.cache

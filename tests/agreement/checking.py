@@ -1,7 +1,8 @@
 """Runs random programs on a backend and on the reference evaluator.
 
     python -m tests.agreement.checking --programs 2000 --start 0 --backend cpu -j 2
-    python -m tests.agreement.checking --show 17            # a program's text
+    python -m tests.agreement.checking --programs 2000 --oracle jax      # the evaluator and XLA's own CPU compiler
+    python -m tests.agreement.checking --show 17                         # a program's text
 
 Prints how many programs agree, and of each that doesn't what differs and the smallest program that still shows it.
 """
@@ -10,14 +11,17 @@ from __future__ import annotations
 
 import argparse
 import collections
-import concurrent.futures
 import dataclasses
 import multiprocessing
+import queue
 import random
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +29,7 @@ import xla_core as xla
 from tests.agreement.bounds import Value
 from tests.agreement.generator import RandomProgram
 from tests.agreement.shrinking import shrink
+from xla_core.errors import UnimplementedError
 from xla_core.hlo import HloModule
 
 __all__ = ["Difference", "check", "difference", "seeded"]
@@ -54,12 +59,14 @@ class Difference(AssertionError):
         self.index = index
 
 
-def difference(result: np.ndarray, want: np.ndarray, value: Value) -> str:
-    """What is wrong with a result, or nothing."""
+def difference(result: np.ndarray, want: np.ndarray, value: Value, strict: bool = True) -> str:
+    """What is wrong with a result, or nothing. Bits that only a NaN's payload or a zero's sign differ in count where
+    `strict`, and the bounds know them.
+    """
     if result.dtype != want.dtype or result.shape != want.shape:
         return f"{result.dtype}{list(result.shape)}, expected {want.dtype}{list(want.shape)}"
     largest = 0.0
-    if value.bits or not value.rounds:
+    if not value.rounds or (value.bits and strict):
         wrong = np.any(_bytes(result) != _bytes(want), axis=-1)
     elif value.is_exact:
         wrong = ~((result == want) | ((result != result) & (want != want)))
@@ -86,7 +93,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(*array.shape, 1).view(np.uint8)
 
 
-def check(program: RandomProgram, client: xla.Client, seed: int = 0) -> None:
+def check(program: RandomProgram, client: Any, seed: int = 0) -> None:
     """The program, printed and read again, compiled and run, gives what the evaluator gives, to within its bounds; its
     arguments stay as they were; a second run gives the same. Raises Difference.
     """
@@ -99,7 +106,7 @@ def check(program: RandomProgram, client: xla.Client, seed: int = 0) -> None:
     results = [np.asarray(buffer) for buffer in outs]
     assert len(results) == len(expected) == len(program.results)
     for index, (result, want, value) in enumerate(zip(results, expected, program.results, strict=True)):
-        if wrong := difference(result, want, value):
+        if wrong := difference(result, want, value, program.strict):
             raise Difference(index, f"result {index}, {value.instruction.name} {value.shape}: {wrong}")
     for index, (before, after) in enumerate(zip(arguments, given, strict=True)):
         if not (isinstance(after, xla.Buffer) and after.is_deleted):
@@ -110,7 +117,7 @@ def check(program: RandomProgram, client: xla.Client, seed: int = 0) -> None:
             assert (_bytes(first) == _bytes(second)).all(), f"result {index} of a second run is another"
 
 
-def smallest(program: RandomProgram, client: xla.Client, seed: int, index: int) -> str:
+def smallest(program: RandomProgram, client: Any, seed: int, index: int) -> str:
     """The smallest program found whose result differs as that of this number does, and its arguments."""
     options = compile_options(seed, client.platform_name)
 
@@ -120,12 +127,12 @@ def smallest(program: RandomProgram, client: xla.Client, seed: int, index: int) 
             (result,) = (np.asarray(b) for b in client.compile(module, options)(*arguments))
         except Exception:
             return False
-        return bool(difference(result, want, program.results[index]))
+        return bool(difference(result, want, program.results[index], program.strict))
 
     return _shown(*shrink(xla.parse(program.module.to_text()), program.arguments(seed), index, fails))
 
 
-def smallest_error(program: RandomProgram, client: xla.Client, seed: int, message: str) -> str:
+def smallest_error(program: RandomProgram, client: Any, seed: int, message: str) -> str:
     """As `smallest`, of programs that don't compile or run, with one message."""
     options = compile_options(seed, client.platform_name)
 
@@ -156,7 +163,9 @@ def _shown(module: HloModule, arguments: Sequence[np.ndarray]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a program: "agrees", "differs", or "fails" (an error). `where` is the place of an error."""
+    """What became of a program: "agree", "differ", "fail" (an error), "crash" (the process ended), or "skip" (the oracle
+    lacks something). `where` is the place of an error.
+    """
 
     seed: int
     what: str
@@ -165,41 +174,92 @@ class Outcome:
     program: str = ""
 
 
-_client: xla.Client | None = None
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What is compared with the evaluator: a backend, or XLA; and of what size programs are."""
+
+    backend: str
+    oracle: str = ""
+    size: int | None = None
+    shrinks: bool = True
+
+    def client(self) -> Any:
+        if not self.oracle:
+            return xla.Client(self.backend)
+        from tests.agreement.xla_cpu import XlaCpu  # needs JAX
+
+        return XlaCpu()
+
+    def program(self, seed: int) -> RandomProgram:
+        if not self.oracle:
+            return seeded(seed, self.size)
+        from tests.agreement.xla_cpu import TYPES, WITHOUT
+
+        rng = random.Random(seed)
+        size = self.size or rng.randint(5, 60)
+        return RandomProgram(rng, size, strict=False, types=TYPES, without=WITHOUT)
+
+    def run(self, client: Any, seed: int) -> Outcome:
+        program = self.program(seed)
+        try:
+            check(program, client, seed)
+        except Difference as error:
+            text = smallest(program, client, seed, error.index) if self.shrinks else ""
+            return Outcome(seed, "differ", str(error), program=text)
+        except Exception as error:
+            if self.oracle and isinstance(error, UnimplementedError):
+                return Outcome(seed, "skip", str(error))
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            text = smallest_error(program, client, seed, str(error)) if self.shrinks else ""
+            return Outcome(seed, "fail", f"{type(error).__name__}: {error}", f"{last.filename}:{last.lineno}", text)
+        return Outcome(seed, "agree")
 
 
-def _start(backend: str) -> None:
-    global _client
-    _client = xla.Client(backend)
+def _serve(task: Task, pipe: Connection) -> None:
+    """A worker: seeds come in, outcomes go out."""
+    client = task.client()
+    while (seed := pipe.recv()) is not None:
+        pipe.send(task.run(client, seed))
 
 
-def _run(seed: int, size: int | None, shrinks: bool) -> Outcome:
-    client = _client
-    assert client is not None
-    program = seeded(seed, size)
-    try:
-        check(program, client, seed)
-    except Difference as error:
-        text = smallest(program, client, seed, error.index) if shrinks else ""
-        return Outcome(seed, "differs", str(error), program=text)
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        text = smallest_error(program, client, seed, str(error)) if shrinks else ""
-        return Outcome(seed, "fails", f"{type(error).__name__}: {error}", f"{last.filename}:{last.lineno}", text)
-    return Outcome(seed, "agrees")
-
-
-def outcomes(seeds: Sequence[int], backend: str, size: int | None = None, jobs: int = 1, shrinks: bool = True) -> Iterator[Outcome]:  # fmt: skip
-    """One a seed, in no order."""
-    if jobs == 1:
-        _start(backend)
-        yield from (_run(seed, size, shrinks) for seed in seeds)
-        return
+def _drive(task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQueue[Outcome | None]) -> None:
+    """One worker process after another: a seed that ends its process costs nothing else."""
     context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(jobs, context, _start, (backend,)) as pool:
-        waiting = [pool.submit(_run, seed, size, shrinks) for seed in seeds]
-        for future in concurrent.futures.as_completed(waiting):
-            yield future.result()
+    process: multiprocessing.context.SpawnProcess | None = None
+    while (seed := seeds.get()) is not None:
+        if process is None:
+            here, there = context.Pipe()
+            process = context.Process(target=_serve, args=(task, there), daemon=True)
+            process.start()
+            there.close()
+        try:
+            here.send(seed)
+            done.put(here.recv())
+        except (EOFError, OSError):
+            process.join()
+            what = "skip" if task.oracle else "crash"
+            done.put(Outcome(seed, what, f"the process ended with exit code {process.exitcode}"))
+            process = None
+    if process is not None:
+        here.send(None)
+        process.join()
+    done.put(None)
+
+
+def outcomes(task: Task, numbers: Sequence[int], jobs: int = 1) -> Iterator[Outcome]:
+    """One a seed, in no order."""
+    seeds: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+    for item in [*numbers, *[None] * jobs]:
+        seeds.put(item)
+    for _ in range(jobs):
+        threading.Thread(target=_drive, args=(task, seeds, done), daemon=True).start()
+    while jobs:
+        outcome = done.get()
+        if outcome is None:
+            jobs -= 1
+        else:
+            yield outcome
 
 
 def main() -> int:
@@ -208,27 +268,39 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--size", type=int, help="steps a program; 5 to 60 by default")
     parser.add_argument("--backend", default="cpu")
-    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument(
+        "--oracle", choices=["jax"], help="compare the evaluator with XLA's CPU compiler, not a backend"
+    )
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="processes")
     parser.add_argument("--no-shrink", action="store_true", help="don't look for smaller programs")
     parser.add_argument("--show", type=int, metavar="SEED", help="print a program and run nothing")
     given = parser.parse_args()
+    task = Task(given.backend, given.oracle or "", given.size, not given.no_shrink)
     if given.show is not None:
-        print(seeded(given.show, given.size).module.to_text())
+        print(task.program(given.show).module.to_text())
         return 0
     start, counts, wrong = time.perf_counter(), collections.Counter[str](), []
+    skipped: collections.Counter[str] = collections.Counter()
     seeds = range(given.start, given.start + given.programs)
-    for done, outcome in enumerate(outcomes(seeds, given.backend, given.size, given.jobs, not given.no_shrink), 1):
+    for done, outcome in enumerate(outcomes(task, seeds, given.jobs), 1):
         counts[outcome.what] += 1
-        if outcome.what != "agrees":
+        if outcome.what == "skip":
+            skipped[outcome.message.split("\n")[0][:100]] += 1
+        elif outcome.what != "agree":
             wrong.append(outcome.seed)
-            print(f"== seed {outcome.seed} {outcome.what}: {outcome.message[:600]}\n{outcome.where}\n{outcome.program}", flush=True)  # fmt: skip
+            print(f"== seed {outcome.seed} {outcome.what}s: {outcome.message[:600]}\n{outcome.where}\n{outcome.program}", flush=True)  # fmt: skip
         if done % 500 == 0:
             print(f"{done} programs, {time.perf_counter() - start:.0f} s, {len(wrong)} wrong", flush=True)
     seconds = time.perf_counter() - start
+    for reason, count in skipped.most_common():
+        print(f"skipped {count}: {reason}")
+    counted = ", ".join(
+        f"{counts[w]} {w}" for w in ("agree", "differ", "fail", "crash", "skip") if counts[w] or w == "differ"
+    )
     print(
-        f"{given.backend}: seeds {seeds.start} to {seeds.stop - 1}: {counts['agrees']} agree, {counts['differs']} differ, "
-        f"{counts['fails']} fail; {seconds:.0f} s, {given.programs / seconds:.1f} programs/s" + (f"; {sorted(wrong)}" if wrong else "")
-    )  # fmt: skip
+        f"{given.oracle or given.backend}: seeds {seeds.start} to {seeds.stop - 1}: {counted}; {seconds:.0f} s, "
+        f"{given.programs / seconds:.1f} programs/s" + (f"; {sorted(wrong)}" if wrong else "")
+    )
     return 1 if wrong else 0
 
 

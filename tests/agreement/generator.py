@@ -31,7 +31,7 @@ WHOLE = (_T.S32,) * 4 + (_T.PRED,) * 3 + (_T.S8, _T.S16, _T.S64, _T.U8, _T.U16, 
 COMPLEX = (_T.C64, _T.C64, _T.C128)
 EXTENTS = (1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 16, 33, 0)
 LARGE = (1, 3, 16, 33, 64, 100, 128, 257, 512, 1000)
-SPECIAL = (0.0, -0.0, 1.5, math.inf, -math.inf, math.nan, -3.0, 2.0, 1e-40, 65504.0, 3e38)
+SPECIAL = (0.0, -0.0, 1.5, math.inf, -math.inf, math.nan, -3.0, 2.0, 65504.0, 3e38, 1e-40)
 
 
 class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, IndexingSteps, BitSteps, StructureSteps):
@@ -41,12 +41,21 @@ class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, I
         size: how many steps; each adds an op, or the few that it takes to make its operands tame.
         strict: an op that rounds once gives the same numbers everywhere. False also allows what optimizers do to floating
             point (fused multiply-add, reassociation).
+        types: that occur; all by default.
+        without: names of kinds of steps (methods) that are left out.
     """
 
     all_types = tuple(t for t in ElementType if t.is_array)
 
-    def __init__(self, rng: random.Random, size: int, strict: bool = True, types: tuple[ElementType, ...] = ()) -> None:
-        self.rng, self.strict = rng, strict
+    def __init__(
+        self,
+        rng: random.Random,
+        size: int,
+        strict: bool = True,
+        types: tuple[ElementType, ...] = (),
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        self.rng, self.strict, self.without = rng, strict, without
         self.all_types = types or self.all_types
         large = rng.random() < 0.03
         self.max_elements, self.extents = (60_000, LARGE) if large else (1200, EXTENTS)
@@ -108,7 +117,8 @@ class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, I
     def arguments(self, seed: int) -> list[np.ndarray]:
         """An array for every array among the parameters."""
         generator = np.random.default_rng(seed)
-        return [_argument(generator, shape, kind) for shape, kind in self.inputs]
+        special = SPECIAL if self.strict else SPECIAL[:-1]  # XLA flushes denormals
+        return [_argument(generator, shape, kind, special) for shape, kind in self.inputs]
 
     # -- results -------------------------------------------------------------------------------------------------------
 
@@ -155,7 +165,7 @@ def _grid(element_type: ElementType) -> tuple[int, int]:
     return min(16, 2**bits), 2 if bits >= 4 else 1
 
 
-def _argument(generator: np.random.Generator, shape: Shape, kind: str) -> np.ndarray:
+def _argument(generator: np.random.Generator, shape: Shape, kind: str, special: tuple[float, ...]) -> np.ndarray:
     size, element_type = shape.dimensions, shape.element_type
     if element_type is ElementType.PRED:
         array = generator.integers(0, 2, size)
@@ -173,7 +183,7 @@ def _argument(generator: np.random.Generator, shape: Shape, kind: str) -> np.nda
             ends = np.asarray([low, top, top, 0, 1] + ([-1] if low else []), np.uint64 if low == 0 else np.int64)
             array = generator.choice(ends, size)
     elif kind == "special":
-        array = generator.choice(SPECIAL, size)
+        array = generator.choice(special, size)
     elif kind == "real":
         array = generator.uniform(-4, 4, size)
         if element_type.is_complex:

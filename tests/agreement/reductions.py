@@ -25,7 +25,7 @@ class ReductionSteps(Steps):
             values.append(self.pick(lambda v: v.shape.dimensions == x.shape.dimensions) or x)
         dimensions = tuple(d for d in range(x.shape.rank) if self.rng.random() < 0.6)
         opcodes = [self.monoid(v) for v in values]
-        starts = [self.constant(v.shape.with_dimensions(())) for v in values]
+        starts = [self.start(o, v) for o, v in zip(opcodes, values, strict=True)]
         made = self.c.add(
             "reduce", *(v.instruction for v in (*values, *starts)), dimensions=dimensions, to_apply=self.bodies(opcodes, values)
         )  # fmt: skip
@@ -43,7 +43,10 @@ class ReductionSteps(Steps):
         d = self.rng.randrange(x.shape.rank)
         places = self.c.add("iota", shape=x.shape.without_layout().with_element_type(ElementType.S32), iota_dimension=d)
         least = -1 if x.type.is_signed or x.type.is_floating else 0
-        starts = [self.scalar(least, x.type), self.scalar(0, ElementType.S32)]
+        first = 0
+        if not self.strict:
+            least, first = self.neutral("maximum", x.type), 2**31 - 1
+        starts = [self.scalar(least, x.type), self.scalar(first, ElementType.S32)]
         body = self.module.add_computation(argmax(x.type))
         made = self.c.add("reduce", x.instruction, places, *starts, dimensions=(d,), to_apply=body)
         for index, bound, grid in ((0, max(x.bound, 1), x.grid), (1, x.shape.dimensions[d], 0)):
@@ -73,7 +76,7 @@ class ReductionSteps(Steps):
             plain = (WindowDimension(),) * (x.shape.rank - 1)
             window = (*plain, WindowDimension(n, 1, *self.rng.choice([(n - 1, 0), (0, n - 1)])))
         opcodes = [self.monoid(v) for v in values]
-        starts = [self.constant(v.shape.with_dimensions(())) for v in values]
+        starts = [self.start(o, v) for o, v in zip(opcodes, values, strict=True)]
         made = self.c.add(
             "reduce-window", *(v.instruction for v in (*values, *starts)), window=window, to_apply=self.bodies(opcodes, values)
         )  # fmt: skip
@@ -96,8 +99,8 @@ class ReductionSteps(Steps):
             window.append(WindowDimension(size, self.rng.choice([1, size, size]), low, high))
         sizes = tuple(w.output_size(n) for w, n in zip(window, x.shape.dimensions, strict=True))
         source = self.partner(Value(self.filled(1, x.shape.with_dimensions(sizes)), 1))
-        start = self.constant(x.shape.with_dimensions(()))
         opcode = self.rng.choice(["add", self.monoid(x)])
+        start = self.start(opcode, x)
         made = self.c.add(
             "select-and-scatter", x.instruction, source.instruction, start.instruction, window=tuple(window),
             select=self.module.add_computation(selects(x.type, self.rng.choice(["GE", "LE", "GT", "LT"]))),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_core.hlo import EvaluationContext, HloInstruction, HloModule, evaluate_computation
+from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, HloModule, Trait, evaluate_computation
 from xla_core.passes import create_pass
 
 __all__ = ["shrink"]
@@ -43,11 +43,22 @@ def shrink(
                 count = len(state[0].entry.post_order())
             else:
                 place += 1
-        for name in [(c.name, i.name) for c in state[0].computations if not c.is_entry for i in c.post_order()]:
+        for name in [(c.name, i.name) for c in _sequential(state[0]) for i in c.post_order()]:
             bypass = _bypass(state[0], state[1], *name)
             if bypass is not None and fails(*bypass, result):
                 state, progress = bypass, True
     return state
+
+
+def _sequential(module: HloModule) -> list[HloComputation]:
+    """Computations that run as a whole. What combines scalars must stay what it is: a sum, an order."""
+    return [
+        callee
+        for computation in module.post_order()
+        for instruction in computation.instructions
+        if Trait.CONTROL_FLOW in instruction.op.traits
+        for callee in instruction.called_computations
+    ]
 
 
 def _tidy(module: HloModule, arguments: list[np.ndarray]) -> tuple[HloModule, list[np.ndarray]]:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tests.agreement.bounds import Value, unit
+from tests.agreement.bounds import Value, has_infinity, largest, unit
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Shape
+from xla_core.hlo.builder import identity_of
 
 __all__ = ["Accept", "Steps"]
 
@@ -21,6 +22,7 @@ class Steps:
 
     max_elements: int
     strict: bool
+    without: frozenset[str]
     rng: random.Random
     module: HloModule
     c: HloComputation
@@ -28,7 +30,7 @@ class Steps:
     depth: int
 
     def steps(self, count: int) -> None:
-        kinds = self.kinds()
+        kinds = [kind for kind in self.kinds() if kind.__name__ not in self.without]
         for _ in range(count):
             self.rng.choice(kinds)()
 
@@ -148,6 +150,20 @@ class Steps:
         if x.type.is_floating:
             return rng.choice(["add", "add", "maximum", "minimum"])
         return rng.choice(["add", "multiply", "maximum", "minimum", "and", "or", "xor"])
+
+    def start(self, opcode: str, x: Value) -> Value:
+        """What a reduction starts from. Only the evaluator says what another value than the neutral one means."""
+        if self.strict:
+            return self.constant(x.shape.with_dimensions(()))
+        value = self.neutral(opcode, x.type)
+        bound = 0 if opcode == "add" else 1 if opcode == "multiply" else float("inf")
+        return Value(self.scalar(value, x.type), bound, 0.0, 0 if bound <= 1 else None)
+
+    def neutral(self, opcode: str, element_type: ElementType) -> complex:
+        value = identity_of(opcode, element_type)
+        if np.isinf(value) and not has_infinity(element_type):
+            return float(np.copysign(largest(element_type), value.real))
+        return value
 
     def combine(
         self, c: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction, plain: bool

@@ -54,6 +54,7 @@ _EXPANDED = frozenset(
         "scan",
         "ragged-dot",
         "scaled-dot",
+        "get-dimension-size",
     }
 )
 """What the core's expanders write out in other ops."""

@@ -168,6 +168,13 @@ def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return x
 
 
+@decomposition("get-dimension-size")
+def _get_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A number, where the dimension is static."""
+    shape, (d,) = i.operand(0).shape, i.attributes["dimensions"]
+    return None if any(shape.dynamic_dimensions[d : d + 1]) else b.constant(shape.dimensions[d], i.shape)
+
+
 @decomposition("copy")
 def _copy(i: HloInstruction, b: Builder) -> HloInstruction | None:
     source, result = i.operand(0).shape.layout, i.shape.layout

@@ -1,0 +1,56 @@
+"""XLA's own CPU compiler, through JAX, as one more thing that runs programs: an oracle from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxlib import xla_client
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo import ElementType, HloModule
+from xla_core.stablehlo import from_hlo
+from xla_core.stablehlo.text import write_text
+
+__all__ = ["TYPES", "WITHOUT", "XlaCpu"]
+
+_LACKS = (ElementType.F4E2M1FN, ElementType.F6E2M3FN, ElementType.F6E3M2FN, ElementType.F8E8M0FNU, ElementType.S2,
+          ElementType.U2, ElementType.S4, ElementType.U4, ElementType.F8E3M4, ElementType.F8E4M3)  # fmt: skip
+TYPES = tuple(t for t in ElementType if t.is_array and t not in _LACKS)
+"""Those that XLA's CPU compiler computes with."""
+
+WITHOUT = frozenset({"scaled_dot", "ragged_dot", "cumulative", "stochastic_convert", "topk", "random"})
+"""Steps that StableHLO has no op for."""
+
+
+class XlaCpu:
+    """What `check` needs of a client."""
+
+    platform_name = "xla"
+
+    def __init__(self) -> None:
+        jax.config.update("jax_enable_x64", True)
+        self.device = jax.devices("cpu")[0]
+
+    def buffer_from_host(self, array: np.ndarray) -> np.ndarray:
+        return array
+
+    def compile(self, module: HloModule, options: object = None) -> Callable[..., list[Any]]:
+        """Raises UnimplementedError for what StableHLO can't say, or XLA can't do."""
+        text = write_text(from_hlo(module))
+        wanted = xla_client.CompileOptions()
+        wanted.env_option_overrides = [("xla_allow_excess_precision", False)]
+        try:
+            made = self.device.client.compile_and_load(text, xla_client.DeviceList((self.device,)), wanted)
+        except xla_client.XlaRuntimeError as error:
+            raise UnimplementedError(f"XLA: {error}") from error
+
+        def run(*arguments: np.ndarray) -> list[Any]:
+            given = [jax.device_put(jnp.asarray(a), self.device) for a in arguments]
+            results = made.execute_sharded(given).disassemble_into_single_device_arrays()
+            return [np.asarray(shards[0]) for shards in results]
+
+        return run
