@@ -1,0 +1,34 @@
+"""What ops mean, decided by numpy, ml_dtypes, scipy and JAX, on the evaluator and on two backends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+
+Run = Callable[..., list[np.ndarray]]
+
+
+@pytest.fixture(scope="session")
+def clients() -> Iterator[dict[str, xla.Client]]:
+    made = {name: xla.Client(name) for name in ("cpu", "template")}
+    yield made
+    for client in made.values():
+        client.close()
+
+
+@pytest.fixture(params=["evaluator", "cpu", pytest.param("template", marks=pytest.mark.slow)])
+def run(request: pytest.FixtureRequest, clients: dict[str, xla.Client]) -> Run:
+    """`run(text, *arrays)`: the results of a StableHLO program, on each of the three in turn."""
+
+    def on(text: str, *arrays: Any) -> list[np.ndarray]:
+        if request.param == "evaluator":
+            with np.errstate(all="ignore"):
+                return [np.asarray(r) for r in xla.evaluate(xla.parse(text), *arrays)]
+        return [np.asarray(r) for r in clients[request.param].compile(text)(*arrays)]
+
+    return on
