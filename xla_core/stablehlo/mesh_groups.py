@@ -60,9 +60,10 @@ def _cuts(size: int, axes: list[AxisRef], op: ir.Op) -> list[int]:
 
 
 def _find_mesh(name: str, module: ir.Module, op: ir.Op) -> Mesh:
-    for other in module.others:
+    for other in (*module.others, *module.functions.values()):
         if str(other.attributes.get("sym_name")) == name:
-            mesh = other.attributes.get("mesh")
-            if isinstance(mesh, Mesh):
-                return mesh
+            for key in ("mesh", "stablehlo.mesh"):
+                mesh = other.attributes.get(key)
+                if isinstance(mesh, Mesh):
+                    return mesh
     raise InvalidArgumentError(f"replica_groups: mesh symbol '{name}' not found", op=op.name, location=op.location)

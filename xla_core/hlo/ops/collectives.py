@@ -45,6 +45,26 @@ def _all_reduce_shape(operands: Sequence[Shape], attributes: Attributes, declare
     return _same_shape(operands, attributes, declared)
 
 
+def _data(operands: Sequence[Shape], attributes: Attributes) -> Sequence[Shape]:
+    """The operands without the roots, which come last where they are known at run time only."""
+    if not attributes.get("has_dynamic_root"):
+        return operands
+    *data, roots = operands
+    check(
+        roots.element_type is ElementType.S32 and roots.dimensions == (len(data),),
+        lambda: f"the roots are {roots.without_layout()}; expected s32[{len(data)}]",
+    )
+    return data
+
+
+def _rooted_broadcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    return _same_shape(_data(operands, attributes), attributes, declared)
+
+
+def _rooted_reduce_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    return _all_reduce_shape(_data(operands, attributes), attributes, declared)
+
+
 def _all_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     brought = meet(context, instruction, own_group(context, instruction), values)
     return _of_results(instruction, _combined(context, instruction, brought))
@@ -275,19 +295,35 @@ def _started(instruction: HloInstruction, values: list[Value], results: list[Val
 def _collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Zeros on a device that is in no group."""
     group = participants(context, instruction, pairs_partitions=True)
+    data, roots = _with_roots(instruction, values, len(group))
     if not group:
-        return _of_results(instruction, [np.zeros_like(v) for v in values])
-    return _of_results(instruction, meet(context, instruction, group, values)[0])
+        return _of_results(instruction, [np.zeros_like(v) for v in data])
+    brought = meet(context, instruction, group, data)
+    return _of_results(instruction, [brought[root][i] for i, root in enumerate(roots)])
+
+
+def _with_roots(instruction: HloInstruction, values: list[Value], count: int) -> tuple[list[Value], list[int]]:
+    """The data, and for each the root's place in the group: the first, unless the last operand says."""
+    if not instruction.attribute("has_dynamic_root"):
+        return values, [0] * len(values)
+    *data, places = values
+    roots = [int(root) for root in places]
+    wrong = [root for root in roots if not 0 <= root < count]
+    if wrong and count:
+        raise InvalidArgumentError(f"root {wrong[0]} is none of a group of {count} devices")
+    return data, roots
 
 
 def _collective_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Zeros everywhere but on the first device of a group."""
-    group = participants(context, instruction, pairs_partitions=True)
-    nothing = [np.zeros_like(v) for v in values]
+    """Zeros everywhere but on the root."""
+    group = participants(context, instruction, pairs_partitions=False)
+    data, roots = _with_roots(instruction, values, len(group))
     if not group:
-        return _of_results(instruction, nothing)
-    results = _combined(context, instruction, meet(context, instruction, group, values))
-    return _of_results(instruction, results if group[0] == context.environment.device else nothing)
+        return _of_results(instruction, [np.zeros_like(v) for v in data])
+    results = _combined(context, instruction, meet(context, instruction, group, data))
+    place = group.index(context.environment.device)
+    kept = zip(results, roots, strict=True)
+    return _of_results(instruction, [r if root == place else np.zeros_like(r) for r, root in kept])
 
 
 def _permuted(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
@@ -431,20 +467,22 @@ entry(
 entry(
     "collective-broadcast",
     (1, None),
-    _same_shape,
+    _rooted_broadcast_shape,
     _collective_broadcast,
     *_COLLECTIVE,
-    doc="The operand of the first device of a group.",
+    doc="The operand of a group's root: the first device, or what the last operand says.",
     **_GROUPS,
+    has_dynamic_root=attr("bool", False),
 )
 entry(
     "collective-reduce",
     (1, None),
-    _all_reduce_shape,
+    _rooted_reduce_shape,
     _collective_reduce,
     *_COLLECTIVE,
-    doc="The first device of a group gets the combined operands, the others zeros.",
+    doc="A group's root (the first device, or what the last operand says) gets the combined operands, others zeros.",
     **_GROUPS,
+    has_dynamic_root=attr("bool", False),
     **_LAYOUT,
     **_GLOBAL,
     to_apply=attr("computation"),

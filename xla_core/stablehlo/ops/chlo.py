@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
@@ -137,6 +138,8 @@ for _name, _infinite, _function in (
 def _next_after(x: Expression, y: Expression) -> Expression:
     """The float next to x toward y."""
     width = x.element_type.bit_width
+    if not x.element_type.is_floating or width not in (4, 8, 16, 32, 64):
+        raise UnimplementedError(f"next_after of {x.element_type}", hint="the bits of its elements are no integer type")
     bits = ElementType(f"u{width}")
     x_bits, y_bits = x.bitcast(bits), y.bitcast(bits)
     sign = 1 << (width - 1)

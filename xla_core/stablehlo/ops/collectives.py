@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xla_core.errors import UnimplementedError
+from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
@@ -167,9 +167,15 @@ def _rooted_rule(op: ir.Op, name: str) -> list[TensorType]:
     return data
 
 
-def _static_root(op: ir.Op) -> None:
-    if op.attributes.get("has_dynamic_root"):
-        raise UnimplementedError(f"{op.name} with a root that is known at run time only has no form in HLO", op=op.name)
+def _rooted(
+    ctx: LoweringContext, op: ir.Op, operands: Sequence[HloInstruction]
+) -> tuple[list[tuple[HloInstruction, ...]], dict[str, Any]]:
+    """For each operand what the HLO op takes, and the attribute that says that a root comes with it."""
+    if not op.attributes.get("has_dynamic_root"):
+        return [(o,) for o in operands], {}
+    *data, roots = operands
+    places = [ctx.add("slice", roots, slice=(SliceDimension(i, i + 1),)) for i in range(len(data))]
+    return list(zip(data, places, strict=True)), {"has_dynamic_root": True}
 
 
 def _collective_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -180,9 +186,9 @@ def _collective_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type
 
 def _lower_collective_broadcast(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `collective-broadcast`, one for each operand."""
-    _static_root(op)
     attributes = collective_attributes(ctx, op)
-    return [ctx.add("collective-broadcast", o, **attributes) for o in operands]
+    inputs, rooted = _rooted(ctx, op, operands)
+    return [ctx.add("collective-broadcast", *values, **attributes, **rooted) for values in inputs]
 
 
 define(
@@ -201,9 +207,9 @@ define(
 
 
 def _collective_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    data = _rooted_rule(op, "collective_reduce")
     check_groups(op, module, ragged=True)
     check_channel(op)
+    data = _rooted_rule(op, "collective_reduce")
     results = []
     for type in data:
         (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
@@ -213,11 +219,14 @@ def _collective_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_collective_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `collective-reduce`, one for each operand."""
-    _static_root(op)
     reducer = ctx.region(op.regions[0], "collective_reduce_region")
     attributes = collective_attributes(ctx, op)
-    inputs = [promote(ctx, [o], op.regions[0].block.arguments[:1])[0] for o in operands]
-    return [ctx.add("collective-reduce", i, to_apply=reducer, **attributes) for i in inputs]
+    inputs, rooted = _rooted(ctx, op, operands)
+    made = []
+    for operand, *root in inputs:
+        (promoted,) = promote(ctx, [operand], op.regions[0].block.arguments[:1])
+        made.append(ctx.add("collective-reduce", promoted, *root, to_apply=reducer, **attributes, **rooted))
+    return made
 
 
 define(

@@ -7,6 +7,7 @@ from typing import Any
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ChannelHandle
@@ -16,6 +17,7 @@ from xla_core.stablehlo.compatibility import (
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import matrix
 from xla_core.stablehlo.type_constraints import ANY, TENSOR_OR_PER_AXIS, TOKEN
 from xla_core.stablehlo.type_conversion import shape_of
 
@@ -75,7 +77,7 @@ define(
     _MANY,
     rule=_infeed_rule,
     lower=_lower_infeed,
-    traits=(Trait.SIDE_EFFECT,),
+    traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
     attributes={"infeed_config": Attribute(Kind.STRING, ""), "layout": Attribute(Kind.ANY, None)},
     doc=("Takes the next value of the device's infeed, which the host fills; the token orders it among other effects."),
 )
@@ -94,7 +96,7 @@ define(
     (Values("inputs", TENSOR_OR_PER_AXIS, Arity.VARIADIC), Values("token", TOKEN)),
     (Values("result", TOKEN),),
     lower=_lower_outfeed,
-    traits=(Trait.SIDE_EFFECT,),
+    traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
     attributes={"outfeed_config": Attribute(Kind.STRING, "")},
     doc=("Puts the inputs into the device's outfeed, which the host empties; the token orders it among other effects."),
 )
@@ -128,6 +130,10 @@ def _transfer_attributes(op: ir.Op) -> dict[str, Any]:
         attributes["channel_id"] = handle.handle
     if op.attributes.get("is_host_transfer"):
         attributes["is_host_transfer"] = True
+    pairs = matrix(op, "source_target_pairs", 0)
+    if pairs:
+        text = ",".join(f"{{{source},{target}}}" for source, target in pairs)
+        attributes["frontend_attributes"] = ((SOURCE_TARGET_PAIRS, f"{{{text}}}"),)
     return attributes
 
 
@@ -161,7 +167,7 @@ define(
     (Values("result", TOKEN),),
     rule=_send_rule,
     lower=_lower_send,
-    traits=(Trait.SIDE_EFFECT,),
+    traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
     attributes=_TRANSFER,
     doc="Sends the inputs to a channel: to another device, or to the host (`is_host_transfer`).",
 )
@@ -171,7 +177,7 @@ define(
     _MANY,
     rule=_recv_rule,
     lower=_lower_recv,
-    traits=(Trait.SIDE_EFFECT,),
+    traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
     attributes=_TRANSFER,
     doc="Receives values from a channel: from another device, or from the host (`is_host_transfer`).",
 )

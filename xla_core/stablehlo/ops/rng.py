@@ -25,7 +25,7 @@ _SHAPE = TypeConstraint(Elements.INTEGER | Elements.INDEX, rank=1, static=True)
 
 
 def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    a, b, shape = (tensor(op, i) for i in range(3))
+    a, _, shape = (tensor(op, i) for i in range(3))
     if op.attributes["rng_distribution"] == "NORMAL" and not str(a.element).startswith(("f", "bf")):
         fail(op, "mu and sigma must be floats")
     known = constant_of(op.operands[2])
