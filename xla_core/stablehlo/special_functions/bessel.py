@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from xla_core.stablehlo.expressions import Expression, select
-from xla_core.stablehlo.special_functions.chebyshev import chebyshev
-from xla_core.stablehlo.special_functions.coefficients import I1E_LARGE, I1E_SMALL
+from xla_core.stablehlo.special_functions.bessel_coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
+from xla_core.stablehlo.special_functions.polynomials import fitted
 
 __all__ = ["bessel_i1e"]
 
 
 def bessel_i1e(x: Expression) -> Expression:
-    """exp(-|x|) I1(x) of f32 or f64."""
+    """exp(-|x|) I1(x) of f32 or f64: below 2 by I1's own series, beyond by one in 1 / |x|."""
     y = abs(x)
-    # The factor keeps what is fitted from becoming small against its own terms.
-    shifted = y + 4.0
-    near = y * chebyshev(y * 0.25 - 1.0, I1E_SMALL[x.element_type]) / (shifted * shifted.sqrt())
-    far = chebyshev(16.0 / y - 1.0, I1E_LARGE[x.element_type]) / y.sqrt()
-    result = select(y <= 8.0, near, far)
-    return select(x < 0.0, -result, result)
+    near = y * fitted(y * y - 2.0, I1_NEAR) * (-y).exp()
+    inverse = 1.0 / y
+    scaled = select(y < 8.0, fitted(inverse - 0.3125, I1E_MIDDLE), fitted(inverse - 0.0625, I1E_FAR))
+    result = select(y < 2.0, near, scaled / y.sqrt())
+    return select(x < 0.0, -result, select(x.equal(0.0), x, result))

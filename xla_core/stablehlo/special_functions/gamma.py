@@ -4,56 +4,101 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.element_type import ElementType
 from xla_core.stablehlo.expressions import Expression, polynomial, select
-from xla_core.stablehlo.special_functions.coefficients import DIGAMMA, LGAMMA_AT_1, LGAMMA_AT_2, STIRLING
+from xla_core.stablehlo.special_functions.gamma_coefficients import (
+    COTANGENT,
+    DIGAMMA_FAR,
+    DIGAMMA_FROM_1,
+    DIGAMMA_FROM_2,
+    LGAMMA_AT_1,
+    LGAMMA_AT_2,
+    LGAMMA_FROM_5_2,
+    LGAMMA_MINIMUM,
+    SINE_RATIO,
+    STIRLING,
+    TANGENT,
+)
+from xla_core.stablehlo.special_functions.polynomials import fitted
 
 __all__ = ["digamma", "lgamma"]
+
+# Where lgamma of positive numbers is least, and digamma 0; and lgamma there: each a sum of two.
+_MINIMUM = {
+    ElementType.F32: (1.4616321325302124, 1.243815006546356e-08),
+    ElementType.F64: (1.4616321449683622, 9.549995429965697e-17),
+}
+_AT_MINIMUM = {
+    ElementType.F32: (-0.12148629128932953, 7.534799207130792e-10),
+    ElementType.F64: (-0.12148629053584961, 3.364991468473138e-18),
+}
 
 
 def lgamma(x: Expression) -> Expression:
     """The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."""
     negative = x < 0.0
-    positive = _lgamma_positive(select(negative, 1.0 - x, x))
-    # Reflection: gamma(x) gamma(1 - x) = pi / sin(pi x). The distance to the nearest integer keeps the sine's digits.
+    near = x > -0.5
+    positive = _lgamma_positive(select(negative, select(near, 1.0 - x, -x), x))
+    # Reflection: gamma(x) gamma(-x) = pi / (-x sin(pi x)), or by gamma(1 - x) = -x gamma(-x), whose argument would be
+    # rounded far out. The distance to the nearest integer keeps the sine's digits.
     distance = abs(x - x.op("round-nearest-even"))
-    reflected = -(((math.pi * distance).sin() * (1.0 / math.pi)).log() + positive)
-    result = select(negative, reflected, positive)
+    sine = distance * fitted(distance * distance - 0.125, SINE_RATIO)
+    reflected = -(select(near, sine, -x * sine).log() + positive)
+    pole = negative & distance.equal(0.0)
+    result = select(pole, math.inf, select(negative, reflected, positive))
     return select(abs(x).equal(math.inf), math.inf, result)
 
 
 def _lgamma_positive(x: Expression) -> Expression:
-    """For x >= 0: polynomials around its zeros 1 and 2, which keep its digits there, and Stirling's formula beyond."""
+    """For x >= 0: polynomials around its zeros 1 and 2, which keep its digits there, and around its minimum between;
+    Stirling's formula far out.
+    """
     element_type = x.element_type
     small = x < 0.5
     at_one = select(small, x, x - 1.0)  # gamma(x) = gamma(x + 1) / x
     near_one = at_one * polynomial(at_one, LGAMMA_AT_1[element_type])
-    near_one = select(small, near_one - x.log(), near_one)
+    near_one = select(small, near_one - x.log(), select(at_one.equal(0.0), 0.0, near_one))
+    from_minimum = x - _MINIMUM[element_type][0]
+    high, low = _AT_MINIMUM[element_type]
+    between = (from_minimum * from_minimum * fitted(x - 1.5, LGAMMA_MINIMUM) + low) + high
     at_two = x - 2.0
     near_two = at_two * polynomial(at_two, LGAMMA_AT_2[element_type])
+    beyond = at_two * fitted(x - 4.5, LGAMMA_FROM_5_2)
     v = 12.5 / (x * x) - 1.0
     rest = polynomial(v, STIRLING[element_type]) / x
     # log(x) - 1 stands alone, so that nothing large is taken from something large.
     stirling = (x - 0.5) * (x.log() - 1.0) + (rest + (0.5 * math.log(2 * math.pi) - 0.5))
-    return select(x < 1.5, near_one, select(x < 2.5, near_two, stirling))
+    result = select(x < 2.5, near_two, select(x < 6.5, beyond, stirling))
+    return select(x < 1.25, near_one, select(x < 1.75, between, result))
 
 
 def digamma(x: Expression) -> Expression:
     """The derivative of lgamma; NaN at 0, at negative integers and at -inf."""
-    element_type = x.element_type
-    reflect = x < 0.5
+    reflect = x <= 0.0
     start = select(reflect, 1.0 - x, x)
-    # digamma(y) = digamma(y + 1) - 1/y, up to where the asymptotic series holds.
-    y, below = start, x.like(0.0)
-    for _ in range(4):
-        step = y < 4.0
-        below = below + select(step, 1.0 / y, 0.0)
-        y = select(step, y + 1.0, y)
+    below = start < 1.0  # digamma(y) = digamma(y + 1) - 1/y
+    y = select(below, start + 1.0, start)
+    # What rounding took from 1 - x and from x + 1, which counts around the zero.
+    lost = select(reflect, (1.0 - y) - x, select(below, x - (y - 1.0), 0.0))
+    high, low = _MINIMUM[x.element_type]
+    factor = select(y < 2.0, fitted(y - 1.5, DIGAMMA_FROM_1), fitted(y - 3.0, DIGAMMA_FROM_2))
+    near = ((y - high) + (lost - low)) * factor
     inverse = 1.0 / y
-    series = polynomial(32.0 * inverse * inverse - 1.0, DIGAMMA[element_type]) * inverse * inverse
-    positive = y.log() - (0.5 * inverse + series + below)
-    # digamma(x) = digamma(1 - x) - pi / tan(pi x); the tangent has period 1.
-    distance = x - x.op("round-nearest-even")
-    angle = math.pi * distance
-    result = select(reflect, positive - math.pi * (angle.cos() / angle.sin()), positive)
+    series = polynomial(32.0 * inverse * inverse - 1.0, DIGAMMA_FAR[x.element_type]) * inverse * inverse
+    far = y.log() - (0.5 * inverse + series)
+    positive = select(y < 4.0, near, far)
+    positive = select(below, positive - 1.0 / start, positive)
+    result = select(reflect, positive - _pi_cotangent(x), positive)
     pole = (x <= 0.0) & x.equal(x.floor())
     return select(pole, math.nan, result)
+
+
+def _pi_cotangent(x: Expression) -> Expression:
+    """Pi / tan(pi x): of period 1; near its zeros by the distance to them."""
+    distance = x - x.op("round-nearest-even")
+    size = abs(distance)
+    near_zero = size > 0.25
+    gap = select(near_zero, 0.5 - size, size)
+    square = gap * gap - 0.03125
+    result = select(near_zero, gap * fitted(square, TANGENT), fitted(square, COTANGENT) / gap)
+    return select(distance < 0.0, -result, result)

@@ -6,55 +6,112 @@ import math
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.stablehlo.expressions import Expression, select
-from xla_core.stablehlo.special_functions.coefficients import BERNOULLI
 from xla_core.stablehlo.special_functions.gamma import digamma, lgamma
+from xla_core.stablehlo.special_functions.gamma_coefficients import BERNOULLI
 
 __all__ = ["polygamma", "zeta"]
 
-_TERMS = 9
+# How many terms are summed one by one, and how many of the rest's expansion.
+_TERMS = {ElementType.F32: (6, 10), ElementType.F64: (10, 12)}
+_LARGEST_EXPONENT = 1e30  # beyond, and far before, a power is 0, 1 or infinite
 
 
 def zeta(x: Expression, q: Expression) -> Expression:
     """The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.
 
-    Summed for the first terms, the rest by the Euler-Maclaurin formula.
+    Below 0, with q = f - m, 0 < f < 1: the terms there are (-1)^x (j - f)^-x for j from 1 to m.
     """
-    total = q.power(-x)
-    a = q
-    for _ in range(_TERMS):
-        a = a + 1.0
-        total = total + a.power(-x)
-    power = a.power(-x)
-    total = total + power * a / (x - 1.0) - 0.5 * power
-    # x (x + 1) ... (x + 2k - 2) B_2k / (2k)! a^(-x - 2k + 1)
-    inverse_square = 1.0 / (a * a)
-    factor, scale = x, power / a
-    for k, coefficient in enumerate(BERNOULLI if x.element_type is ElementType.F64 else BERNOULLI[:8]):
-        total = total + factor * scale * coefficient
-        factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2))
-        scale = scale * inverse_square
-    total = select(x.is_nan() | q.is_nan(), math.nan, total)
-    total = select(q.equal(math.inf), 0.0, total)
-    whole_q, whole_x = q.equal(q.floor()), x.equal(x.floor())
-    undefined = (q <= 0.0) & ~whole_x
-    total = select(undefined, math.nan, total)
-    pole = (q <= 0.0) & whole_q
+    return _scaled_zeta(x, q, q.like(1.0))
+
+
+def _scaled_zeta(x: Expression, q: Expression, unit: Expression) -> Expression:
+    """zeta(x, q) unit^-x."""
+    below = q < 0.0
+    right, error = _plus(q, -select(below, q.floor(), 0.0))
+    left = select(below, q.op("ceil") - q, 1.0)  # exact
+    zero = q.like(0.0)
+    total = _of_positive(x, right, error, unit)
+    reflected = _of_positive(x, left, zero, unit) - _of_positive(x, select(below, 1.0 - q, 1.0), zero, unit)
     even = (x % 2.0).equal(0.0)
+    both = total + select(even, reflected, -reflected)
+    both = select(both.is_nan(), select(right < left, x.like(math.inf), -math.inf), both)
+    total = select(below, both, total)
+    total = select(q.equal(math.inf), 0.0, total)
+    total = select(x.is_nan() | q.is_nan(), math.nan, total)
+    whole_q, whole_x = q.equal(q.floor()), x.equal(x.floor()) & x.op("is-finite")
+    total = select(below & ~whole_x, math.nan, total)
+    pole = (q <= 0.0) & whole_q
     total = select(pole, select(even, x.like(math.inf), math.nan), total)
     return select(x.equal(1.0), math.inf, select(x < 1.0, math.nan, total))
 
 
+def _of_positive(x: Expression, q: Expression, low: Expression, unit: Expression) -> Expression:
+    """Of q + low, for x > 1, q > 0: the first terms, and the Euler-Maclaurin formula for the rest.
+
+    The least are added first. The rounding error of a sum counts x times in its power, and is put back there.
+    """
+    terms, expansion = _TERMS[x.element_type]
+    x = x.minimum(_LARGEST_EXPONENT)
+    a, error = _plus(q, q.like(float(terms)), low)
+    power = (a * unit).power(1.0 - x)  # exact difference: 1 is a multiple of x's last place where it matters
+    vanishes = power.equal(0.0)
+    integral = power / ((x - 1.0) * unit)
+    integral = select(vanishes, 0.0, integral - integral * ((x - 1.0) * error / a))
+    # 1/2 + x (x + 1) ... (x + 2k - 2) B_2k / (2k)! a^(-2k + 1), of the power of a
+    inverse = 1.0 / a
+    factor, scale = x, inverse
+    rest = x.like(0.5)
+    for k, coefficient in enumerate(BERNOULLI[:expansion]):
+        rest = rest + factor * scale * coefficient
+        factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2))
+        scale = scale * inverse * inverse
+    power = power / (a * unit)
+    total = select(vanishes, 0.0, (power - power * (x * error / a)) * rest)
+    for k in reversed(range(terms)):
+        a, error = _plus(q, q.like(float(k)), low)
+        power = (a * unit).power(-x)
+        change = x * error / a  # large only where the power is nothing to others
+        some = change.differs(0.0) & (abs(change) < 0.5) & (power < math.inf)
+        total = total + select(some, power - power * change, power)
+    return total + integral
+
+
+def _plus(q: Expression, k: Expression, low: Expression | None = None) -> tuple[Expression, Expression]:
+    """(the rounded sum q + k, its error and the low part)."""
+    total = q + k
+    part = total - q
+    error = (q - (total - part)) + (k - part)
+    return total, error if low is None else error + low
+
+
 def _factorial(n: Expression) -> Expression:
-    """A product up to 12, where it is exact; exp(lgamma(n + 1)) beyond."""
-    product = n.like(1.0)
-    for k in range(2, 13):
-        product = product * select(n >= float(k), n.like(float(k)), 1.0)
-    return select(n > 12.0, lgamma(n + 1.0).exp(), product)
+    """N! from every eighth (of f32: fourth) one and the factors since; exp(lgamma(n + 1)) where it overflows."""
+    step, limit = (4, 35) if n.element_type is ElementType.F32 else (8, 171)
+    product = base = n.like(1.0)
+    start = n.like(0.0)
+    for k in range(step, limit, step):
+        reached = n >= float(k)
+        base = select(reached, float(math.factorial(k)), base)
+        start = select(reached, float(k), start)
+    for k in range(1, step):
+        factor = start + float(k)
+        product = product * select(factor <= n, factor, 1.0)
+    return select(n >= float(limit), lgamma(n + 1.0).exp(), base * product)
 
 
 def polygamma(n: Expression, x: Expression) -> Expression:
-    """The n-th derivative of digamma; NaN for an n that is negative or not whole."""
-    sign = select((n % 2.0).equal(0.0), n.like(-1.0), 1.0)
-    value = sign * _factorial(n) * zeta(n + 1.0, x)
+    """The n-th derivative of digamma; NaN for an n that is negative or not whole.
+
+    (-1)^(n + 1) n! zeta(n + 1, x): the zeta function's in units of a power of two near its largest term, since n! may
+    be as large as that is small.
+    """
+    order = n + 1.0
+    nearest = select(x < 0.0, (x - x.floor()).minimum(x.op("ceil") - x), x)
+    bits, limit = (8, 2.0**120) if x.element_type is ElementType.F32 else (11, 2.0**1000)
+    power_of_two = nearest.op("reduce-precision", exponent_bits=bits, mantissa_bits=0)
+    unit = 1.0 / power_of_two.maximum(1 / limit).minimum(limit)
+    half = (order * 0.5).floor()
+    value = _factorial(n) * unit.power(half) * _scaled_zeta(order, x, unit) * unit.power(order - half)
+    value = select((n % 2.0).equal(0.0), -value, value)
     value = select(n.equal(0.0), digamma(x), value)
     return select((n < 0.0) | n.differs(n.floor()), math.nan, value)
