@@ -15,10 +15,10 @@ def client(request):
         yield made
 
 
-def agree(client, text, *arguments):
+def agree(client, text, *arguments, options=None):
     module = xla.parse(text)
     expected = xla.evaluate(module, *arguments)
-    results = [np.asarray(r) for r in client.compile(module)(*arguments)]
+    results = [np.asarray(r) for r in client.compile(module, options)(*arguments)]
     for result, want in zip(results, expected, strict=True):
         np.testing.assert_array_equal(result, want)
 
@@ -124,3 +124,37 @@ ENTRY e {{
 }}
 """
     agree(client, text, np.arange(0, 4096, dtype=np.uint16).view(np.float16))
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_constants_that_are_tuples(client, level):
+    """Given, or folded from an op of several results: their elements had memory that nothing filled."""
+    text = """HloModule m
+ENTRY e {
+  c = (u64[3], (s32[], f32[2])) constant(({2, 3, 4}, (5, {6, 7})))
+  o = (u64[3], (s32[], f32[2])) opt-barrier(c)
+  x = u64[3] get-tuple-element(o), index=0
+  p = (s32[], f32[2]) get-tuple-element(o), index=1
+  y = s32[] get-tuple-element(p), index=0
+  z = f32[2] get-tuple-element(p), index=1
+  k = u64[2] constant({2, 2})
+  r = (u64[2], u32[4]) rng-bit-generator(k), algorithm=rng_three_fry
+  b = (u64[2], u32[4]) opt-barrier(r)
+  q = u64[2] get-tuple-element(b), index=0
+  w = u32[4] get-tuple-element(b), index=1
+  ROOT t = (u64[3], s32[], f32[2], u64[2], u32[4]) tuple(x, y, z, q, w)
+}
+"""
+    agree(client, text, options=xla.CompileOptions(optimization_level=level))
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_sizes_of_static_dimensions(client, level):
+    """Without simplification nobody made a constant of them."""
+    text = """HloModule m
+ENTRY e {
+  x = f32[3,5] parameter(0)
+  ROOT n = s32[] get-dimension-size(x), dimensions={1}
+}
+"""
+    agree(client, text, np.zeros((3, 5), np.float32), options=xla.CompileOptions(optimization_level=level))

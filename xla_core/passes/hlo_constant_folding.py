@@ -22,6 +22,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
 from xla_core.passes.rewriter import remove_dead
+from xla_core.passes.tuple_simplifier import add_constant
 
 __all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
 
@@ -91,7 +92,7 @@ class HloConstantFolding(HloPass):
         if any(o.opcode != "constant" for o in instruction.operands) or not self._is_small(instruction):
             return None
         literal = _evaluate(instruction, self._options.max_steps)
-        return None if literal is None else computation.add("constant", shape=shape, literal=literal)
+        return None if literal is None else add_constant(computation, literal)
 
     def _is_small(self, instruction: HloInstruction) -> bool:
         options, shape = self._options, instruction.shape

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
 
-__all__ = ["TupleSimplifier", "forwarded_element", "forwarded_tuple"]
+__all__ = ["TupleSimplifier", "add_constant", "forwarded_element", "forwarded_tuple"]
 
 
 class TupleSimplifier(HloPass):
-    """An element of a tuple is the operand it was made of; a tuple of all elements of a tuple is that tuple."""
+    """An element of a tuple is the operand it was made of; a tuple of all elements of a tuple is that tuple; a constant
+    that is a tuple is a tuple of constants.
+    """
 
     name = "tuple-simplifier"
 
@@ -21,7 +25,9 @@ class TupleSimplifier(HloPass):
             for instruction in computation.post_order():
                 if instruction.parent is None:
                     continue
-                source = forwarded_element(instruction) or forwarded_tuple(instruction)
+                source = (
+                    forwarded_element(instruction) or forwarded_tuple(instruction) or expanded_constant(instruction)
+                )
                 if source is None:
                     continue
                 operands = list(instruction.operands)
@@ -30,6 +36,20 @@ class TupleSimplifier(HloPass):
                     remove_dead(operand)
                 changed = True
         return changed
+
+
+def expanded_constant(instruction: HloInstruction) -> HloInstruction | None:
+    """The tuple of arrays for a constant that is a tuple."""
+    if instruction.opcode != "constant" or not instruction.shape.is_tuple or instruction.parent is None:
+        return None
+    return add_constant(instruction.parent, instruction.literal)
+
+
+def add_constant(computation: HloComputation, literal: Literal) -> HloInstruction:
+    """A new constant; of a tuple, constants and what makes it of them."""
+    if not literal.shape.is_tuple:
+        return computation.add("constant", shape=literal.shape, literal=literal)
+    return computation.add("tuple", *(add_constant(computation, element) for element in literal.elements))
 
 
 def forwarded_element(instruction: HloInstruction) -> HloInstruction | None:
