@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
@@ -135,25 +134,6 @@ for _name, _infinite, _function in (
 # -- functions of two operands ---------------------------------------------------------------------------------------
 
 
-def _next_after(x: Expression, y: Expression) -> Expression:
-    """The float next to x toward y."""
-    width = x.element_type.bit_width
-    if not x.element_type.is_floating or width not in (4, 8, 16, 32, 64):
-        raise UnimplementedError(f"next_after of {x.element_type}", hint="the bits of its elements are no integer type")
-    bits = ElementType(f"u{width}")
-    x_bits, y_bits = x.bitcast(bits), y.bitcast(bits)
-    sign = 1 << (width - 1)
-    magnitude, y_magnitude = x_bits & (sign - 1), y_bits & (sign - 1)
-    x_sign, y_sign = x_bits & sign, y_bits & sign
-    # Away from 0 the bits count up, toward it they count down; a sign apart means toward it.
-    down = (magnitude > y_magnitude) | x_sign.differs(y_sign)
-    stepped = x_bits + select(down, x_bits.like((1 << width) - 1), 1)
-    result = select(magnitude.equal(0), y_sign | 1, stepped)
-    same = x_bits.equal(y_bits) | (magnitude.equal(0) & y_magnitude.equal(0))
-    result = select(same, y_bits, result)
-    return select(x.is_nan() | y.is_nan(), math.nan, result.bitcast(x.element_type))
-
-
 def _mulhi(x: Expression, y: Expression) -> Expression:
     """The upper half of the product's bits."""
     element_type, width = x.element_type, x.element_type.bit_width
@@ -173,7 +153,7 @@ define(
     "chlo.next_after",
     "x y",
     rule=same_type,
-    lower=formula(_next_after, through_f32=False),
+    lower=formula(special_functions.next_after, through_f32=False),
     types=FLOAT,
     agree=("compatible-types",),
 )
@@ -327,7 +307,7 @@ for _name, _inner in (
     ),
     *((n, elementwise(n.replace("_", "-"))) for n in ("or", "power", "remainder", "shift_left", "subtract", "xor")),
     *((n, elementwise(n.replace("_", "-"))) for n in ("shift_right_arithmetic", "shift_right_logical")),
-    ("next_after", formula(_next_after, through_f32=False)),
+    ("next_after", formula(special_functions.next_after, through_f32=False)),
     ("polygamma", formula(special_functions.polygamma)),
     ("zeta", formula(special_functions.zeta)),
 ):

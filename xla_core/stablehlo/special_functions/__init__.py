@@ -1,10 +1,11 @@
-"""Functions that HLO has no op for, as formulas over `Expression`: gamma, error and Bessel functions."""
+"""Functions that HLO has no op for, as formulas over `Expression`: gamma, error, Bessel, the next number."""
 
 from __future__ import annotations
 
 from xla_core.stablehlo.special_functions.bessel import bessel_i1e
 from xla_core.stablehlo.special_functions.error_function import erf_inv, erfc
 from xla_core.stablehlo.special_functions.gamma import digamma, lgamma
+from xla_core.stablehlo.special_functions.next_after import next_after
 from xla_core.stablehlo.special_functions.zeta import polygamma, zeta
 
-__all__ = ["bessel_i1e", "digamma", "erf_inv", "erfc", "lgamma", "polygamma", "zeta"]
+__all__ = ["bessel_i1e", "digamma", "erf_inv", "erfc", "lgamma", "next_after", "polygamma", "zeta"]

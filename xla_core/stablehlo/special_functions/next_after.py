@@ -1,0 +1,61 @@
+"""The next number of a format."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ml_dtypes
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.stablehlo.expressions import Expression, select
+
+__all__ = ["next_after"]
+
+
+def next_after(x: Expression, y: Expression) -> Expression:
+    """The float next to x toward y: y where they are equal, NaN where either is."""
+    element_type = x.element_type
+    if element_type is ElementType.F8E8M0FNU:
+        result = _next_power(x, y)
+    elif element_type.bit_width <= 8:
+        result = _by_step(x, y)
+    else:
+        result = _by_bits(x, y)
+    result = select(x.equal(y), y, result)
+    return select(x.is_nan() | y.is_nan(), math.nan, result)
+
+
+def _by_bits(x: Expression, y: Expression) -> Expression:
+    """Of IEEE's formats. Away from 0 their bits count up, toward it they count down."""
+    width = x.element_type.bit_width
+    bits = ElementType(f"u{width}")
+    x_bits, y_bits = x.bitcast(bits), y.bitcast(bits)
+    sign = 1 << (width - 1)
+    magnitude, y_magnitude = x_bits & (sign - 1), y_bits & (sign - 1)
+    x_sign, y_sign = x_bits & sign, y_bits & sign
+    down = (magnitude > y_magnitude) | x_sign.differs(y_sign)
+    stepped = x_bits + select(down, x_bits.like((1 << width) - 1), 1)
+    return select(magnitude.equal(0), y_sign | 1, stepped).bitcast(x.element_type)
+
+
+def _by_step(x: Expression, y: Expression) -> Expression:
+    """Of formats of 8 bits and fewer, some without -0, some as wide as no integer: by the spacing, exact in f32."""
+    element_type = x.element_type
+    limits: Any = ml_dtypes.finfo(element_type.dtype)  # type: ignore[no-untyped-call]  # it has no annotations
+    least, eps = float(limits.smallest_subnormal), float(limits.eps)
+    a, b = x.convert(ElementType.F32), y.convert(ElementType.F32)
+    size = abs(a)
+    power = (size.bitcast(ElementType.U32) & 0x7F800000).bitcast(ElementType.F32)
+    away = size.equal(0.0) | (b > a).equal(a > 0.0)
+    below = select(size.equal(power), power * (eps / 2), power * eps)
+    moved = select(away, size + (power * eps).maximum(least), size - below.maximum(least))
+    moved = select(size.equal(math.inf), float(limits.max), moved)
+    negative = select(a.equal(0.0), b, a) < 0.0
+    return select(negative, -moved, moved).convert(element_type)
+
+
+def _next_power(x: Expression, y: Expression) -> Expression:
+    """Of a format of exponents alone."""
+    bits = x.bitcast(ElementType.U8)
+    return (bits + select(y > x, bits.like(1), 255)).bitcast(x.element_type)
