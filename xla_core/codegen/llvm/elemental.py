@@ -112,12 +112,21 @@ class ElementalIrEmitter:
                 "double" if target is ElementType.F64 or (source.bit_width == 32 and target.bit_width < 32) else "float"
             )
             if source.bit_width == 64 and target.bit_width < 32:
-                to = "double"
+                to, value = "double", self._fold_low_bits(value, signed)
             wide = b.cast("sitofp" if signed else "uitofp", value, to)
             return self.narrow(wide, target)
         if target is ElementType.PRED:
             return b.icmp("ne", value, b.int_(0, value.type))
         return b.resize(value, register_type(target), signed=signed)
+
+    def _fold_low_bits(self, value: Value, signed: bool) -> Value:
+        """A 64-bit integer that f64 holds; what was dropped is in a lower bit, so that rounding it again is right."""
+        b = self.b
+        shifted = b.add(value, b.int_(1 << 53, "i64")) if signed else value
+        large = b.icmp("ugt", shifted, b.int_((2 << 53) if signed else 1 << 53, "i64"))
+        inexact = b.icmp("ne", b.binary("and", value, b.int_(0xFFF, "i64")), b.int_(0, "i64"))
+        folded = b.or_(b.binary("and", value, b.int_(-0x1000, "i64")), b.int_(0x800, "i64"))
+        return b.select(b.and_(large, inexact), folded, value)
 
     def _float_to_integer(self, value: Value, target: ElementType) -> Value:
         b, bits = self.b, target.bit_width
@@ -277,6 +286,9 @@ def _reduce_precision(
     value = operands[0]
     assert isinstance(value, Value)
     exponent, mantissa = instruction.attribute("exponent_bits"), instruction.attribute("mantissa_bits")
+    if element_type.bit_width < 16:  # rounded as the f32 that it is
+        rounded = reduce_precision(e.b, e.widen(value, element_type), ElementType.F32, exponent, mantissa)
+        return e.narrow(rounded, element_type)
     return reduce_precision(e.b, value, element_type, exponent, mantissa)
 
 

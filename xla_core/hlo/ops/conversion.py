@@ -26,8 +26,8 @@ def convert(x: Array, dtype: np.dtype) -> Array:
         source = "f"
     if target in "iun":
         return _to_integer(widen(x), dtype) if source in "fe" else (widen(x) if source == "n" else x).astype(dtype)
-    if target == "e" and source in "iu" and x.dtype.itemsize == 8:
-        return round_to(_sticky(x).astype(_F64), dtype)
+    if target == "e" and source in "iu" and x.dtype.itemsize >= 4:
+        return round_to((_sticky(x) if x.dtype.itemsize == 8 else x).astype(_F64), dtype)
     if target == "e":
         return round_to(x if source == "f" else x.astype(np.float32), dtype)
     if source == "e":
@@ -82,9 +82,12 @@ _MANTISSA = {"float16": (5, 10), "bfloat16": (8, 7), "float32": (8, 23), "float6
 
 
 def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
-    """Rounds to nearest even to the format; what is too large becomes infinite, what is too small for it zero."""
+    """Rounds to nearest even to the format; what is too large becomes infinite, what is too small for it zero.
+
+    Types of 8 bits and fewer are rounded as the f32 that they are.
+    """
     if x.dtype.name not in _MANTISSA:
-        raise UnimplementedError(f"reduce-precision of {x.dtype} has no format to round in", op="reduce-precision")
+        return convert(reduce_precision(convert(x, np.dtype(np.float32)), exponent_bits, mantissa_bits), x.dtype)
     source_exponent, source_mantissa = _MANTISSA[x.dtype.name]
     bits = signless(x)
     unsigned = bits.dtype.type
