@@ -125,6 +125,17 @@ def test_f64(opcode: str) -> None:
             assert error <= limit, f"{opcode}({value!r}) is off by {float(error):.3f} ULP"
 
 
+@pytest.mark.parametrize("opcode", ["sine", "cosine", "tan"])
+def test_f64_next_to_multiples_of_half_pi(opcode: str) -> None:
+    """The numbers that are hardest to reduce: some 60 digits of the quotient's fraction are 0 or 1."""
+    mpmath = pytest.importorskip("mpmath")
+    x = np.array([6381956970095103.0 * 2.0**797, 7.656365554517797e59, 3.48449143727041e41, 2.604693137843693e238])
+    with mpmath.workprec(1500):
+        for value, result in zip(x, native(opcode, T.F64, x), strict=True):
+            exact = getattr(mpmath, FUNCTIONS[opcode][1])(mpmath.mpf(float(value)))
+            assert abs(mpmath.mpf(float(result)) / exact - 1) < mpmath.mpf(2) ** -51
+
+
 EDGES = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, -3.0, 0.5, -2.5, 1e300, -1e300, 5e-324])
 
 
