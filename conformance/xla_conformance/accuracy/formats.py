@@ -63,7 +63,8 @@ class Format:
             self.least, self.largest = float(limits.smallest_subnormal), float(limits.max)
             self.has_nan = self.has_infinity = self.has_negative_zero = self.has_zero = True
             return
-        values = all_values(element_type).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            values = all_values(element_type).astype(np.float64)
         self.has_nan, self.has_infinity = bool(np.isnan(values).any()), bool(np.isinf(values).any())
         zeros = values == 0
         self.has_zero, self.has_negative_zero = bool(zeros.any()), bool(np.signbit(values[zeros]).any())
@@ -100,8 +101,8 @@ class Format:
 
     def unit(self, values: Array) -> Array:
         """The spacing of the format's numbers at float64 values."""
-        exponent = np.frexp(np.minimum(np.abs(values), self.largest))[1] - 1
-        return np.maximum(np.ldexp(1.0, exponent - self.mantissa_bits), self.least)
+        exponent = np.frexp(np.where(np.isfinite(values), values, self.largest))[1] - 1
+        return np.asarray(np.maximum(np.ldexp(1.0, exponent - self.mantissa_bits), self.least))
 
     def steps(self, values: Array) -> Array:
         """How many numbers of the format lie between 0 and |values|, which are among them; of infinity, all."""
@@ -135,8 +136,9 @@ def errors(got: Array, exact: Exact, element_type: ElementType, floor: Array | f
         floor: the unit is at least that of numbers of this size: an absolute error near zeros, where it is above 0.
 
     Wrong are: NaN for a number or a number for NaN; a finite number for an exact infinity; a zero of the other sign.
-    A number that is too large or nearly so counts by how many numbers lie between. Formats without NaN fix no result
-    where there is none.
+    A number that is too large or nearly so counts by how many numbers lie between. Not fixed is the result where it is
+    NaN and the format has none; where it is too small for f32 and the format has no zero; where only the absolute error
+    counts and the largest number is below its unit.
     """
     form = format_of(element_type)
     with np.errstate(all="ignore"):
@@ -161,5 +163,9 @@ def errors(got: Array, exact: Exact, element_type: ElementType, floor: Array | f
     if not form.has_nan:
         wrong &= ~np.isnan(exact.high)
     saturated = ~np.isnan(values) & (values == expected) & (np.abs(expected) == form.largest)
-    settled = np.isnan(values) | np.isnan(expected) | wrong | saturated
+    loose = np.asarray(floor) > form.largest
+    if not form.has_zero:
+        loose = loose | (np.abs(exact.high) < 2.0**-126)
+    wrong &= ~loose
+    settled = np.isnan(values) | np.isnan(expected) | wrong | saturated | loose
     return Errors(np.where(settled, 0.0, ulp), wrong, expected)

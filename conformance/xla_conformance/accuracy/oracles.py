@@ -15,7 +15,7 @@ import numpy as np
 from xla_conformance.accuracy.formats import all_values
 from xla_core.hlo import ElementType
 
-__all__ = ["WIDE", "next_after"]
+__all__ = ["LARGEST_ORDER", "WIDE", "next_after"]
 
 Array = np.ndarray
 _LONG = np.longdouble
@@ -30,7 +30,7 @@ def _of_long(function: Callable[..., Any]) -> Callable[..., Array]:
     return computed
 
 
-for _name, _function in {
+_ELEMENTARY: dict[str, Callable[..., Any]] = {
     "exponential": np.exp,
     "exponential_minus_one": np.expm1,
     "log": np.log,
@@ -58,7 +58,8 @@ for _name, _function in {
     "subtract": np.subtract,
     "multiply": np.multiply,
     "square": lambda x: x * x,
-}.items():
+}
+for _name, _function in _ELEMENTARY.items():
     WIDE[_name] = _of_long(_function)
 
 
@@ -74,14 +75,13 @@ def _scipy(name: str) -> Callable[..., Array]:
 for _name, _scipys in {
     "erf": "erf",
     "erfc": "erfc",
-    "bessel_i1e": "i1e",
 }.items():
     WIDE[_name] = _scipy(_scipys)
 
 
-def _erf_inv(x: Array) -> Array:
+def _odd(name: str) -> Callable[[Array], Array]:
     """Of zero, the zero of that sign."""
-    return np.asarray(np.where(x == 0, x, _scipy("erfinv")(x)))
+    return lambda x: np.asarray(np.where(x == 0, x, _scipy(name)(x)))
 
 
 def _lgamma(x: Array) -> Array:
@@ -96,10 +96,11 @@ def _digamma(x: Array) -> Array:
     return np.asarray(np.where((x <= 0) & (x == np.floor(x)), np.nan, _scipy("psi")(x)))
 
 
-WIDE["erf_inv"] = _erf_inv
+WIDE["erf_inv"] = _odd("erfinv")
+WIDE["bessel_i1e"] = _odd("i1e")
 WIDE["lgamma"] = _lgamma
 WIDE["digamma"] = _digamma
-for _name, _function in {
+_EXACT: dict[str, Callable[..., Any]] = {
     "floor": np.floor,
     "ceil": np.ceil,
     "round_nearest_even": np.rint,
@@ -110,30 +111,36 @@ for _name, _function in {
     "remainder": np.fmod,
     "maximum": lambda a, b: np.where(a == b, np.where(np.signbit(a), b, a), np.maximum(a, b)),
     "minimum": lambda a, b: np.where(a == b, np.where(np.signbit(a), a, b), np.minimum(a, b)),
-}.items():
+}
+for _name, _function in _EXACT.items():
     WIDE[_name] = _function
 
 
 def _zeta(x: Array, q: Array) -> Array:
     """The Hurwitz zeta function.
 
-    Terms below 0 are real for a whole x: with f = q - floor(q) their sum is (-1)^x (zeta(x, 1 - f) - zeta(x, 1 - q)).
+    Terms below 0 are real for a whole x: with g = ceil(q) - q their sum is (-1)^x (zeta(x, g) - zeta(x, 1 - q)).
     """
     x, q = np.broadcast_arrays(x, q)
-    positive = _scipy("zeta")
+
+    def positive(x: Array, q: Array) -> Array:
+        return np.asarray(np.where(x > 1000, q**-x, _scipy("zeta")(np.minimum(x, 1000), q)))  # the first term alone
+
     below, whole, even = q < 0, x == np.floor(x), x % 2 == 0
-    fraction = np.where(below, q - np.floor(q), 0.5)
+    right, gap = np.where(below, q - np.floor(q), 0.5), np.where(below, np.ceil(q) - q, 0.5)
     sign = np.where(even, 1.0, -1.0)
-    left = positive(x, fraction) + sign * (positive(x, 1 - fraction) - positive(x, np.where(below, 1 - q, 1)))
+    left = positive(x, right) + sign * (positive(x, gap) - positive(x, np.where(below, 1 - q, 1)))
+    left = np.where(np.isnan(left), np.where(right < gap, np.inf, -np.inf), left)  # of two infinities the larger
     result = np.where(below, np.where(whole, left, np.nan), positive(x, np.where(q > 0, q, 1)))
-    pole = (q <= 0) & (q == np.floor(q)) & np.isfinite(q)
+    result = np.where(np.isinf(x), np.where(q > 1, 0, np.where(q == 1, 1, np.where(q > 0, np.inf, np.nan))), result)
+    pole = (q <= 0) & (q == np.floor(q))
     result = np.where(pole, np.where(even, np.inf, np.nan), result)
-    result = np.where(x == 1, np.inf, np.where(x > 1, result, np.nan))
-    return np.asarray(np.where(np.isnan(x) | np.isnan(q), np.nan, result))
+    result = np.where((x > 1) & ~np.isnan(q), result, np.nan)
+    return np.asarray(np.where(x == 1, np.inf, result))
 
 
-LARGEST_ORDER = 100
-"""Of polygamma: beyond, float64 can't hold the factorial times what is small in f32."""
+LARGEST_ORDER = 30
+"""Of polygamma: that of an order beyond isn't asked."""
 
 
 def _polygamma(n: Array, x: Array) -> Array:
@@ -152,7 +159,7 @@ WIDE["polygamma"] = _polygamma
 def next_after(x: Array, y: Array, element_type: ElementType) -> Array:
     """The number after x on the way to y, by the list of all numbers; of f32 and f64 C's function."""
     if element_type.bit_width > 16:
-        return np.nextafter(x, y).astype(np.float64)
+        return np.asarray(np.nextafter(x, y).astype(np.float64))
     a, b = x.astype(np.float64), y.astype(np.float64)
     values = all_values(element_type).astype(np.float64)
     line = np.unique(values[~np.isnan(values)] + 0.0)

@@ -62,7 +62,7 @@ def one_operand(
     around 1 on a logarithmic scale; the others lie evenly in `ranges`, and within thousands of steps of `near`.
 
     Args:
-        angles: also multiples of pi / 2 with their neighbours, small and large, and those nearest to one of each exponent.
+        angles: also multiples of pi / 2 with their neighbours, small and large, and the nearest of each exponent.
     """
     dtype = element_type.dtype
     random = generator(f"{name} {element_type.value}")

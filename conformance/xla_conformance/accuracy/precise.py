@@ -20,14 +20,18 @@ PRECISE: dict[str, Callable[..., Any]] = {}
 
 
 def evaluate(name: str, operands: tuple[Array, ...], rough: Array) -> Exact:
-    """Exact results of float64 operands. `rough`, results that may be inexact, says where they are NaN or 0."""
+    """Exact results of float64 operands. `rough`, results that may be inexact, says where they are special."""
     import mpmath
 
     function = PRECISE[name]
     with np.errstate(over="ignore"):
-        high, rest = rough.astype(np.float64), np.zeros(rough.shape)
+        start = Exact.of(rough)
+    high, rest = start.high.copy(), np.zeros(rough.shape) if start.rest is None else start.rest.copy()
+    plain = np.isfinite(rough) & (rough != 0)
+    for x in operands:
+        plain &= np.isfinite(x) & (x != 0)  # mpmath's zeros have no sign
     with mpmath.workprec(_BITS):
-        for i in np.flatnonzero(np.isfinite(rough) & (rough != 0)):
+        for i in np.flatnonzero(plain):
             exact = function(mpmath, *[mpmath.mpf(float(x[i])) for x in operands])
             high[i] = _nearest(mpmath, exact)
             if math.isfinite(high[i]):

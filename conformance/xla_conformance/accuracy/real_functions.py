@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from xla_conformance.accuracy.points import special_pairs
+from xla_conformance.accuracy.oracles import WIDE
 from xla_core.hlo import ElementType
 
 __all__ = ["FUNCTIONS", "Function"]
@@ -127,9 +127,37 @@ def _either(*choices: Pairs) -> Pairs:
     return pairs
 
 
-def _below_zero(x: Array) -> Array:
-    """1 where the argument is negative: there the function has zeros between its poles."""
-    return np.asarray(np.where(x < 0, 1.0, 0.0))
+# Below 0 these functions have zeros between their poles, where terms of one size cancel: errors are taken relative to
+# those terms there, which are the function's values above 0.
+
+
+def _reflected(name: str) -> Callable[[Array], Array]:
+    """|f(x)| + |f(1 - x)| for x below 0, else 0."""
+
+    def floor(x: Array) -> Array:
+        below = np.where(x < 0, x, -0.5)
+        sizes = np.abs(WIDE[name](below)) + np.abs(WIDE[name](1 - below))
+        return np.asarray(np.where((x < 0) & np.isfinite(sizes), sizes, 0.0))
+
+    return floor
+
+
+_TERMS_ROUND = 2.0**-122
+
+
+def _folded(name: str) -> Callable[[Array, Array], Array]:
+    """|f(s, q - floor(q))| + |f(s, ceil(q) - q)| for q below 0; else some of the least numbers of f32, as which the
+    terms themselves are rounded.
+    """
+
+    def floor(s: Array, q: Array) -> Array:
+        below = (q < 0) & (q != np.floor(q))
+        right, left = (np.where(below, gap, 0.5) for gap in (q - np.floor(q), np.ceil(q) - q))
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = np.abs(WIDE[name](s, right)) + np.abs(WIDE[name](s, left))
+        return np.asarray(np.where(below & np.isfinite(sizes), sizes, _TERMS_ROUND))
+
+    return floor
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -188,19 +216,14 @@ FUNCTIONS: tuple[Function, ...] = (
     Function("erf", "chlo.erf", ((-4.0, 4.0), (-1.0, 1.0))),
     Function("erfc", "chlo.erfc", ((-4.0, 10.1), (-1.0, 1.0), (0.0, 27.2)), (0.0, 1.0, 10.05)),
     Function("erf_inv", "chlo.erf_inv", _UNIT, (0.0, 1.0, -1.0), share=0.25),
-    Function("lgamma", "chlo.lgamma", ((0.0, 10.0), (0.5, 3.0), (-20.0, 0.0)), (1.0, 2.0, 0.0), floor=_below_zero),
-    Function("digamma", "chlo.digamma", ((0.0, 10.0), (-20.0, 0.0)), (1.4616321449683623, 0.0), floor=_below_zero),
+    Function(
+        "lgamma", "chlo.lgamma", ((0.0, 10.0), (0.5, 3.0), (-20.0, 0.0)), (1.0, 2.0, 0.0), floor=_reflected("lgamma")
+    ),
+    Function(
+        "digamma", "chlo.digamma", ((0.0, 10.0), (-20.0, 0.0)), (1.4616321449683623, 0.0), floor=_reflected("digamma")
+    ),
     Function("bessel_i1e", "chlo.bessel_i1e", ((-20.0, 20.0), (-8.5, 8.5)), (0.0, 8.0)),
-    Function("zeta", "chlo.zeta", pairs=_zetas, share=0.1),
-    Function("polygamma", "chlo.polygamma", pairs=_polygammas, share=0.1),
+    Function("zeta", "chlo.zeta", pairs=_zetas, floor=_folded("zeta"), share=0.1),
+    Function("polygamma", "chlo.polygamma", pairs=_polygammas, floor=_folded("polygamma"), share=0.1),
 )
 """Every elementwise function of StableHLO and CHLO whose result is a real number that rounding touches, and more."""
-
-
-def special_arguments(function: Function, dtype: np.dtype) -> tuple[Array, Array]:
-    """Every pair of special values that the oracle of a function of two operands is exact for."""
-    x, y = special_pairs(dtype)
-    if function.name == "polygamma":  # orders beyond the oracle's
-        kept = ~(np.isfinite(x) & (x > 30)) & ~np.isposinf(x)
-        return x[kept], y[kept]
-    return x, y
