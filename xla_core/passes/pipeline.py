@@ -17,6 +17,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.call_inliner import CallInliner
 from xla_core.passes.copy_insertion import CopyInsertion
+from xla_core.passes.dynamic_padder import DynamicPadder
 from xla_core.passes.flatten_call_graph import FlattenCallGraph
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
@@ -59,8 +60,10 @@ class PipelineOptions:
 
 def _simplification(target: TargetConfig, options: PipelineOptions) -> HloPass:
     if not options.optimization_level:
-        return HloPassPipeline("simplification", [CallInliner(), MapInliner(), TupleSimplifier(), HloDce()])
-    return simplification_pipeline(SimplificationOptions(fast_math=options.precision == "fast"))
+        passes = [DynamicPadder(), CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
+        return HloPassPipeline("simplification", passes)
+    simplify = simplification_pipeline(SimplificationOptions(fast_math=options.precision == "fast"))
+    return HloPassPipeline("simplification", [DynamicPadder(), *simplify.passes])
 
 
 def _target(target: TargetConfig, options: PipelineOptions) -> HloPass:

@@ -28,6 +28,7 @@ PASSES: dict[str, PassFactory | str] = {
     "copy-insertion": "copy_insertion:CopyInsertion",
     "dot-decomposer": "dot_decomposer:DotDecomposer",
     "dynamic-index-splitter": "dynamic_index_splitter:DynamicIndexSplitter",
+    "dynamic-padder": "dynamic_padder:DynamicPadder",
     "flatten-call-graph": "flatten_call_graph:FlattenCallGraph",
     "gather-expander": "gather_expander:GatherExpander",
     "gather-simplifier": "gather_simplifier:GatherSimplifier",

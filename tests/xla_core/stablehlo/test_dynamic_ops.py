@@ -233,6 +233,34 @@ CASES = {
         [np.bool_(True), V],
         [-V],
     ),
+    "bounded, a size that is a value": (
+        """func.func @main(%a: tensor<5xf32>, %n: tensor<i32>) -> (tensor<?xf32, #stablehlo.bounds<5>>, tensor<f32>, tensor<i32>) {
+        %0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<5xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<5>>
+        %1 = stablehlo.add %0, %0 : tensor<?xf32, #stablehlo.bounds<5>>
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<?xf32, #stablehlo.bounds<5>>, tensor<f32>) -> tensor<f32>
+        %3 = stablehlo.get_dimension_size %1, dim = 0 : (tensor<?xf32, #stablehlo.bounds<5>>) -> tensor<i32>
+        return %1, %2, %3 : tensor<?xf32, #stablehlo.bounds<5>>, tensor<f32>, tensor<i32> }""",
+        [V, np.int32(3)],
+        [2 * V[:3], 2 * V[:3].sum(), np.int32(3)],
+    ),
+    "bounded iota and broadcast": (
+        """func.func @main(%n: tensor<1xi32>, %a: tensor<f32>) -> (tensor<?xf32, #stablehlo.bounds<8>>) {
+        %0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xf32, #stablehlo.bounds<8>>
+        %1 = stablehlo.dynamic_broadcast_in_dim %a, %n, dims = [] : (tensor<f32>, tensor<1xi32>) -> tensor<?xf32, #stablehlo.bounds<8>>
+        %2 = stablehlo.multiply %0, %1 : tensor<?xf32, #stablehlo.bounds<8>>
+        return %2 : tensor<?xf32, #stablehlo.bounds<8>> }""",
+        [np.array([6], np.int32), F(2)],
+        [2 * np.arange(6, dtype=F)],
+    ),
+    "bounded argument and a size that is a value": (
+        """func.func @main(%a: tensor<?xf32, #stablehlo.bounds<9>>, %n: tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<9>> {
+        %0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<?xf32, #stablehlo.bounds<9>>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<9>>
+        %1 = stablehlo.negate %0 : tensor<?xf32, #stablehlo.bounds<9>>
+        return %1 : tensor<?xf32, #stablehlo.bounds<9>> }""",
+        [V, np.int32(2)],
+        [-V[:2]],
+    ),
 }
 PLATFORMS = ("evaluator", "cpu")
 

@@ -1,0 +1,140 @@
+"""Programs of dynamic sizes, padded: the reference evaluator gives the same before and after, and native code does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.dynamic_results import dynamic_results
+from xla_core.hlo.evaluator import evaluate
+from xla_core.passes import create_pass
+
+COMPUTATIONS = """
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+largest { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum(a, b) }
+difference { a = f32[] parameter(0)  b = f32[] parameter(1)  x = f32[] subtract(a, b)  y = f32[] multiply(x, x)  ROOT r = f32[] add(a, b) }
+best { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
+  c = pred[] compare(a, b), direction=GE  x = f32[] select(c, a, b)  k = s32[] select(c, i, j)  ROOT r = (f32[], s32[]) tuple(x, k) }
+greater { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=GT }
+by_key { a = f32[] parameter(0)  b = f32[] parameter(1)  i = s32[] parameter(2)  j = s32[] parameter(3)  ROOT r = pred[] compare(a, b), direction=LT }
+"""
+HEAD = """
+  x = f32[5,4] parameter(0)
+  y = f32[4,6] parameter(1)
+  n = s32[] parameter(2)
+  m = s32[] parameter(3)
+  zero = f32[] constant(0)
+  seven = f32[] constant(7)
+  lowest = f32[] constant(-inf)
+  dx = f32[<=5,4] set-dimension-size(x, n), dimensions={0}
+  dxx = f32[<=5,<=4] set-dimension-size(dx, m), dimensions={1}
+  dy = f32[<=4,6] set-dimension-size(y, m), dimensions={0}
+  numbers = s32[5,4] iota(), iota_dimension=0
+  dn = s32[<=5,4] set-dimension-size(numbers, n), dimensions={0}
+"""
+BODIES = {
+    "elementwise": "e = f32[<=5,4] exponential(dx)\n ROOT r = f32[<=5,4] add(e, dx)",
+    "two sizes": "ROOT r = f32[<=5,<=4] negate(dxx)",
+    "sizes": "a = s32[] get-dimension-size(dxx), dimensions={0}\n b = s32[] get-dimension-size(dxx), dimensions={1}\n c = s32[] get-dimension-size(x), dimensions={0}\n ROOT r = (s32[], s32[], s32[]) tuple(a, b, c)",
+    "select and compare": "w = f32[5,4] broadcast(zero), dimensions={}\n z = f32[<=5,4] set-dimension-size(w, n), dimensions={0}\n c = pred[<=5,4] compare(dx, z), direction=GT\n ROOT r = f32[<=5,4] select(c, dx, z)",
+    "reduce": "ROOT r = f32[4] reduce(dx, zero), dimensions={0}, to_apply=add",
+    "reduce, an initial value that counts": "ROOT r = f32[4] reduce(dx, seven), dimensions={0}, to_apply=add",
+    "reduce, the other dimension": "ROOT r = f32[<=5] reduce(dx, zero), dimensions={1}, to_apply=add",
+    "reduce, both": "ROOT r = f32[] reduce(dxx, lowest), dimensions={0,1}, to_apply=largest",
+    "reduce, a body of several ops": "ROOT r = f32[] reduce(dxx, zero), dimensions={0,1}, to_apply=difference",
+    "reduce, several operands": "i = s32[] constant(0)\n ROOT r = (f32[4], s32[4]) reduce(dx, dn, lowest, i), dimensions={0}, to_apply=best",
+    "reduce-window": "ROOT r = f32[<=3,4] reduce-window(dx, lowest), window={size=2x1 stride=2x1 pad=0_1x0_0}, to_apply=largest",
+    "reduce-window, dilated": "ROOT r = f32[<=4,4] reduce-window(dx, zero), window={size=2x1 stride=2x1 lhs_dilate=2x1 rhs_dilate=2x1 pad=1_0x0_0}, to_apply=add",
+    "dot": "ROOT r = f32[<=5,6] dot(dxx, dy), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    "transpose and broadcast": "t = f32[4,<=5] transpose(dx), dimensions={1,0}\n ROOT r = f32[2,4,<=5] broadcast(t), dimensions={1,2}",
+    "reverse": "ROOT r = f32[<=5,4] reverse(dx), dimensions={0,1}",
+    "pad": "ROOT r = f32[<=12,5] pad(dx, seven), padding=1_2_1x0_1",
+    "slice": "ROOT r = f32[<=2,4] slice(dx), slice={[1:4:2], [0:4]}",
+    "concatenate": "t = f32[<=5,4] negate(dx)\n ROOT r = f32[<=15,4] concatenate(dx, x, t), dimensions={0}",
+    "concatenate, the other dimension": "t = f32[<=5,4] negate(dx)\n ROOT r = f32[<=5,8] concatenate(dx, t), dimensions={1}",
+    "reshape": "ROOT r = f32[<=20] reshape(dx)",
+    "reshape and back": "a = f32[<=20] reshape(dx)\n ROOT r = f32[<=5,2,2] reshape(a)",
+    "sort": "ROOT r = f32[<=5,4] sort(dx), dimensions={0}, to_apply=greater",
+    "sort, several operands": "ROOT r = (f32[<=5,4], s32[<=5,4]) sort(dx, dn), dimensions={0}, is_stable=true, to_apply=by_key",
+    "gather": "i = s32[<=5,1] slice(dn), slice={[0:5], [0:1]}\n ROOT r = f32[<=5,6] gather(y, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}",
+    "several results": "s = f32[4] reduce(dx, zero), dimensions={0}, to_apply=add\n t = f32[<=5,4] negate(dx)\n ROOT r = (f32[<=5,4], f32[4], f32[5,4]) tuple(t, s, x)",
+    "tuples between": "t = (f32[<=5,4], f32[5,4]) tuple(dx, x)\n a = f32[<=5,4] get-tuple-element(t), index=0\n b = f32[5,4] get-tuple-element(t), index=1\n ROOT r = (f32[<=5,4], f32[5,4]) tuple(a, b)",
+}
+GENERATOR = np.random.default_rng(0)
+X, Y = GENERATOR.normal(size=(5, 4)).astype(np.float32), GENERATOR.normal(size=(4, 6)).astype(np.float32)
+CASES = pytest.mark.parametrize("name", BODIES)
+SIZES = [(n, m) for n in (0, 1, 3, 5) for m in (1, 4)]
+
+
+def text_of(body: str) -> str:
+    return f"HloModule padded\n{COMPUTATIONS}\nENTRY main {{{HEAD}{body}\n}}\n"
+
+
+def check(got, want) -> None:
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+@CASES
+def test_the_evaluator_agrees_before_and_after(name: str) -> None:
+    module = xla.parse(text_of(BODIES[name]))
+    padded = module.clone()
+    assert create_pass("dynamic-padder").run(padded)
+    assert not any(i.shape.is_dynamic for c in padded.computations for i in c.instructions)
+    padded = xla.parse(padded.to_text())  # what it says of its results is in its text
+    count, sizes = dynamic_results(padded)
+    for n, m in SIZES:
+        arguments = X, Y, np.int32(n), np.int32(m)
+        made = evaluate(padded, *arguments)
+        got = list(made[:count])
+        for result, each in sizes.items():
+            got[result] = got[result][
+                tuple(slice(made[each[d]]) if d in each else slice(None) for d in range(got[result].ndim))
+            ]
+        check(got, evaluate(module, *arguments))
+
+
+@CASES
+def test_native_code_agrees(name: str) -> None:
+    if "cpu" not in xla.backends():
+        pytest.skip("no backend named cpu is installed")
+    module = xla.parse(text_of(BODIES[name]))
+    with xla.Client("cpu") as client:
+        exe = client.compile(module)
+        for n, m in SIZES:
+            arguments = X, Y, np.int32(n), np.int32(m)
+            check([np.asarray(r) for r in exe(*arguments)], evaluate(module, *arguments))
+        again = client.deserialize(exe.serialize())
+        assert again.result_shapes == exe.result_shapes
+        check([np.asarray(r) for r in again(*arguments)], evaluate(module, *arguments))
+
+
+def test_static_programs_are_left_alone() -> None:
+    module = xla.parse("HloModule m\nENTRY main {\n ROOT x = f32[3] parameter(0)\n}")
+    assert not create_pass("dynamic-padder").run(module)
+    assert dynamic_results(module) == (1, {})
+
+
+def test_sizes_beyond_the_bound_are_the_bound() -> None:
+    module = xla.parse(text_of(BODIES["elementwise"]))
+    create_pass("dynamic-padder").run(module)
+    assert evaluate(module, X, Y, np.int32(9), np.int32(1))[1] == 5
+    assert evaluate(module, X, Y, np.int32(-2), np.int32(1))[1] == 0
+
+
+def test_what_has_no_padded_form_is_named_with_its_place() -> None:
+    module = xla.parse(
+        text_of(
+            "i = s32[] constant(1)\n u = f32[2,4] slice(x), slice={[0:2], [0:4]}\n"
+            ' ROOT r = f32[<=5,4] dynamic-update-slice(dx, u, i, i), metadata={source_file="model.py" source_line=7}'
+        )
+    )
+    with pytest.raises(UnimplementedError, match=r"^model\.py:7: .*dynamic-update-slice of f32\[<=5,4\]"):
+        create_pass("dynamic-padder").run(module)
+    module = xla.parse("HloModule m\nENTRY main {\n x = f32[<=3] parameter(0)\n ROOT r = f32[<=3] negate(x)\n}")
+    with pytest.raises(UnimplementedError, match=r"parameter x is f32\[<=3\]"):
+        create_pass("dynamic-padder").run(module)

@@ -1,0 +1,104 @@
+"""dynamic_padder: arrays of bounded sizes become arrays of their bounds. (XLA: xla/service/dynamic_padder.h.)
+
+A value `f32[<=5]` becomes a value `f32[5]` and its size, an `s32[]`. What lies beyond the size is arbitrary; an op that
+would look at it gets it masked by what changes nothing.
+"""
+
+from __future__ import annotations
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.dynamic_results import set_dynamic_results
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.passes.call_inliner import CallInliner
+from xla_core.passes.dynamic_padder.handlers import HANDLERS, elementwise
+from xla_core.passes.dynamic_padder.padded import Padded, Value
+from xla_core.passes.hlo_dce import HloDce
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["DynamicPadder"]
+
+
+class DynamicPadder(HloPass):
+    """Rewrites the entry so that no shape is dynamic.
+
+    A dynamic result is returned at its bound, and its sizes as further results; `dynamic_results` says which they are.
+    Parameters must be static. Raises UnimplementedError, with the place, for an op that has no padded form.
+    """
+
+    name = "dynamic-padder"
+
+    def run(self, module: HloModule) -> bool:
+        if not any(i.shape.is_dynamic for c in module.computations for i in c.instructions):
+            return False
+        CallInliner().run(module)
+        entry = module.entry
+        for parameter in entry.parameters:
+            if parameter.shape.is_dynamic:
+                raise UnimplementedError(
+                    f"parameter {parameter.name} is {parameter.shape.without_layout()}",
+                    hint="give the program as StableHLO: it is compiled for each size that it is called with",
+                )
+        builder = Builder(entry)
+        padded: dict[HloInstruction, Value] = {}
+        for instruction in entry.post_order():
+            operands = [padded.get(o, o) for o in instruction.operands]
+            if not (instruction.shape.is_dynamic or any(isinstance(o, (Padded, tuple)) for o in operands)):
+                continue
+            builder.source = instruction
+            made = _padded(instruction, operands, builder)
+            if isinstance(made, HloInstruction) and not instruction.shape.is_dynamic:
+                entry.replace_with(instruction, made)
+            else:
+                padded[instruction] = made
+        if entry.root in padded:
+            _return(module, padded[entry.root])
+        HloDce().run(module)
+        return True
+
+
+def _padded(instruction: HloInstruction, operands: list[Value], builder: Builder) -> Value:
+    opcode = instruction.opcode
+    if opcode == "tuple":
+        return tuple(Padded.of(o) if isinstance(o, HloInstruction) else o for o in operands if not isinstance(o, tuple))
+    if opcode == "get-tuple-element" and isinstance(operands[0], tuple):
+        return operands[0][int(instruction.attributes["index"])].plain
+    handler = HANDLERS.get(opcode) or (elementwise if instruction.is_elementwise else None)
+    arrays = [Padded.of(o) if isinstance(o, HloInstruction) else o for o in operands if not isinstance(o, tuple)]
+    made = handler(builder, instruction, arrays) if handler is not None and len(arrays) == len(operands) else None
+    if made is None:
+        raise UnimplementedError(
+            f"{opcode} of {_shapes(instruction)} has no form on arrays of fixed size",
+            op=opcode,
+            location=instruction.location,
+            hint="leave the sizes of arguments open instead: the program is compiled for those of each call",
+        )
+    return made.plain if isinstance(made, Padded) else made
+
+
+def _shapes(instruction: HloInstruction) -> str:
+    return ", ".join(str(o.shape.without_layout()) for o in instruction.operands)
+
+
+def _return(module: HloModule, root: Value) -> None:
+    """Makes the padded root the result, with the sizes behind it."""
+    entry = module.entry
+    was_tuple = isinstance(root, tuple)
+    leaves = root if isinstance(root, tuple) else (Padded.of(root) if isinstance(root, HloInstruction) else root,)
+    results = [leaf.value for leaf in leaves]
+    sizes: dict[int, dict[int, int]] = {}
+    for number, leaf in enumerate(leaves):
+        for dimension, size in leaf.sizes.items():
+            sizes.setdefault(number, {})[dimension] = len(results)
+            results.append(size)
+    entry.set_root(entry.add("tuple", *results))
+    set_dynamic_results(module, len(leaves), sizes)
+    aliases = []
+    for alias in module.input_output_aliases:
+        index = alias.output_index if was_tuple else (0,)
+        if leaves[index[0]].sizes:  # what is returned in the end is another array
+            module.buffer_donors.append((alias.parameter_number, alias.parameter_index))
+        else:
+            aliases.append(InputOutputAlias(index, alias.parameter_number, alias.parameter_index, alias.must_alias))
+    module.input_output_aliases = aliases

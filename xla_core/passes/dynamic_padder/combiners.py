@@ -1,0 +1,57 @@
+"""Bodies of reductions and sorts that know which of their elements count."""
+
+from __future__ import annotations
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["sorted_by_validity", "with_validity"]
+
+_PRED = Shape(ElementType.PRED)
+
+
+def _module(b: Builder) -> HloModule:
+    module = b.computation.module
+    assert module is not None
+    return module
+
+
+def _inlined(into: HloComputation, body: HloComputation, arguments: list[HloInstruction]) -> HloInstruction:
+    """The value of `body` for these arguments, computed in another computation."""
+    made: dict[HloInstruction, HloInstruction] = dict(zip(body.parameters, arguments, strict=True))
+    for instruction in body.post_order():
+        if instruction not in made:
+            made[instruction] = into.add_instruction(instruction.clone([made[o] for o in instruction.operands]))
+    return made[body.root]
+
+
+def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
+    """A reducer of `count` values and a flag: combines what counts, and passes on what alone does."""
+    made = HloComputation(f"{body.name}.valid")
+    shapes = [p.shape for p in body.parameters[:count]]
+    left = [made.parameter(k, s) for k, s in enumerate((*shapes, _PRED))]
+    right = [made.parameter(count + 1 + k, s) for k, s in enumerate((*shapes, _PRED))]
+    combined = _inlined(made, body, [*left[:count], *right[:count]])
+    parts = [combined] if count == 1 and not combined.shape.is_tuple else []
+    parts = parts or [made.add("get-tuple-element", combined, index=k) for k in range(count)]
+    results = []
+    for mine, theirs, both in zip(left[:count], right[:count], parts, strict=True):
+        one = made.add("select", left[count], mine, theirs)
+        results.append(made.add("select", made.add("and", left[count], right[count]), both, one))
+    made.set_root(made.add("tuple", *results, made.add("or", left[count], right[count])))
+    return _module(b).add_computation(made)
+
+
+def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
+    """A comparator of `count` values and a flag: what counts goes before what doesn't."""
+    made = HloComputation(f"{body.name}.valid")
+    arguments = [made.parameter(k, p.shape) for k, p in enumerate(body.parameters)]
+    left, right = (made.parameter(2 * count + k, _PRED) for k in range(2))
+    less = _inlined(made, body, arguments)
+    both = made.add("and", made.add("and", left, right), less)
+    made.set_root(made.add("or", both, made.add("and", left, made.add("not", right))))
+    return _module(b).add_computation(made)

@@ -1,0 +1,303 @@
+"""The padded form of each op that has one: opcode -> (builder, instruction, padded operands) -> the padded result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_validity
+from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["HANDLERS", "elementwise"]
+
+Handler = Callable[[Builder, HloInstruction, list[Padded]], "Value | None"]
+
+HANDLERS: dict[str, Handler] = {}
+
+
+def _handles(*opcodes: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        HANDLERS.update(dict.fromkeys(opcodes, handler))
+        return handler
+
+    return register
+
+
+def _static(shape: Shape) -> Shape:
+    return shape.with_dimensions(shape.dimensions)
+
+
+@_handles("copy", "map", "reduce-precision", "optimization-barrier", "convert", "bitcast-convert", "select", "clamp")
+def elementwise(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """What is beyond the sizes of the operands is beyond the result's."""
+    if not i.shape.is_array or any(o.sizes and o.value.shape.rank != i.shape.rank for o in operands):
+        return None
+    return Padded(b.clone(i, [o.value for o in operands], shape=_static(i.shape)), merged(operands))
+
+
+# -- sizes -----------------------------------------------------------------------------------------------------------
+
+
+@_handles("get-dimension-size")
+def _get_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
+    return b.convert(size_of(b, operands[0], i.attributes["dimensions"][0]), i.shape)
+
+
+@_handles("set-dimension-size")
+def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    operand, size = operands
+    (dimension,) = i.attributes["dimensions"]
+    largest = size_of(b, operand, dimension)
+    within = b.add("clamp", b.constant(0, S32), b.convert(size.value, S32), largest)
+    return Padded(operand.value, {**operand.sizes, dimension: within})
+
+
+# -- movement --------------------------------------------------------------------------------------------------------
+
+
+@_handles("broadcast")
+def _broadcast(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    (operand,) = operands
+    where = i.attributes["dimensions"]
+    made = b.add("broadcast", operand.value, shape=_static(i.shape), dimensions=where)
+    return Padded(made, {where[d]: size for d, size in operand.sizes.items()})
+
+
+@_handles("transpose")
+def _transpose(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    (operand,) = operands
+    order = i.attributes["dimensions"]
+    sizes = {new: operand.sizes[old] for new, old in enumerate(order) if old in operand.sizes}
+    return Padded(b.add("transpose", operand.value, dimensions=order), sizes)
+
+
+@_handles("reverse")
+def _reverse(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    """Turned around as a whole, and moved so that what is within the sizes comes first."""
+    (operand,) = operands
+    made = b.add("reverse", operand.value, dimensions=i.attributes["dimensions"])
+    turned = [d for d in i.attributes["dimensions"] if d in operand.sizes]
+    if not turned:
+        return Padded(made, operand.sizes)
+    bounds = operand.dimensions
+    zero = b.constant(0, S32)
+    starts = [
+        b.add("subtract", b.constant(n, S32), operand.sizes[d]) if d in turned else zero for d, n in enumerate(bounds)
+    ]
+    room = tuple(PaddingDimension(0, n if d in turned else 0) for d, n in enumerate(bounds))
+    wide = b.add("pad", made, b.constant(0, Shape(made.shape.element_type)), padding=room)
+    return Padded(b.add("dynamic-slice", wide, *starts, dynamic_slice_sizes=bounds), operand.sizes)
+
+
+@_handles("reshape")
+def _reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """A dynamic dimension may be merged with those after it, or be parted so that the first part is dynamic."""
+    (operand,) = operands
+    sizes: dict[int, HloInstruction] = {}
+    for old, new in _groups(operand.dimensions, i.shape.dimensions):
+        dynamic = [d for d in old if d in operand.sizes]
+        if not dynamic:
+            continue
+        old = [d for d in old if operand.dimensions[d] != 1 or d in dynamic]
+        new = [d for d in new if i.shape.dimensions[d] != 1] or new[:1]
+        if dynamic != old[:1] or not new:
+            return None
+        before = math.prod(operand.dimensions[d] for d in old[1:])
+        after = math.prod(i.shape.dimensions[d] for d in new[1:])
+        count = b.add("multiply", operand.sizes[old[0]], b.constant(before, S32))
+        sizes[new[0]] = b.add("divide", count, b.constant(max(after, 1), S32))
+    return Padded(b.reshape(operand.value, i.shape.dimensions), sizes)
+
+
+def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """The least runs of dimensions of either shape that have as many elements."""
+    groups: list[tuple[list[int], list[int]]] = []
+    a = c = 0
+    while a < len(old) or c < len(new):
+        first, second = [a] if a < len(old) else [], [c] if c < len(new) else []
+        a, c = a + len(first), c + len(second)
+        left, right = math.prod(old[d] for d in first), math.prod(new[d] for d in second)
+        while left != right and (a < len(old) or c < len(new)):
+            if (left < right or c == len(new)) and a < len(old):
+                first.append(a)
+                left, a = left * old[a], a + 1
+            else:
+                second.append(c)
+                right, c = right * new[c], c + 1
+        groups.append((first, second))
+    return groups
+
+
+@_handles("slice")
+def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    """A dimension that is taken whole keeps its size; any other has what the slice leaves of it."""
+    (operand,) = operands
+    sizes = {}
+    for d, size in operand.sizes.items():
+        part = i.attributes["slice"][d]
+        if part != SliceDimension(0, operand.dimensions[d]):
+            ends = b.add("minimum", size, b.constant(part.limit, S32))
+            length = b.add("maximum", b.add("subtract", ends, b.constant(part.start, S32)), b.constant(0, S32))
+            rounded = b.add("add", length, b.constant(part.stride - 1, S32))
+            size = b.add("divide", rounded, b.constant(part.stride, S32))
+        sizes[d] = size
+    return Padded(b.add("slice", operand.value, slice=i.attributes["slice"]), sizes)
+
+
+@_handles("pad")
+def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """Beyond the sizes is the padding value already, so that the padding at the end comes at once."""
+    operand, fill = operands
+    padding: Sequence[PaddingDimension] = i.attributes["padding"]
+    sizes = {}
+    for d, size in operand.sizes.items():
+        p = padding[d]
+        if p.low < 0 or p.high < 0:
+            return None
+        gaps = b.add("maximum", b.add("subtract", size, b.constant(1, S32)), b.constant(0, S32))
+        inside = b.add("add", size, b.add("multiply", gaps, b.constant(p.interior, S32)))
+        sizes[d] = b.add("add", inside, b.constant(p.low + p.high, S32))
+    data = mask(b, operand, operand.sizes, fill.value)
+    return Padded(b.add("pad", data, fill.value, padding=tuple(padding)), sizes)
+
+
+@_handles("concatenate")
+def _concatenate(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    """Along a dynamic dimension each is written where the one before it ends."""
+    (axis,) = i.attributes["dimensions"]
+    sizes = merged(Padded(o.value, {d: s for d, s in o.sizes.items() if d != axis}) for o in operands)
+    if not any(axis in o.sizes for o in operands):
+        return Padded(b.add("concatenate", *[o.value for o in operands], dimensions=(axis,)), sizes)
+    made = b.constant(0, _static(i.shape))
+    zero = at = b.constant(0, S32)
+    for operand in operands:
+        starts = [at if d == axis else zero for d in range(i.shape.rank)]
+        made = b.add("dynamic-update-slice", made, operand.value, *starts)
+        at = b.add("add", at, size_of(b, operand, axis))
+    return Padded(made, {**sizes, axis: at})
+
+
+@_handles("gather")
+def _gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """By indices of dynamic number, or whole slices of dynamic size; anything else would clamp by the bound."""
+    operand, indices = operands
+    attributes = i.attributes
+    collapsed = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
+    kept = [d for d in range(operand.value.shape.rank) if d not in collapsed]
+    sizes = {}
+    for d, size in operand.sizes.items():
+        if d not in kept or attributes["slice_sizes"][d] != operand.dimensions[d]:
+            return None
+        sizes[attributes["offset_dims"][kept.index(d)]] = size
+    batch = [d for d in range(i.shape.rank) if d not in attributes["offset_dims"]]
+    places = [d for d in range(indices.value.shape.rank) if d != attributes["index_vector_dim"]]
+    for d, size in indices.sizes.items():
+        if d not in places:
+            return None
+        sizes[batch[places.index(d)]] = size
+    return Padded(b.clone(i, [operand.value, indices.value], shape=_static(i.shape)), sizes)
+
+
+# -- reductions, windows, products, order ----------------------------------------------------------------------------
+
+
+@_handles("reduce")
+def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
+    """Each element carries whether it counts: right for any body and any initial value."""
+    axes = i.attributes["dimensions"]
+    data, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
+    sizes = merged(data)
+    kept = [d for d in range(data[0].value.shape.rank) if d not in axes]
+    left = {kept.index(d): size for d, size in sizes.items() if d in kept}
+    inside = valid(b, Padded(data[0].value, sizes), axes)
+    values = [o.value for o in (*data, *initial)]
+    if inside is None:
+        made = b.add("reduce", *values, dimensions=axes, to_apply=i.attributes["to_apply"])
+    else:
+        counted = b.constant(np.True_, Shape(ElementType.PRED))
+        body = with_validity(b, i.attributes["to_apply"], len(data))
+        n = len(data)
+        made = b.add("reduce", *values[:n], inside, *values[n:], counted, dimensions=axes, to_apply=body)
+    if not i.shape.is_tuple:
+        return Padded(made if inside is None else b.add("get-tuple-element", made, index=0), left)
+    return tuple(Padded(b.add("get-tuple-element", made, index=k), left) for k in range(len(data)))
+
+
+def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloInstruction:
+    """`WindowDimension.output_size` of a size that is known at run time."""
+    one, zero = b.constant(1, S32), b.constant(0, S32)
+    gaps = b.add("multiply", b.add("subtract", size, one), b.constant(w.base_dilation, S32))
+    base = b.add("maximum", b.add("add", gaps, one), zero)
+    base = b.add("select", b.add("compare", size, zero, direction="EQ"), zero, base)
+    free = b.add("add", base, b.constant(w.padding_low + w.padding_high - w.dilated_size, S32))
+    steps = b.add("add", b.add("divide", b.add("maximum", free, zero), b.constant(w.stride, S32)), one)
+    return b.add("select", b.add("compare", free, zero, direction="LT"), zero, steps)
+
+
+@_handles("reduce-window")
+def _reduce_window(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | None:
+    """Beyond the sizes are the initial values, as in any padding."""
+    data, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
+    window = i.attributes["window"]
+    sizes = merged(data)
+    if any(window[d].padding_low < 0 or window[d].padding_high < 0 for d in sizes):
+        return None
+    masked = [mask(b, Padded(o.value, sizes), sizes, v.value) for o, v in zip(data, initial, strict=True)]
+    made = b.add("reduce-window", *masked, *[v.value for v in initial], **i.attributes)
+    counts = {d: _window_count(b, size, window[d]) for d, size in sizes.items()}
+    if not i.shape.is_tuple:
+        return Padded(made, counts)
+    return tuple(Padded(b.add("get-tuple-element", made, index=k), counts) for k in range(len(data)))
+
+
+@_handles("dot")
+def _dot(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """Beyond the sizes of what is contracted there are zeros, on both sides: a NaN there would spread."""
+    if len(operands) != 2:
+        return None
+    attributes = i.attributes
+    sides = []
+    for operand, side in zip(operands, ("lhs", "rhs"), strict=True):
+        batch, contracted = attributes.get(f"{side}_batch_dims", ()), attributes.get(f"{side}_contracting_dims", ())
+        free = [d for d in range(operand.value.shape.rank) if d not in (*batch, *contracted)]
+        sides.append((operand, tuple(batch), tuple(contracted), free))
+    (lhs, lhs_batch, lhs_contracted, lhs_free), (rhs, rhs_batch, rhs_contracted, rhs_free) = sides
+    sizes = {}
+    for n, d in enumerate((*lhs_batch, *lhs_free)):
+        if d in lhs.sizes:
+            sizes[n] = lhs.sizes[d]
+    for n, d in [*enumerate(rhs_batch), *enumerate(rhs_free, len(lhs_batch) + len(lhs_free))]:
+        if d in rhs.sizes:
+            sizes.setdefault(n, rhs.sizes[d])
+    inner = [(x, y) for x, y in zip(lhs_contracted, rhs_contracted, strict=True) if x in lhs.sizes or y in rhs.sizes]
+    ends = {x: lhs.sizes.get(x) or rhs.sizes[y] for x, y in inner}
+    zeros = [b.constant(0, Shape(o.value.shape.element_type)) for o in (lhs, rhs)]
+    left = mask(b, Padded(lhs.value, ends), ends, zeros[0])
+    right_ends = {y: ends[x] for x, y in inner}
+    right = mask(b, Padded(rhs.value, right_ends), right_ends, zeros[1])
+    return Padded(b.clone(i, [left, right], shape=_static(i.shape)), sizes)
+
+
+@_handles("sort")
+def _sort(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
+    """Elements beyond the size come last, whatever they are."""
+    (axis,) = i.attributes["dimensions"]
+    sizes = merged(operands)
+    inside = valid(b, Padded(operands[0].value, sizes), (axis,))
+    values = [o.value for o in operands]
+    body = i.attributes["to_apply"]
+    if inside is not None:
+        values.append(inside)
+        body = sorted_by_validity(b, body, len(operands))
+    made = b.add("sort", *values, dimensions=(axis,), to_apply=body, is_stable=i.attributes.get("is_stable", False))
+    if len(values) == 1:
+        return Padded(made, sizes)
+    parts = tuple(Padded(b.add("get-tuple-element", made, index=k), sizes) for k in range(len(operands)))
+    return parts if i.shape.is_tuple else parts[0]

@@ -1,0 +1,217 @@
+"""DeviceProgram: one executable on one device, and how a run of it is enqueued."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.backend.executable import Executable, RunOptions
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
+from xla_core.hlo.shape import Shape
+from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.host_event import ready_event
+
+if TYPE_CHECKING:
+    from xla_core.backend.device_memory import DeviceMemory
+    from xla_core.runtime.device import Device
+
+__all__ = ["DeviceProgram"]
+
+_READY = ready_event()
+
+
+class DeviceProgram:
+    """One executable on one device: all that a run needs, looked up before."""
+
+    __slots__ = (
+        "count",
+        "device",
+        "donated",
+        "execute",
+        "finish",
+        "lock",
+        "name",
+        "results",
+        "run_options",
+        "shapes",
+        "wait",
+    )
+
+    def __init__(
+        self,
+        executable: Executable,
+        device: Device,
+        run_options: RunOptions,
+        shapes: tuple[Shape, ...],
+        results: tuple[Shape, ...],
+        donated: tuple[int, ...],
+        name: str,
+    ) -> None:
+        self.execute: Callable[[RunOptions, Sequence[DeviceMemory]], Sequence[DeviceMemory]]
+        self.execute = executable.execute_async_on_stream
+        self.device = device
+        self.run_options = run_options
+        self.shapes = shapes
+        self.count = len(shapes)
+        self.results = results
+        self.donated = donated
+        self.lock = device.lock
+        self.wait = run_options.stream.wait
+        self.finish = run_options.stream.finish
+        self.name = name
+
+    def run(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
+        """Enqueues one run. This is the hot path: everything here is paid by every call."""
+        if len(arguments) != self.count:
+            raise self.wrong_count(len(arguments))
+        device = self.device
+        if device.dead is not None:
+            raise device.dead.with_traceback(None)
+        memories: list[DeviceMemory] = []
+        waited = None
+        originals: list[tuple[int, Buffer]] = []
+        with self.lock:
+            for argument, shape in zip(arguments, self.shapes, strict=True):
+                if (
+                    argument.__class__ is not Buffer
+                    or argument._shape is not shape
+                    or argument._device is not device
+                    or argument._memory is None
+                ):
+                    adapted = self._adapted(argument, shape, len(memories))
+                    if adapted is not argument:
+                        arguments = [*arguments[: len(memories)], adapted, *arguments[len(memories) + 1 :]]
+                        originals.append((len(memories), argument))
+                        argument = adapted
+                event = argument._event
+                if event is not None and event is not waited:
+                    if event.ready and event.error is None:
+                        argument._event = None
+                    else:
+                        self.wait(event)
+                        waited = event
+                memories.append(argument._memory)  # type: ignore[arg-type]  # not None: checked above, or by _adapted
+            try:
+                if self.donated:
+                    results = self._run_donating(arguments, memories, run_options or self.run_options)
+                    for index, original in originals:
+                        if index in self.donated:
+                            original._take(f"donated to {self.name}")
+                else:
+                    results = self.execute(run_options or self.run_options, memories)
+            finally:
+                done = self.finish()  # also of a run that was refused: what its arguments brought ends here
+        event = None if done is _READY else done
+        return tuple(
+            [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]
+        )
+
+    def _run_donating(
+        self, arguments: Sequence[Buffer], memories: list[DeviceMemory], run_options: RunOptions
+    ) -> Sequence[DeviceMemory]:
+        """As `execute`, with the donated arguments' memory handed over, or a copy of it where it isn't the argument's
+        alone.
+        """
+        if len({id(memory) for memory in memories}) != len(memories):
+            self._check_donated_once(memories)
+        device = self.device
+        stream = run_options.stream
+        copies: list[DeviceMemory] = []
+        try:
+            for index in self.donated:
+                argument = arguments[index]
+                if argument._hold is not None:
+                    copy = device.allocator.allocate(memories[index].size)
+                    copies.append(copy)
+                    stream.memcpy_d2d(copy, memories[index])
+                    memories[index] = copy
+                elif argument._pending is not None:
+                    for event in argument._pending:
+                        stream.wait(event)
+        except BaseException:
+            _free_all(device, copies)
+            raise
+        results: Sequence[DeviceMemory] = ()
+        try:
+            results = self.execute(run_options, memories)
+        except (ResourceExhaustedError, FailedPreconditionError):  # refused before anything was enqueued
+            _free_all(device, copies)
+            raise
+        except BaseException:
+            self._hand_over(arguments, memories, results)
+            raise
+        self._hand_over(arguments, memories, results)
+        return results
+
+    def _hand_over(
+        self, arguments: Sequence[Buffer], memories: list[DeviceMemory], results: Sequence[DeviceMemory]
+    ) -> None:
+        """Ends the donated arguments; what isn't a result's memory is free."""
+        returned = {id(memory) for memory in results}
+        for index in self.donated:
+            argument = arguments[index]
+            memory = memories[index]
+            if id(memory) not in returned:
+                self.device.allocator.free(memory)
+            if argument._memory is memory:
+                argument._memory = None  # it is the executable's now
+                argument._gone = f"donated to {self.name}"
+            else:
+                argument._take(f"donated to {self.name}")
+
+    # -- what is not the common case ---------------------------------------------------------------------------------
+
+    def _adapted(self, argument: Any, shape: Shape, index: int) -> Buffer:
+        """The argument as it must be, where that can be made of it. Raises an XlaError that says what is wrong."""
+        if argument.__class__ is not Buffer:
+            raise InvalidArgumentError(
+                f"argument {index} of {self.name} is a {type(argument).__name__}, not a Buffer",
+                hint="call the executable itself, exe(...), which takes arrays, or use Client.buffer_from_host",
+            )
+        if argument._device is not self.device:
+            mine, other = self.device.client, argument._device.client
+            argument._require()
+            if mine is not other:
+                raise InvalidArgumentError(
+                    f"argument {index} of {self.name} is a buffer of another client", hint="copy it: np.asarray(buffer)"
+                )
+            raise InvalidArgumentError(
+                f"argument {index} of {self.name} is on {argument._device}, the program runs on {self.device}",
+                hint="use buffer.copy_to_device(device)",
+            )
+        argument._require()
+        have = argument._shape
+        if have == shape:
+            return argument
+        if not have.compatible(shape):
+            raise self.mismatch(index, shape, have)
+        client = self.device.client
+        if client is None:
+            raise FailedPreconditionError(f"the client of {self.device} is gone")
+        return client._to_device(argument.to_numpy(), self.device, shape)
+
+    def mismatch(self, index: int, want: Shape, have: Shape) -> InvalidArgumentError:
+        same = want.dimensions == have.dimensions
+        hint = f"convert it: array.astype({want.element_type.dtype.name!r})" if same else None
+        return InvalidArgumentError(
+            f"argument {index} of {self.name} must be {want.without_layout()}, not {have.without_layout()}", hint=hint
+        )
+
+    def wrong_count(self, count: int) -> InvalidArgumentError:
+        shapes = ", ".join(str(s.without_layout()) for s in self.shapes)
+        return InvalidArgumentError(f"{self.name} takes {self.count} arguments ({shapes}), not {count}")
+
+    def _check_donated_once(self, memories: list[DeviceMemory]) -> None:
+        first: dict[int, int] = {}
+        for index, memory in enumerate(memories):
+            other = first.setdefault(id(memory), index)
+            if other != index and (index in self.donated or other in self.donated):
+                raise InvalidArgumentError(
+                    f"arguments {other} and {index} of {self.name} are the same buffer, and it is donated",
+                    hint="pass a copy, or compile with CompileOptions(donate=())",
+                )
+
+
+def _free_all(device: Device, memories: list[DeviceMemory]) -> None:
+    for memory in memories:
+        device.allocator.free(memory)
