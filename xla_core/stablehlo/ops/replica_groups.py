@@ -73,9 +73,10 @@ def check_groups(op: ir.Op, module: ir.Module, *, ragged: bool = False, size: in
 def check_mesh(op: ir.Op, module: ir.Module) -> None:
     """The mesh whose axes the groups name is there."""
     value = op.attributes["replica_groups"]
-    if isinstance(value, ReplicaGroupMeshAxes) and not isinstance(value.mesh, Mesh):
-        if not _has_symbol(module, str(value.mesh)):
-            fail(op, f"replica_groups: mesh symbol '{value.mesh}' not found")
+    if not isinstance(value, ReplicaGroupMeshAxes) or isinstance(value.mesh, Mesh):
+        return
+    if not _has_symbol(module, str(value.mesh)):
+        fail(op, f"replica_groups: mesh symbol '{value.mesh}' not found")
 
 
 def check_broadcast_groups(op: ir.Op) -> None:
