@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_core.errors import SourceLocation, XlaError, snippet
+from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError, snippet
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-__all__ = ["console", "describe_array", "print_error", "progress_console"]
+__all__ = ["console", "describe_array", "print_error", "progress_console", "write"]
 
 
 _PIPED = 240
@@ -94,3 +95,18 @@ def _number(value: object) -> str:
         return f"{value:.6g}" if "." in text or "e" in text else text
     except (TypeError, ValueError):
         return text
+
+
+def write(content: str | bytes, path: Path | None) -> None:
+    """Text or bytes, to a file or to stdout; bytes not to a terminal."""
+    if path is not None:
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content)
+    elif isinstance(content, str):
+        sys.stdout.write(content if content.endswith("\n") else content + "\n")
+    elif sys.stdout.isatty():
+        raise InvalidArgumentError("these are bytes, not text for a terminal", hint="give a file: -o OUT")
+    else:
+        sys.stdout.buffer.write(content)

@@ -29,19 +29,23 @@ from xla_core.stablehlo.verifier import verify
 
 if TYPE_CHECKING:
     from xla_core.hlo.module import HloModule
+    from xla_core.stablehlo.bytecode.writer import write_portable_artifact as write_portable_artifact
     from xla_core.stablehlo.examples import OpExample as OpExample
     from xla_core.stablehlo.examples import op_example as op_example
-    from xla_core.stablehlo.from_hlo import from_hlo as from_hlo
+    from xla_core.stablehlo.raising import from_hlo as from_hlo
     from xla_core.stablehlo.reference import OpReference as OpReference
     from xla_core.stablehlo.reference import op_reference as op_reference
     from xla_core.stablehlo.text import write_text as write_text
+    from xla_core.stablehlo.versions import VersionError as VersionError
 
 _LAZY = {
     "OpExample": "xla_core.stablehlo.examples",
     "OpReference": "xla_core.stablehlo.reference",
-    "from_hlo": "xla_core.stablehlo.from_hlo",
+    "from_hlo": "xla_core.stablehlo.raising",
     "op_example": "xla_core.stablehlo.examples",
     "op_reference": "xla_core.stablehlo.reference",
+    "VersionError": "xla_core.stablehlo.versions",
+    "write_portable_artifact": "xla_core.stablehlo.bytecode.writer",
     "write_text": "xla_core.stablehlo.text",
 }
 """What loads when it is first used: a program that is only compiled is never written or explained."""
@@ -63,6 +67,7 @@ __all__ = [
     "TokenType",
     "TupleType",
     "Value",
+    "VersionError",
     "from_hlo",
     "lower",
     "op_example",
@@ -74,6 +79,7 @@ __all__ = [
     "split_modules",
     "to_hlo",
     "verify",
+    "write_portable_artifact",
     "write_text",
 ]
 

@@ -13,7 +13,7 @@ from tests.xla_core.stablehlo.reading import stablehlo_tests
 from xla_core.errors import UnimplementedError, XlaError
 from xla_core.hlo import OPS, HloModule, evaluate, evaluate_replicas, parse_hlo, structurally_equal
 from xla_core.stablehlo import Module, from_hlo, lower, parse_text, split_modules, to_hlo, verify, write_text
-from xla_core.stablehlo.from_hlo.raising import RULES, _elementwise_names
+from xla_core.stablehlo.raising.context import RULES, _elementwise_names
 
 WITHOUT = {
     "dynamic-reshape": "its sizes are operands, one each",

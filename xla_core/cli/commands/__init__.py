@@ -13,6 +13,7 @@ from xla_core.cli.commands.ops import ops
 from xla_core.cli.commands.opt import opt
 from xla_core.cli.commands.replay import replay
 from xla_core.cli.commands.run import run
+from xla_core.cli.commands.translate import translate
 
 __all__ = ["COMMANDS"]
 
@@ -21,6 +22,7 @@ Command = Callable[..., Any]
 COMMANDS: list[tuple[str, Command, dict[str, Any]]] = [
     ("run", run, {}),
     ("compile", compile_program, {}),
+    ("translate", translate, {}),
     ("opt", opt, {}),
     ("ops", ops, {}),
     ("backends", backends, {}),

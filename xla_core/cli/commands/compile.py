@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,7 +42,7 @@ def compile_program(
     if output_file is not None:
         programs.check_writable(output_file)
     if emit == INPUT_STAGE:  # needs no backend
-        _write(programs.parse(text, name, shape or ()).to_text(), output_file)
+        output.write(programs.parse(text, name, shape or ()).to_text(), output_file)
         return
     options = programs.compile_options(settings or (), keep_artifacts=True)
     executable, serialize = _compile(text, name, shape or (), backend, options)
@@ -51,15 +50,15 @@ def compile_program(
     if emit is None:
         _list(artifacts)
     elif emit in artifacts:
-        _write(artifacts[emit], output_file)
+        output.write(artifacts[emit], output_file)
     elif emit == SERIALIZED:
-        _write(serialize(), output_file)
+        output.write(serialize(), output_file)
     elif emit == GRAPH:
         from xla_core.hlo import to_dot
 
-        _write(to_dot(executable.module), output_file)
+        output.write(to_dot(executable.module), output_file)
     elif emit == MEMORY_MAP:
-        _write(_memory_map(executable), output_file)
+        output.write(_memory_map(executable), output_file)
     else:
         offered = [INPUT_STAGE, *artifacts, SERIALIZED, GRAPH, MEMORY_MAP]
         raise InvalidArgumentError(f"there is no artifact {emit!r}", hint=f"this backend offers {', '.join(offered)}")
@@ -118,17 +117,3 @@ def _memory_map(executable: Executable) -> bytes:
     file = io.BytesIO()
     plot_memory_map(assign_buffers(executable.module), file)
     return file.getvalue()
-
-
-def _write(content: str | bytes, path: Path | None) -> None:
-    if path is not None:
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-        else:
-            path.write_text(content)
-    elif isinstance(content, str):
-        sys.stdout.write(content if content.endswith("\n") else content + "\n")
-    elif sys.stdout.isatty():
-        raise InvalidArgumentError("these are bytes, not text for a terminal", hint="give a file: -o OUT")
-    else:
-        sys.stdout.buffer.write(content)

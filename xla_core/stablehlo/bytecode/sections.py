@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.stablehlo.bytecode.encoding import MAGIC, ByteReader
 
-__all__ = ["Entry", "FormatVersion", "OpName", "Sections"]
+__all__ = ["Entry", "FormatVersion", "OpName", "SectionId", "Sections"]
 
 
 class FormatVersion(enum.IntEnum):
@@ -25,7 +25,9 @@ class FormatVersion(enum.IntEnum):
     NEWEST = 6
 
 
-class _Id(enum.IntEnum):
+class SectionId(enum.IntEnum):
+    """The numbers of sections."""
+
     STRING = 0
     DIALECT = 1
     ATTRIBUTES = 2
@@ -37,7 +39,7 @@ class _Id(enum.IntEnum):
     PROPERTIES = 8
 
 
-_REQUIRED = (_Id.STRING, _Id.DIALECT, _Id.ATTRIBUTES, _Id.ATTRIBUTE_OFFSETS, _Id.IR)
+_REQUIRED = (SectionId.STRING, SectionId.DIALECT, SectionId.ATTRIBUTES, SectionId.ATTRIBUTE_OFFSETS, SectionId.IR)
 _BLOB = 0
 
 
@@ -85,28 +87,28 @@ class Sections:
             )
         self.producer = reader.text_until_null()
         found = self._find(reader)
-        self.ir = found[_Id.IR]
-        self.strings = _strings(found[_Id.STRING])
-        self.properties = _properties(found[_Id.PROPERTIES]) if _Id.PROPERTIES in found else []
+        self.ir = found[SectionId.IR]
+        self.strings = _strings(found[SectionId.STRING])
+        self.properties = _properties(found[SectionId.PROPERTIES]) if SectionId.PROPERTIES in found else []
         self.dialects: list[str] = []
         self.op_names: list[OpName] = []
-        self._read_dialects(found[_Id.DIALECT])
+        self._read_dialects(found[SectionId.DIALECT])
         self.resources: list[tuple[int, int] | None] = []
-        if _Id.RESOURCE_OFFSETS in found:
-            self._read_resources(found[_Id.RESOURCE_OFFSETS], found.get(_Id.RESOURCES))
+        if SectionId.RESOURCE_OFFSETS in found:
+            self._read_resources(found[SectionId.RESOURCE_OFFSETS], found.get(SectionId.RESOURCES))
         self.attributes: list[Entry] = []
         self.types: list[Entry] = []
-        self._read_entries(found[_Id.ATTRIBUTE_OFFSETS], found[_Id.ATTRIBUTES])
+        self._read_entries(found[SectionId.ATTRIBUTE_OFFSETS], found[SectionId.ATTRIBUTES])
 
     def _find(self, reader: ByteReader) -> dict[int, ByteReader]:
         found: dict[int, ByteReader] = {}
         while reader.position < reader.end:
             start = reader.position
             number, section = reader.section()
-            if number > max(_Id):
+            if number > max(SectionId):
                 raise reader.error(f"there is no section {number}", start)
             if number in found:
-                raise reader.error(f"a second {_Id(number).name} section", start)
+                raise reader.error(f"a second {SectionId(number).name} section", start)
             found[number] = section
         for required in _REQUIRED:
             if required not in found:
@@ -142,7 +144,7 @@ class Sections:
             self.dialects.append(name)
             if has_version:
                 number, _ = reader.section()  # which tells nothing that the ops' own versions don't
-                if number != _Id.DIALECT_VERSION:
+                if number != SectionId.DIALECT_VERSION:
                     raise reader.error(f"expected the version of the dialect {name}, found section {number}", start)
         if self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS:
             reader.count()  # of op names, told again by the groups

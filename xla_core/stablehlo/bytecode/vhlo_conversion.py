@@ -20,7 +20,7 @@ from xla_core.stablehlo.attributes import (
 )
 from xla_core.stablehlo.bytecode.vhlo_ops import ConversionError, VhloOp
 
-__all__ = ["convert_attributes"]
+__all__ = ["convert_attributes", "is_default"]
 
 
 def _array(value: Any, element: str) -> DenseArray:
@@ -115,6 +115,12 @@ _DEFAULTS: dict[str, Callable[[Any], bool]] = {
     "result_accuracy": _is(ResultAccuracy()),
 }
 """Whether an attribute has its default, by its name."""
+
+
+def is_default(name: str, value: Any) -> bool:
+    """Whether the value of an attribute of VHLO is the one that StableHLO leaves out."""
+    check = _DEFAULTS.get(name)
+    return check is not None and check(value)
 
 
 def convert_attributes(op: VhloOp, values: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from xla_core.stablehlo.bytecode.stablehlo_dialect import (
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import DYNAMIC, OpaqueType, TokenType, TupleType, type_text
 
-__all__ = ["ATTRIBUTES", "TYPES", "mesh_or_name"]
+__all__ = ["ATTRIBUTES", "ENUM_CODES", "SCALARS", "TYPES", "mesh_or_name"]
 
 
 def _boolean(reader: DialectReader) -> bool:
@@ -77,26 +77,31 @@ def _mesh(reader: DialectReader) -> Mesh:
     return Mesh(mesh_axes(reader), device_ids(reader, reader.optional_attribute()))
 
 
+ENUM_CODES: dict[str, tuple[int, int]] = {
+    "comparison_direction": (3, 0),
+    "comparison_type": (4, 0),
+    "fft_type": (7, 0),
+    "precision": (11, 0),
+    "rng_algorithm": (12, 0),
+    "rng_distribution": (13, 1),
+    "transpose": (16, 0),
+    "result_accuracy_mode": (19, 0),
+}
+"""Enums: code, and the number of the first case."""
+
 ATTRIBUTES: dict[int, Decoder] = {
     1: DialectReader.attributes,
     2: _boolean,
-    3: enum_reader("comparison_direction"),
-    4: enum_reader("comparison_type"),
+    **{code: enum_reader(kind, first) for kind, (code, first) in ENUM_CODES.items()},
     5: _api_version,
     6: builtin.dictionary,
-    7: enum_reader("fft_type"),
     8: float_number,
     9: integer_number,
     10: output_operand_alias,
-    11: enum_reader("precision"),
-    12: enum_reader("rng_algorithm"),
-    13: enum_reader("rng_distribution", 1),
     14: DialectReader.string,
     15: _tensor,
-    16: enum_reader("transpose"),
     17: DialectReader.type,
     18: type_extensions,
-    19: enum_reader("result_accuracy_mode"),
     20: result_accuracy,
     21: pair,
     22: lambda reader: axis_ref(reader, reader.text(), reader.varint() != 0),
@@ -111,7 +116,7 @@ def _buffer(reader: DialectReader) -> OpaqueType:
     return OpaqueType(f"memref<{dims}{type_text(reader.type())}>")
 
 
-_SCALARS = {
+SCALARS = {
     0: "i1",
     2: "bf16",
     3: "f16",
@@ -136,9 +141,10 @@ _SCALARS = {
     39: "f6E3M2FN",
     40: "f8E8M0FNU",
 }
+"""Scalar types by their codes."""
 
 TYPES: dict[int, Decoder] = {
-    **{code: builtin.named(name) for code, name in _SCALARS.items()},
+    **{code: builtin.named(name) for code, name in SCALARS.items()},
     1: builtin.complex_type,
     8: builtin.function_type,
     20: builtin.tensor_type,

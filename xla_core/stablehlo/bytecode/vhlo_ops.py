@@ -115,6 +115,29 @@ _ATTRIBUTES: dict[str, str] = {
 """Ops and their attributes. `?`: left out where it has its default; `@2`: there from the op's version 2 on; `!`: in
 version 1 alone, and StableHLO does without it. `@2` by itself: there is a version 2 with the same attributes."""
 
+_FIRST: dict[str, str] = {
+    "all_gather": "0.9 1.5",
+    "all_reduce": "0.9 1.5",
+    "all_to_all": "0.9 1.5",
+    "async_done": "1.15",
+    "async_start": "1.15",
+    "collective_broadcast": "0.16 1.20",
+    "collective_reduce": "1.19",
+    "composite": "0.19 1.14",
+    "custom_call": "0.9 1.18",
+    "dot_general": "0.9 1.6",
+    "dynamic_conv": "0.9 0.20",
+    "dynamic_gather": "0.9 1.1",
+    "gather": "0.9 1.1",
+    "recv": "0.9 1.12",
+    "scatter": "0.9 1.1",
+    "send": "0.9 1.12",
+    **dict.fromkeys(WITH_ACCURACY.split(), "0.9 1.10"),
+    "exponential": "0.9 1.9",
+    "tan": "1.4 1.10",
+}
+"""The releases of StableHLO that brought the versions of an op, where it isn't the first release."""
+
 _ELSEWHERE = {"call": "func.call", "func": "func.func"}
 
 _STRUCTS: dict[str, tuple[tuple[str, Any], ...]] = {
@@ -142,6 +165,8 @@ class VhloOp:
         optional: those that are left out where they have their default.
         dropped: those that StableHLO does without.
         structs: what is put together.
+        first: the release of StableHLO that brought it: (major, minor).
+        written: its name in VHLO.
     """
 
     name: str
@@ -149,11 +174,14 @@ class VhloOp:
     optional: frozenset[str]
     dropped: frozenset[str]
     structs: tuple[tuple[str, Any], ...]
+    first: tuple[int, int]
+    written: str
 
 
 def _versions(op: str, text: str) -> dict[str, VhloOp]:
     words = [word.partition("@") for word in text.split()]
     found = {}
+    releases = [release.split(".") for release in _FIRST.get(op, "0.9 0.9").split()]
     for version in range(1, 1 + ("@2" in text) + 1):
         present = [
             word
@@ -166,6 +194,8 @@ def _versions(op: str, text: str) -> dict[str, VhloOp]:
             frozenset(word[:-1] for word in present if word[-1] == "?"),
             frozenset(word[:-1] for word in present if word[-1] == "!"),
             _STRUCTS.get(op, ()),
+            (int(releases[version - 1][0]), int(releases[version - 1][1])),
+            f"vhlo.{op}_v{version}",
         )
     return found
 

@@ -5,9 +5,11 @@ A part that a value has no pretty spelling for raises `NotPretty`; the op is the
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.attribute_text import attribute_text, quoted, struct_text, symbol_text
 from xla_core.stablehlo.attributes import (
     ConvDimensionNumbers,
@@ -23,7 +25,16 @@ from xla_core.stablehlo.attributes import (
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import FunctionType, TensorType, TupleType, Type, Value
 
-__all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS", "SIGNATURES", "NotPretty", "body_of", "functional", "types_text"]
+__all__ = [
+    "ATTRIBUTES",
+    "ATTRIBUTE_GROUPS",
+    "SIGNATURES",
+    "NotPretty",
+    "body_of",
+    "functional",
+    "type_text",
+    "types_text",
+]
 
 
 class NotPretty(Exception):
@@ -179,13 +190,19 @@ ATTRIBUTE_GROUPS: dict[str, Callable[[dict[str, Any]], str]] = {
 # Types of operands and results
 
 
+type_text = functools.lru_cache(maxsize=4096)(ir.type_text)
+"""A type's text; programs repeat themselves."""
+
+
 def types_text(types: Sequence[Type]) -> str:
-    return ", ".join(map(str, types))
+    return ", ".join([type_text(type) for type in types])
 
 
 def functional(operands: Sequence[Value], results: Sequence[Value]) -> str:
     """`(types) -> types`."""
-    return str(FunctionType(tuple([v.type for v in operands]), tuple([v.type for v in results])))
+    if len(results) == 1 and not isinstance(results[0].type, FunctionType):
+        return f"({types_text([o.type for o in operands])}) -> {type_text(results[0].type)}"
+    return f"({types_text([o.type for o in operands])}) -> ({types_text([r.type for r in results])})"
 
 
 def _same(operands: Sequence[Value], results: Sequence[Value]) -> str:
@@ -193,13 +210,13 @@ def _same(operands: Sequence[Value], results: Sequence[Value]) -> str:
         raise NotPretty
     type = results[0].type
     if all(operand.type == type for operand in operands):
-        return str(type)
+        return type_text(type)
     return functional(operands, results)
 
 
 def _select(operands: Sequence[Value], results: Sequence[Value]) -> str:
     if len(results) == 1 and len(operands) == 3 and all(o.type == results[0].type for o in operands[1:]):
-        return f"{operands[0].type}, {results[0].type}"
+        return types_text([operands[0].type, results[0].type])
     return functional(operands, results)
 
 
@@ -208,7 +225,7 @@ def _complex(operands: Sequence[Value], results: Sequence[Value]) -> str:
     if isinstance(type, TensorType) and isinstance(type.element, str) and type.element.startswith("complex<"):
         part = TensorType(type.shape, type.element[len("complex<") : -1], type.bounds, type.encoding)
         if all(operand.type == part for operand in operands):
-            return str(type)
+            return type_text(type)
     return functional(operands, results)
 
 

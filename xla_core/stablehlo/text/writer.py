@@ -9,30 +9,40 @@ from typing import Any
 from xla_core.errors import InternalError, ResourceExhaustedError
 from xla_core.stablehlo.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.bytecode.properties import layouts
+from xla_core.stablehlo.collector import without_collector
 from xla_core.stablehlo.custom_forms import type_of_value
 from xla_core.stablehlo.ir import Block, Module, Op, Region, Value
+from xla_core.stablehlo.release import for_release
 from xla_core.stablehlo.syntax import FORMATS
 from xla_core.stablehlo.text.custom_forms import CUSTOM
-from xla_core.stablehlo.text.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES, SIGNATURES, NotPretty, functional
+from xla_core.stablehlo.text.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES, SIGNATURES, NotPretty, functional, type_text
+from xla_core.stablehlo.versions import Version
 
 __all__ = ["OpWriter", "write_text"]
 
 _SEGMENTS = frozenset(("operandSegmentSizes", "resultSegmentSizes"))
 
 
-def write_text(module: Module, *, generic: bool = False, locations: bool = False) -> str:
+def write_text(
+    module: Module, *, version: Version | str | None = None, generic: bool = False, locations: bool = False
+) -> str:
     """A module as MLIR text that StableHLO's parser, and `parse_text`, read back as the same module.
 
     Args:
         module: what a reader made, or `from_hlo`.
+        version: a release of StableHLO, 0.9.0 to 1.20.0: ops that it lacks are written as others that mean the same.
         generic: MLIR's generic form throughout ("stablehlo.add"(%0, %1) : ...), which changes least between versions.
         locations: whether to say where each op comes from: `loc(...)`.
 
-    Values get new names, in the order in which they stand.
+    Values get new names, in the order in which they stand. Raises VersionError, with the op's location, for what needs
+    a later release than `version`.
     """
+    if version is not None:
+        module = for_release(module, Version.parse(version))
     writer = OpWriter(generic=generic, locations=locations)
     try:
-        return writer.module(module)
+        with without_collector():
+            return writer.module(module)
     except RecursionError as error:
         raise ResourceExhaustedError("the program is nested too deeply to be written") from error
 
@@ -114,7 +124,7 @@ class OpWriter:
                 names = self.new_arguments(block, "arg")
                 places = self.argument_locations(block)
                 rows = zip(names, block.arguments, places, strict=True)
-                arguments = ", ".join(f"%{name}: {a.type}{place}" for name, a, place in rows)
+                arguments = ", ".join(f"%{name}: {type_text(a.type)}{place}" for name, a, place in rows)
                 parts.append(f"{indent}^bb{i}{f'({arguments})' if arguments else ''}:\n")
             parts += [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
         return f"{''.join(parts)}{indent}}}"

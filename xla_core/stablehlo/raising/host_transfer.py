@@ -7,8 +7,8 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo.attributes import ChannelHandle
-from xla_core.stablehlo.from_hlo.raising import Raised, RaisingContext, leaves, raises, single, type_of
 from xla_core.stablehlo.ir import TokenType
+from xla_core.stablehlo.raising.context import Raised, RaisingContext, leaves, raises, single, type_of
 
 __all__: list[str] = []
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xla_core.stablehlo.from_hlo import calls, collectives, contraction, data, host_transfer, reduction
-from xla_core.stablehlo.from_hlo.raising import from_hlo
+from xla_core.stablehlo.raising import calls, collectives, contraction, data, host_transfer, reduction
+from xla_core.stablehlo.raising.context import from_hlo
 
 __all__ = ["from_hlo"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo.attributes import UNIT, ChannelHandle, DenseElements
-from xla_core.stablehlo.from_hlo.contraction import i64_matrix
-from xla_core.stablehlo.from_hlo.data import started
-from xla_core.stablehlo.from_hlo.raising import Raised, RaisingContext, raises, single, type_of
 from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single, type_of
+from xla_core.stablehlo.raising.contraction import i64_matrix
+from xla_core.stablehlo.raising.data import started
 
 __all__: list[str] = []
 
@@ -43,6 +43,7 @@ def _attributes(ctx: RaisingContext, instruction: HloInstruction) -> dict[str, A
     return {
         "replica_groups": DenseElements(TensorType(rows.shape, "i64"), rows),
         "use_global_device_ids": UNIT if instruction.attributes.get("use_global_device_ids") else None,
+        "has_dynamic_root": UNIT if instruction.attributes.get("has_dynamic_root") else None,
         **_channel(instruction),
     }
 

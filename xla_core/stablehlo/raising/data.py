@@ -19,7 +19,7 @@ from xla_core.stablehlo.attributes import (
     GatherDimensionNumbers,
     TypedInt,
 )
-from xla_core.stablehlo.from_hlo.raising import Raised, RaisingContext, raises, single, type_of
+from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single, type_of
 
 __all__ = ["constant", "i64s", "numbers", "started"]
 

@@ -16,9 +16,9 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseElements, OutputOperandAlias, SymbolRef, TypedInt
 from xla_core.stablehlo.dialect_attributes import ENUMS
-from xla_core.stablehlo.from_hlo.raising import Raised, RaisingContext, leaves, raises, single, type_of
 from xla_core.stablehlo.op_reader import OpReader
 from xla_core.stablehlo.ops.custom_calls import IS_NAMESPACED
+from xla_core.stablehlo.raising.context import Raised, RaisingContext, leaves, raises, single, type_of
 
 __all__: list[str] = []
 

@@ -19,9 +19,9 @@ from xla_core.stablehlo.attributes import (
     TypedFloat,
 )
 from xla_core.stablehlo.dot_algorithms import algorithm_of
-from xla_core.stablehlo.from_hlo.data import constant, i64s
-from xla_core.stablehlo.from_hlo.raising import Raised, RaisingContext, raises, single
 from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single
+from xla_core.stablehlo.raising.data import constant, i64s
 
 __all__ = ["i64_matrix"]
 

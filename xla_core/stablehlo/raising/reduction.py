@@ -10,10 +10,10 @@ from xla_core.hlo.attributes import Window
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo.attributes import EnumAttribute, ScatterDimensionNumbers
-from xla_core.stablehlo.from_hlo.contraction import i64_matrix
-from xla_core.stablehlo.from_hlo.data import i64s, numbers
-from xla_core.stablehlo.from_hlo.raising import Raised, RaisingContext, raises, single, type_of
 from xla_core.stablehlo.ir import Block, Op, Region, TensorType, Value
+from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single, type_of
+from xla_core.stablehlo.raising.contraction import i64_matrix
+from xla_core.stablehlo.raising.data import i64s, numbers
 
 __all__: list[str] = []
 

@@ -1,0 +1,344 @@
+"""Portable artifacts: read back as the same program here and by jaxlib, at every release."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+from tests.programs import PROGRAMS, Program
+from tests.xla_core.stablehlo.reading import PROGRAM, in_function, stablehlo_tests, tree
+from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
+from xla_core.hlo import evaluate
+from xla_core.stablehlo import (
+    Module,
+    VersionError,
+    lower,
+    parse_bytecode,
+    parse_text,
+    split_modules,
+    verify,
+    write_portable_artifact,
+    write_text,
+)
+from xla_core.stablehlo.attributes import ChannelHandle, Unit
+from xla_core.stablehlo.bytecode.to_vhlo import _converted, to_vhlo
+from xla_core.stablehlo.bytecode.vhlo_conversion import is_default
+from xla_core.stablehlo.bytecode.vhlo_ops import VHLO_OPS
+from xla_core.stablehlo.elementary_formulas import COMPLEX_FORMULAS, FORMULAS
+from xla_core.stablehlo.expansion import expand
+from xla_core.stablehlo.versions import CURRENT, MINIMUM, Version
+
+RELEASES = ("0.9.0", "0.10.0", "0.13.0", "0.14.3", "1.0.0", "1.5.0", "1.9.0", "1.17.0", "1.20.0")
+"""Each format of bytecode, and what ops have changed with."""
+
+
+def normal(module: Module) -> Any:
+    """A module as plain data, without the attributes that have their defaults: VHLO doesn't tell them apart."""
+    for op in module.walk():
+        for name, value in list(op.attributes.items()):
+            if isinstance(value, Unit):
+                op.attributes[name] = True
+            elif isinstance(value, ChannelHandle) and op.name not in ("stablehlo.send", "stablehlo.recv"):
+                op.attributes[name] = value.handle  # of collectives the type is not kept
+            if op.attributes[name] in ((), None, 0) or is_default(name, _converted("", value)):
+                del op.attributes[name]
+    return tree(module)
+
+
+def check(module: Module, release: str) -> None:
+    version = Version.parse(release)
+    artifact = write_portable_artifact(module, release)
+    assert f"StableHLO_v{release}".encode() in artifact[:40]
+    want = parse_text(write_text(expand(module, version)))  # a copy
+    assert normal(parse_bytecode(artifact)) == normal(want)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_everything_reads_back(release: str) -> None:
+    check(parse_text(PROGRAM), release)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_programs_read_back(program: Program) -> None:
+    for release in ("0.9.0", "1.20.0"):
+        check(parse_text(program.text), release)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_older_releases_mean_the_same(release: str) -> None:
+    """What is expanded computes what the program did."""
+    for program in [p for p in PROGRAMS if p.name in ("elementwise", "special_functions", "vmap_gather", "convnet")]:
+        module = parse_bytecode(write_portable_artifact(parse_text(program.text), release))
+        verify(module)
+        program.check(list(evaluate(lower(module), *program.inputs())))
+
+
+@pytest.mark.parametrize("folder", ["verify", pytest.param("testdata", marks=pytest.mark.slow)])
+def test_stablehlos_files_read_back(folder: str) -> None:
+    count = refused = 0
+    for path in sorted((stablehlo_tests() / folder).rglob("*.mlir")):
+        if path.name == "print_stablehlo.mlir":  # has functions that end in a stablehlo.return
+            continue
+        for part in split_modules(path.read_text()):
+            try:
+                module = parse_text(part)
+                verify(module)
+            except XlaError:
+                continue
+            count += 1
+            try:
+                check(module, str(CURRENT))
+            except UnimplementedError:  # ops of the tests' own dialect
+                refused += 1
+    assert count
+    assert refused < 0.06 * count
+
+
+def test_locations_are_kept() -> None:
+    module = parse_text(PROGRAM)
+    again = parse_bytecode(write_portable_artifact(module))
+    places = [[str(op.location) for op in m.walk() if op.name == "stablehlo.add"] for m in (module, again)]
+    assert places[0][0] == places[1][0] == "model.py:10:4 (jit(f)/add)"
+    bare = parse_bytecode(write_portable_artifact(module, locations=False))
+    assert {str(op.location) for op in bare.walk()} == {"<unknown>"}
+
+
+def test_constants_are_not_copied_element_by_element() -> None:
+    data = np.arange(1 << 20, dtype=np.float32)
+    text = in_function("%0 = stablehlo.constant dense<0.0> : tensor<1048576xf32>")
+    module = parse_text(text)
+    op = module.functions["f"].regions[0].block.ops[0]
+    value = op.attributes["value"]
+    op.attributes["value"] = type(value)(value.type, data)
+    artifact = write_portable_artifact(module)
+    assert data.tobytes() in artifact
+    assert parse_bytecode(artifact).functions["f"].regions[0].block.ops[0].attributes["value"].array.tolist()[:3] == [
+        0.0,
+        1.0,
+        2.0,
+    ]
+
+
+# Releases
+
+
+def test_the_table_of_releases_is_in_order() -> None:
+    for op in VHLO_OPS.values():
+        assert (MINIMUM.major, MINIMUM.minor) <= op.first <= (CURRENT.major, CURRENT.minor)
+        base, _, number = op.written.rpartition("_v")
+        later = VHLO_OPS.get(f"{base}_v{int(number) + 1}")
+        assert later is None or op.first < later.first
+
+
+@pytest.mark.parametrize(
+    ("body", "needed"),
+    [
+        ("%0 = stablehlo.exponential %a {result_accuracy = #stablehlo.result_accuracy<mode = "
+         "#stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<f32>", "1.9.0"),
+        ("%0 = stablehlo.tanh %a {result_accuracy = #stablehlo.result_accuracy<mode = "
+         "#stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<f32>", "1.10.0"),
+        ("%0 = stablehlo.convert %a : (tensor<f32>) -> tensor<f8E4M3FNUZ>", "0.10.0"),
+        ("%0 = stablehlo.convert %a : (tensor<f32>) -> tensor<i2>", "1.2.0"),
+        ("%0 = stablehlo.convert %a : (tensor<f32>) -> tensor<f4E2M1FN>", "1.8.0"),
+        ("%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = {}} : (tensor<f32>) -> tensor<f32>",
+         "1.3.0"),
+        ('%0 = "stablehlo.collective_broadcast"(%a) {replica_groups = dense<0> : tensor<1x1xi64>}'
+         " : (tensor<f32>) -> tensor<f32>", "0.16.0"),
+        ('%0 = stablehlo.composite "a.b" %a {decomposition = @f} : (tensor<f32>) -> tensor<f32>', "0.19.0"),
+        ('%0:2 = "stablehlo.all_reduce"(%a, %a) ({\n^b(%x: tensor<f32>, %y: tensor<f32>):\nstablehlo.return %x :'
+         " tensor<f32>\n}) {replica_groups = dense<0> : tensor<1x1xi64>} : (tensor<f32>, tensor<f32>) ->"
+         " (tensor<f32>, tensor<f32>)", "1.5.0"),
+        ("%0 = stablehlo.dot_general %a, %a, contracting_dims = [] x [], algorithm = <lhs_precision_type = f32,"
+         " rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1,"
+         " num_primitive_operations = 1, allow_imprecise_accumulation = false>"
+         " : (tensor<f32>, tensor<f32>) -> tensor<f32>", "1.6.0"),
+    ],
+)  # fmt: skip
+def test_what_needs_a_later_release_says_which(body: str, needed: str) -> None:
+    module = parse_text(in_function(body), "p.mlir")
+    version = Version.parse(needed)
+    before = Version(version.major, version.minor - 1)
+    write_portable_artifact(module, version)
+    write_text(module, version=version)
+    for write in (write_portable_artifact, lambda m, v: write_text(m, version=v)):
+        with pytest.raises(VersionError, match=f"needs StableHLO {needed}, but the program is written for") as caught:
+            write(module, before)
+        assert caught.value.location is not None
+        assert caught.value.location.file == "p.mlir"
+
+
+def test_versions_that_there_are_not() -> None:
+    module = parse_text(in_function(""))
+    for version in ("0.8.0", "1.21.0", "2.0.0", "1.17", "new", ""):
+        with pytest.raises(InvalidArgumentError):
+            write_portable_artifact(module, version)
+    assert write_portable_artifact(module, "1.20.7")  # a patch changes nothing
+
+
+def test_other_dialects_are_refused_by_name() -> None:
+    with pytest.raises(UnimplementedError, match=r"my\.op is no op of StableHLO's"):
+        write_portable_artifact(parse_text(in_function('%0 = "my.op"(%a) : (tensor<f32>) -> tensor<f32>')))
+
+
+def test_every_op_of_stablehlo_has_a_form() -> None:
+    """Each base name of VHLO's is taken by some op, and at the newest release by its newest version."""
+    newest = {name.rpartition("_v")[0]: name for name in sorted(VHLO_OPS)}
+    op = parse_text(in_function("%0 = stablehlo.tanh %a : tensor<f32>")).functions["f"].regions[0].block.ops[0]
+    assert to_vhlo(op, CURRENT)[0].written == newest["vhlo.tanh"] == "vhlo.tanh_v2"
+    assert to_vhlo(op, MINIMUM)[0].written == "vhlo.tanh_v1"
+
+
+# Expansions
+
+
+REFERENCES: dict[str, Any] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atanh": np.arctanh,
+    "cosh": np.cosh,
+    "erf": scipy.special.erf,
+    "sinh": np.sinh,
+}
+
+
+def test_every_formula_has_a_reference() -> None:
+    assert set(FORMULAS) == set(REFERENCES)
+
+
+def test_complex_formulas() -> None:
+    rng = np.random.default_rng(4)
+    x = (rng.uniform(-4, 4, 100) + 1j * rng.uniform(-4, 4, 100)).astype(np.complex64)
+    for name in COMPLEX_FORMULAS:
+        text = f"func.func @main(%x: T) -> T {{\n  %0 = chlo.{name} %x : T -> T\n  return %0 : T\n}}\n"
+        module = expand(parse_text(text.replace("T", "tensor<100xcomplex<f32>>")), CURRENT)
+        verify(module)
+        (got,) = evaluate(lower(module), x)
+        np.testing.assert_allclose(got, REFERENCES[name](x.astype(np.complex128)), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "dtype"), list(itertools.product(REFERENCES, ["f32", "f64", "bf16"])))
+def test_formulas_are_right(name: str, dtype: str) -> None:
+    text = (
+        in_function(
+            f"%0 = chlo.{name} %a : tensor<4000x{dtype}> -> tensor<4000x{dtype}>\n  return %0 : tensor<4000x{dtype}>",
+            f"%a: tensor<4000x{dtype}>",
+        )
+        .replace("  return\n", "")
+        .replace(") {", f") -> tensor<4000x{dtype}> {{", 1)
+    )
+    module = parse_bytecode(write_portable_artifact(parse_text(text), "1.0.0"))
+    assert not any(op.name.startswith("chlo.") for op in module.walk())
+    hlo = lower(module)
+    argument = hlo.parameter_shapes[0].dtype
+    rng = np.random.default_rng(3)
+    near = np.concatenate([rng.uniform(-1, 1, 2000), rng.uniform(-6, 6, 1000), rng.uniform(-80, 80, 980)])
+    special = [0.0, -0.0, 1.0, -1.0, 1e-30, -1e-30, 1e30, -1e30, np.inf, -np.inf, np.nan, 2, 0.5, 1e-8, 3e-5, 7.0]
+    x = np.concatenate([near, special, [1.0 + 1e-6] * 4]).astype(argument)
+    with np.errstate(all="ignore"):
+        want = REFERENCES[name](x.astype(np.float64))
+        (got,) = evaluate(hlo, x)
+        rounded = want.astype(argument)
+        epsilon = {"f32": 2.0**-23, "f64": 2.0**-52, "bf16": 2.0**-7}[dtype]
+        close = np.abs(got.astype(np.float64) - want) <= 8 * epsilon * np.abs(want) + 1e-37
+        same = (got == rounded) | (np.isnan(got) & np.isnan(want)) | close
+    assert same.all(), (x[~same][:5], got[~same][:5], want[~same][:5])
+
+
+def test_batching_dimensions_become_indices() -> None:
+    text = """\
+func.func @main(%x: tensor<3x4x5xf32>, %i: tensor<3x2x1xi8>) -> tensor<3x2x5xf32> {
+  %0 = "stablehlo.gather"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [2],
+    collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0],
+    start_index_map = [1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 5>}
+    : (tensor<3x4x5xf32>, tensor<3x2x1xi8>) -> tensor<3x2x5xf32>
+  return %0 : tensor<3x2x5xf32>
+}
+"""
+    module = parse_text(text)
+    old = expand(module, Version(1, 0))
+    verify(old)
+    assert tree(module) == tree(parse_text(text)), "the module that is written does not change"
+    x = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    i = np.array([0, 3, 1, 1, 2, 0], np.int8).reshape(3, 2, 1)
+    want = np.take_along_axis(x, i.astype(np.int64), 1)
+    for each in (module, old):
+        np.testing.assert_array_equal(evaluate(lower(each), x, i)[0], want)
+
+
+def test_batching_dimensions_of_scatter() -> None:
+    text = """\
+func.func @main(%x: tensor<3x4xf32>, %i: tensor<3x2xi32>, %u: tensor<3x2xf32>) -> tensor<3x4xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) ({
+  ^b(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0],
+    scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}
+    : (tensor<3x4xf32>, tensor<3x2xi32>, tensor<3x2xf32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+"""
+    module = parse_text(text)
+    old = expand(module, Version(1, 0))
+    verify(old)
+    x = np.zeros((3, 4), np.float32)
+    i = np.array([[0, 3], [1, 1], [2, 9]], np.int32)  # 9 is nowhere
+    u = np.arange(1, 7, dtype=np.float32).reshape(3, 2)
+    want = np.array([[1, 0, 0, 2], [0, 7, 0, 0], [0, 0, 5, 0]], np.float32)
+    for each in (module, old):
+        np.testing.assert_array_equal(evaluate(lower(each), x, i, u)[0], want)
+
+
+# jaxlib
+
+
+@pytest.fixture(scope="module")
+def jaxlib() -> tuple[Any, Any]:
+    pytest.importorskip("jax")
+    from jax.interpreters import mlir
+    from jaxlib.mlir.dialects import stablehlo
+
+    return stablehlo, mlir.make_ir_context()
+
+
+@pytest.mark.parametrize("release", [release for release in RELEASES if release != "1.20.0"])
+def test_jaxlib_reads_what_is_written(jaxlib: tuple[Any, Any], release: str) -> None:
+    read_by_jaxlib(jaxlib, PROGRAMS[RELEASES.index(release) :: 12], release)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", [release for release in RELEASES if release != "1.20.0"])
+def test_jaxlib_reads_all_that_is_written(jaxlib: tuple[Any, Any], release: str) -> None:
+    read_by_jaxlib(jaxlib, PROGRAMS, release)
+
+
+def read_by_jaxlib(jaxlib: tuple[Any, Any], programs: Sequence[Program], release: str) -> None:
+    stablehlo, context = jaxlib
+    for program in programs:
+        artifact = write_portable_artifact(parse_text(program.text), release)
+        with context:
+            read = str(stablehlo.deserialize_portable_artifact(context, artifact))
+        assert normal(parse_text(read)) == normal(parse_bytecode(artifact)), program.name
+
+
+def test_jaxlib_writes_the_same_program(jaxlib: tuple[Any, Any]) -> None:
+    stablehlo, context = jaxlib
+    count = 0
+    for program in PROGRAMS:
+        if "chlo." in program.text:
+            continue
+        count += 1
+        with context:
+            theirs = stablehlo.serialize_portable_artifact_str(program.text, "1.17.0")
+        ours = write_portable_artifact(parse_text(program.text), "1.17.0")
+        assert tree(parse_bytecode(ours)) == tree(parse_bytecode(theirs)), program.name
+        assert len(ours) < 1.3 * len(theirs)
+    assert count > 50

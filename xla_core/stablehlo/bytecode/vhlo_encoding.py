@@ -1,0 +1,383 @@
+"""Attributes, types and locations as the dialects vhlo and builtin encode them: the inverse of their readers.
+
+Source: openxla/stablehlo, stablehlo/dialect/VhloBytecode.cpp; llvm-project, BuiltinDialectBytecode.td.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import SourceLocation, UnimplementedError
+from xla_core.stablehlo.attribute_text import attribute_text
+from xla_core.stablehlo.attributes import (
+    AxisRef,
+    DenseArray,
+    DenseElements,
+    EnumAttribute,
+    Mesh,
+    OpaqueAttribute,
+    OutputOperandAlias,
+    ReplicaGroupMeshAxes,
+    ResultAccuracy,
+    SymbolRef,
+    TypedFloat,
+    TypedInt,
+    TypeExtensions,
+    Unit,
+)
+from xla_core.stablehlo.bytecode.output import Entries, Strings, signed, varint
+from xla_core.stablehlo.bytecode.vhlo_dialect import ENUM_CODES, SCALARS
+from xla_core.stablehlo.dialect_attributes import ENUMS
+from xla_core.stablehlo.ir import (
+    FunctionType,
+    OpaqueType,
+    QuantizedType,
+    ScalarType,
+    TensorType,
+    TokenType,
+    TupleType,
+    Type,
+)
+from xla_core.stablehlo.types import DTYPES, integer_format
+from xla_core.stablehlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version, VersionError
+
+__all__ = ["Encoder"]
+
+_DYNAMIC = -(1 << 63)
+_SCALAR_CODES = {name: code for code, name in SCALARS.items()}
+_API_VERSION = 5
+_LARGE = 256
+_MLIR_TYPES = (TensorType, TokenType, TupleType, FunctionType, OpaqueType, ScalarType)
+_ACCURACY, _MESHES = Version(1, 9), Version(1, 16)
+_BUFFER = re.compile(r"memref<((?:\d+x)*)([^<>,]+(?:<[^<>]*>)?)>\Z").match
+
+
+class Encoder:
+    """The attributes, types and locations of one file for a release of StableHLO."""
+
+    def __init__(self, version: Version) -> None:
+        self.version = version
+        self.strings = Strings()
+        self.attributes = Entries()
+        self.types = Entries()
+        self.dialects: dict[str, int] = {}
+        self._types: dict[Any, int] = {}
+        self._locations: dict[SourceLocation, int] = {}
+        self.vhlo = self.dialect("vhlo")
+        self.builtin = self.dialect("builtin")
+
+    def dialect(self, name: str) -> int:
+        """The number of a dialect."""
+        return self.dialects.setdefault(name, len(self.dialects))
+
+    def require(self, what: str, needed: Version) -> None:
+        """Raises VersionError where the release is older than what something needs."""
+        if self.version < needed:
+            raise VersionError(what, needed, self.version)
+
+    # Attributes
+
+    def attribute(self, value: Any) -> int:
+        """The number of an attribute of VHLO."""
+        encode = _ENCODERS.get(value.__class__)
+        if encode is None:
+            return self._foreign(value)
+        return encode(self, value)
+
+    def _own(self, code: int, *parts: bytes) -> int:
+        return self.attributes.number(self.vhlo, varint(code) + b"".join(parts))
+
+    def _list(self, numbers: Iterable[int]) -> bytes:
+        found = [varint(number) for number in numbers]
+        return varint(len(found)) + b"".join(found)
+
+    def _foreign(self, value: Any) -> int:
+        """An attribute of another dialect, as its text."""
+        if isinstance(value, _MLIR_TYPES):
+            return self._own(17, varint(self.type(value)))
+        if isinstance(value, Unit):
+            return self.attributes.number(self.builtin, varint(7))
+        text = attribute_text(value)
+        match = re.match(r"#([a-z_]+)[.<]", text)
+        if match is None or match[1] in ("stablehlo", "chlo"):
+            raise UnimplementedError(f"the attribute {text[:80]} has no form in portable artifacts")
+        self.require(f"the attribute {text[:80]} of another dialect", MIXED_DIALECTS)
+        encoding = text.encode("utf-8", "surrogateescape") + b"\0"
+        return self.attributes.number(self.dialect(match[1]), encoding, is_custom=False)
+
+    def boolean(self, value: bool) -> int:
+        return self._own(2, varint(value))
+
+    def string(self, value: str) -> int:
+        return self._own(14, varint(self.strings.number(str(value))))
+
+    def integer(self, value: int) -> int:
+        element = value.type if isinstance(value, TypedInt) else "i64"
+        return self._own(9, varint(self.type(ScalarType(element))), _integer_bits(int(value), element))
+
+    def floating(self, value: float) -> int:
+        element = value.type if isinstance(value, TypedFloat) else "f64"
+        return self._own(8, varint(self.type(ScalarType(element))), _float_bits(value, element))
+
+    def array(self, value: Sequence[Any]) -> int:
+        return self._own(1, self._list([self.attribute(item) for item in value]))
+
+    def dense_array(self, value: DenseArray) -> int:
+        data = np.array(value, DTYPES[value.element])
+        return self.tensor(DenseElements(TensorType(data.shape, value.element), data))
+
+    def dictionary(self, value: dict[str, Any]) -> int:
+        numbers = [number for k in sorted(value) for number in (self.string(k), self.attribute(value[k]))]
+        return self._own(6, varint(len(value)), *map(varint, numbers))
+
+    def enum(self, value: EnumAttribute) -> int:
+        case = ENUMS[value.kind].index(str(value))
+        if value.kind == "custom_call_api_version":
+            return self._own(_API_VERSION, varint(case))
+        code, first = ENUM_CODES[value.kind]
+        return self._own(code, varint(case + first))
+
+    def tensor(self, value: DenseElements) -> int:
+        """The elements' bytes, shared with the array where it is large; booleans are packed eight to a byte."""
+        head = varint(15) + varint(self.type(value.type))
+        data = value.data
+        if value.type.element == "i1":
+            if data.ndim == 0 and value.size > 1:
+                return self.attributes.number(self.vhlo, head + varint(1) + (b"\xff" if data else b"\0"))
+            raw = np.packbits(value.array.reshape(-1), bitorder="little").tobytes()
+            return self.attributes.number(self.vhlo, head + varint(len(raw)) + raw)
+        head += varint(data.nbytes)
+        if data.nbytes <= _LARGE:
+            return self.attributes.number(self.vhlo, head + data.tobytes())
+        contiguous = np.ascontiguousarray(data)
+        return self.attributes.add(self.vhlo, [head, contiguous.reshape(-1).view(np.uint8).data])
+
+    def alias(self, value: OutputOperandAlias) -> int:
+        parts = value.output_tuple_indices, (value.operand_index,), value.operand_tuple_indices
+        lists = [b"".join(map(signed, part)) for part in parts]
+        return self._own(10, varint(len(parts[0])), lists[0], lists[1], varint(len(parts[2])), lists[2])
+
+    def accuracy(self, value: ResultAccuracy) -> int:
+        self.require("result_accuracy", _ACCURACY)
+        mode = varint(self.enum(EnumAttribute(value.mode, "result_accuracy_mode")))
+        tolerances = _float_bits(value.atol, "f64"), _float_bits(value.rtol, "f64")
+        return self._own(20, *tolerances, signed(value.ulps), mode)
+
+    def extensions(self, value: TypeExtensions) -> int:
+        bounds = [signed(_DYNAMIC if bound is None else bound) for bound in value.bounds]
+        return self._own(18, varint(len(bounds)), *bounds)
+
+    def axis(self, value: AxisRef) -> int:
+        name = varint(self.string(value.name))
+        if value.size is None:
+            return self._own(22, name, varint(0))
+        sub_axis = self._own(21, signed(value.pre_size or 1), signed(value.size))
+        return self._own(22, name, varint(1), varint(sub_axis))
+
+    def mesh_groups(self, value: ReplicaGroupMeshAxes) -> int:
+        self.require("replica groups by the axes of a mesh", _MESHES)
+        mesh = self.mesh(value.mesh) if isinstance(value.mesh, Mesh) else self.string(value.mesh)
+        return self._own(23, varint(mesh), varint(self.array(value.axes)))
+
+    def mesh(self, value: Mesh) -> int:
+        self.require("a mesh", _MESHES)
+        axes = [self._own(24, varint(self.string(name)), signed(size)) for name, size in value.axes]
+        devices = varint(0) if value.device_ids is None else varint(self.tensor(value.device_ids) << 1 | 1)
+        return self._own(25, varint(self._own(1, self._list(axes))), devices)
+
+    # Attributes of the dialect builtin
+
+    def builtin_string(self, value: str) -> int:
+        return self.attributes.number(self.builtin, varint(2) + varint(self.strings.number(value)))
+
+    def builtin_dictionary(self, numbers: dict[str, int]) -> int:
+        """A dictionary of attributes that have their numbers already."""
+        pairs = [number for name in sorted(numbers) for number in (self.builtin_string(name), numbers[name])]
+        return self.attributes.number(self.builtin, varint(1) + varint(len(numbers)) + b"".join(map(varint, pairs)))
+
+    def builtin_attribute(self, value: Any) -> int:
+        """An attribute as the builtin dialect has it: a module's."""
+        if isinstance(value, bool):
+            return self._builtin(8, varint(self.builtin_type("i1")), _integer_bits(value, "i1"))
+        if isinstance(value, int):
+            element = value.type if isinstance(value, TypedInt) else "i64"
+            return self._builtin(8, varint(self.builtin_type(element)), _integer_bits(int(value), element))
+        if isinstance(value, float):
+            element = value.type if isinstance(value, TypedFloat) else "f64"
+            return self._builtin(9, varint(self.builtin_type(element)), _float_bits(value, element))
+        if isinstance(value, dict):
+            return self.builtin_dictionary({name: self.builtin_attribute(item) for name, item in value.items()})
+        if type(value) is str:
+            return self.builtin_string(value)
+        if type(value) is tuple:
+            return self._builtin(0, self._list([self.builtin_attribute(item) for item in value]))
+        if isinstance(value, Unit):
+            return self._builtin(7)
+        text = attribute_text(value)
+        match = re.match(r"#([a-z_]+)[.<]", text)
+        encoding = text.encode("utf-8", "surrogateescape") + b"\0"
+        dialect = self.builtin if match is None else self.dialect(match[1])
+        if isinstance(value, OpaqueAttribute) and match is not None:
+            self.require(f"the attribute {text[:80]} of another dialect", MIXED_DIALECTS)
+        return self.attributes.number(dialect, encoding, is_custom=False)
+
+    def _builtin(self, code: int, *parts: bytes) -> int:
+        return self.attributes.number(self.builtin, varint(code) + b"".join(parts))
+
+    def builtin_type(self, element: str) -> int:
+        """A scalar type of the dialect builtin, as its text."""
+        return self.types.number(self.builtin, element.encode() + b"\0", is_custom=False)
+
+    # Locations
+
+    def location(self, location: SourceLocation | None) -> int:
+        """`loc("name"("file":line:column))`."""
+        if location is None or not (location.file or location.line or location.name):
+            return self._builtin(15)
+        found = self._locations.get(location)
+        if found is None:
+            place = self._builtin(15)
+            if location.file or location.line:
+                file = varint(self.builtin_string(location.file))
+                place = self._builtin(11, file, varint(location.line), varint(location.column))
+            if location.name:
+                place = self._builtin(14, varint(self.builtin_string(location.name)), varint(place))
+            found = self._locations[location] = place
+        return found
+
+    # Types
+
+    def type(self, type: Type | QuantizedType) -> int:
+        """The number of a type of VHLO."""
+        key = (type.__class__, type)
+        found = self._types.get(key)
+        if found is None:
+            found = self._types[key] = self.types.number(self.vhlo, self._type(type))
+        return found
+
+    def _type(self, type: Type | QuantizedType) -> bytes:
+        if isinstance(type, TensorType):
+            return self._tensor_type(type)
+        if isinstance(type, ScalarType):
+            return self._scalar(str(type))
+        if isinstance(type, QuantizedType):
+            return self._quantized(type)
+        if isinstance(type, TokenType):
+            return varint(22)
+        if isinstance(type, TupleType):
+            return varint(23) + self._list(map(self.type, type.elements))
+        if isinstance(type, FunctionType):
+            inputs, results = ([self.type(t) for t in types] for types in (type.inputs, type.results))
+            return varint(8) + self._list(inputs) + self._list(results)
+        return self._opaque(type)
+
+    def _scalar(self, name: str) -> bytes:
+        if name in TYPE_VERSIONS:
+            self.require(f"the type {name}", TYPE_VERSIONS[name])
+        if name.startswith("complex<"):
+            return varint(1) + varint(self.type(ScalarType(name[len("complex<") : -1])))
+        code = _SCALAR_CODES.get(name)
+        if code is None:
+            raise UnimplementedError(f"the type {name} has no form in portable artifacts")
+        return varint(code)
+
+    def _tensor_type(self, type: TensorType) -> bytes:
+        element = type.element
+        if isinstance(element, str) and element.startswith("!"):
+            inner = self.type(TokenType() if element == "!stablehlo.token" else OpaqueType(element))
+        else:
+            inner = self.type(ScalarType(element) if isinstance(element, str) else element)
+        head = varint(20)
+        if type.bounds:
+            head = varint(21) + varint(self.extensions(TypeExtensions(type.bounds)))
+        elif type.encoding is not None:
+            head = varint(21) + varint(self.attribute(type.encoding))
+        return head + self._dims(type.shape) + varint(inner)
+
+    def _dims(self, shape: Sequence[int]) -> bytes:
+        return varint(len(shape)) + b"".join([signed(_DYNAMIC if size < 0 else size) for size in shape])
+
+    def _quantized(self, type: QuantizedType) -> bytes:
+        kind, width = integer_format(type.storage) or ("", 0)
+        if type.storage[:1] == "u" and not kind:  # u8: how the text says that i8 holds no sign
+            kind, width = "u", int(type.storage[1:])
+        if not kind or type.block_sizes:
+            raise UnimplementedError(f"the type {TensorType((), type)} has no form in portable artifacts")
+        is_signed = kind == "i"
+        low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
+        bounds = signed(low if type.storage_min is None else type.storage_min)
+        bounds += signed(high if type.storage_max is None else type.storage_max)
+        storage = self.type(ScalarType(f"i{width}" if kind == "u" else type.storage))
+        head = varint(int(is_signed)) + varint(storage) + varint(self.type(ScalarType(type.expressed)))
+        if type.axis is None:
+            return varint(24) + head + _float_bits(type.scales[0], "f64") + signed(type.zero_points[0]) + bounds
+        self.require("a type that is quantized per axis", TYPE_VERSIONS["quantized per axis"])
+        scales = varint(len(type.scales)) + b"".join([_float_bits(scale, "f64") for scale in type.scales])
+        zeros = varint(len(type.zero_points)) + b"".join(map(signed, type.zero_points))
+        return varint(30) + head + varint(type.axis) + bounds + scales + zeros
+
+    def _opaque(self, type: OpaqueType) -> bytes:
+        text = type.text
+        if text.startswith("!stablehlo.future<"):
+            self.require("the type !stablehlo.future", TYPE_VERSIONS["!stablehlo.future"])
+            return varint(42) + self._list(map(self.type, type.elements))
+        if text.startswith("tensor<*x"):
+            return varint(25) + varint(self.type(ScalarType(text[len("tensor<*x") : -1])))
+        if text == "!shape.witness":
+            return varint(26)
+        if (match := _BUFFER(text)) is not None:
+            self.require("the type memref", TYPE_VERSIONS["memref"])
+            return (
+                varint(41)
+                + self._dims(list(map(int, match[1].split("x")[:-1])))
+                + varint(self.type(ScalarType(match[2])))
+            )
+        raise UnimplementedError(f"the type {text[:80]} has no form in portable artifacts")
+
+
+def _integer_bits(value: int, element: str) -> bytes:
+    """The bits of an integer of a known width."""
+    _, width = integer_format(element) or ("i", 64)
+    bits = value & ((1 << width) - 1)
+    if width <= 8:
+        return bytes([bits])
+    if width > 64:
+        raise UnimplementedError(f"an integer of the type {element} has no form in portable artifacts")
+    return signed(bits)
+
+
+def _float_bits(value: float, element: str) -> bytes:
+    if element == "f64":
+        return signed(int.from_bytes(struct.pack("<d", value), "little"))
+    data = np.array(float(value)).astype(DTYPES[element])
+    bits = int.from_bytes(data.tobytes(), "little")
+    return bytes([bits]) if data.dtype.itemsize == 1 else signed(bits)
+
+
+_ENCODERS: dict[type, Callable[[Encoder, Any], int]] = {
+    AxisRef: Encoder.axis,
+    DenseArray: Encoder.dense_array,
+    DenseElements: Encoder.tensor,
+    EnumAttribute: Encoder.enum,
+    Mesh: Encoder.mesh,
+    OutputOperandAlias: Encoder.alias,
+    ReplicaGroupMeshAxes: Encoder.mesh_groups,
+    ResultAccuracy: Encoder.accuracy,
+    TypeExtensions: Encoder.extensions,
+    TypedFloat: Encoder.floating,
+    TypedInt: Encoder.integer,
+    bool: Encoder.boolean,
+    dict: Encoder.dictionary,
+    float: Encoder.floating,
+    int: Encoder.integer,
+    list: Encoder.array,
+    str: Encoder.string,
+    SymbolRef: Encoder.string,
+    tuple: Encoder.array,
+}
+"""How the values of attributes are encoded, by their class."""

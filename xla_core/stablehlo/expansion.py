@@ -1,0 +1,216 @@
+"""Ops that a release of StableHLO lacks as ops that it has: CHLO's, `tan`, batching dimensions of gather and scatter.
+
+CHLO's ops are lowered to HLO one by one and raised again: what they mean is said once, in the op table. The rest is
+what StableHLO's own compatibility expander does (stablehlo/transforms/StablehloCompatibilityExpander.cpp).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.errors import UnimplementedError, XlaError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.module import HloModule
+from xla_core.stablehlo.compatibility import element_bits
+from xla_core.stablehlo.elementary_formulas import COMPLEX_FORMULAS, FORMULAS
+from xla_core.stablehlo.expressions import in_float32, wrap
+from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value
+from xla_core.stablehlo.lowering import LoweringContext, ModuleLowering, lower
+from xla_core.stablehlo.raising import from_hlo
+from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.versions import Version
+
+__all__ = ["expand"]
+
+_CHLO = "chlo."
+_TAN = Version(1, 4)
+_BATCHING = Version(1, 1)
+
+
+def expand(module: Module, version: Version) -> Module:
+    """The module with ops of the release alone, where these mean the same: itself, or a copy.
+
+    Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
+    """
+    if not any(_expansion(op, version) is not None for op in module.walk()):
+        return module
+    copier = _Copier(version)
+    functions = {name: copier.op(function) for name, function in module.functions.items()}
+    return dataclasses.replace(module, functions=functions)
+
+
+_Expansion = Callable[["_Copier", Op], list[Value]]
+
+
+def _expansion(op: Op, version: Version) -> _Expansion | None:
+    """What an op is rewritten by."""
+    if op.name.startswith(_CHLO):
+        return _Copier.chlo
+    if op.name == "stablehlo.tan" and version < _TAN:
+        return _Copier.tan
+    if op.name in _NUMBERS and version < _BATCHING:
+        numbers = op.attributes.get(_NUMBERS[op.name][0])
+        return _Copier.batching if getattr(numbers, _NUMBERS[op.name][1], ()) else None
+    return None
+
+
+_NUMBERS = {
+    "stablehlo.gather": ("dimension_numbers", "operand_batching_dims"),
+    "stablehlo.dynamic_gather": ("dimension_numbers", "operand_batching_dims"),
+    "stablehlo.scatter": ("scatter_dimension_numbers", "input_batching_dims"),
+}
+"""Ops with batching dimensions: where these are."""
+
+
+class _Copier:
+    """Copies ops, and writes others for those that have to be expanded."""
+
+    def __init__(self, version: Version) -> None:
+        self.version = version
+        self.values: dict[Value, Value] = {}
+        self.target: list[Op] = []
+        self.source: Op | None = None
+
+    def op(self, op: Op) -> Op:
+        """The op with all that is in it, over the copies of its operands."""
+        regions = [Region([self._block(block) for block in region.blocks]) for region in op.regions]
+        operands = [self.values.get(operand, operand) for operand in op.operands]
+        copy = Op(op.name, operands, [r.type for r in op.results], dict(op.attributes), regions, op._location)
+        for old, new in zip(op.results, copy.results, strict=True):
+            new.name = old.name
+            self.values[old] = new
+        return copy
+
+    def _block(self, block: Block) -> Block:
+        copy = Block([a.type for a in block.arguments])
+        copy._argument_locations = block._argument_locations
+        for old, new in zip(block.arguments, copy.arguments, strict=True):
+            new.name = old.name
+            self.values[old] = new
+        outer, self.target = self.target, copy.ops
+        for op in block.ops:
+            expansion = _expansion(op, self.version)
+            if expansion is None:
+                copy.ops.append(self.op(op))
+                continue
+            self.source = op
+            try:
+                self.values.update(zip(op.results, expansion(self, op), strict=True))
+            except XlaError as error:
+                error.op, error.location = error.op or op.name, op.location or error.location
+                raise
+        self.target = outer
+        return copy
+
+    def add(self, name: str, operands: list[Value], type: Type, **attributes: Any) -> Value:
+        """Appends an op of one result."""
+        op = Op(name, operands, [type], attributes, location=None if self.source is None else self.source._location)
+        self.target.append(op)
+        return op.results[0]
+
+    # Expansions
+
+    def tan(self, op: Op) -> list[Value]:
+        x, type = self.values.get(op.operands[0], op.operands[0]), op.results[0].type
+        sine, cosine = (self.add(f"stablehlo.{name}", [x], type) for name in ("sine", "cosine"))
+        return [self.add("stablehlo.divide", [sine, cosine], type)]
+
+    def chlo(self, op: Op) -> list[Value]:
+        """The op by itself, lowered and raised; what that makes may have to be expanded in its turn."""
+        name = op.name.removeprefix(_CHLO)
+        module = _formula(op, name) if name in FORMULAS else lower(_alone(op))
+        body = from_hlo(module).functions["main"].regions[0].block
+        if any(part.name == op.name for part in body.ops):
+            raise UnimplementedError(f"{op.name} has no form in StableHLO")
+        inner = _Copier(self.version)
+        operands = [self.values.get(operand, operand) for operand in op.operands]
+        inner.values.update(zip(body.arguments, operands, strict=True))
+        made = inner._block(_without_arguments(body)).ops
+        end = made.pop()
+        for part in made:
+            part.location = op._location
+        self.target += made
+        return end.operands
+
+    def batching(self, op: Op) -> list[Value]:
+        """Batching dimensions are indexed by an iota in front of the other indices."""
+        attribute, _ = _NUMBERS[op.name]
+        numbers, is_gather = op.attributes[attribute], attribute == "dimension_numbers"
+        place = 1 if is_gather else (len(op.operands) - 1) // 2
+        copy = self.op(op)
+        if is_gather:
+            batching, of_indices = numbers.operand_batching_dims, numbers.start_indices_batching_dims
+            changed = {
+                "collapsed_slice_dims": tuple(sorted((*numbers.collapsed_slice_dims, *batching))),
+                "operand_batching_dims": (),
+                "start_indices_batching_dims": (),
+                "start_index_map": (*batching, *numbers.start_index_map),
+            }
+        else:
+            batching, of_indices = numbers.input_batching_dims, numbers.scatter_indices_batching_dims
+            changed = {
+                "inserted_window_dims": tuple(sorted((*numbers.inserted_window_dims, *batching))),
+                "input_batching_dims": (),
+                "scatter_indices_batching_dims": (),
+                "scatter_dims_to_operand_dims": (*batching, *numbers.scatter_dims_to_operand_dims),
+            }
+        copy.operands[place] = self._with_iotas(copy.operands[place], numbers.index_vector_dim, of_indices)
+        copy.attributes[attribute] = dataclasses.replace(numbers, **changed)
+        copy.attributes.pop("indices_are_sorted", None)  # of the longer vectors nobody said so
+        self.target.append(copy)
+        return copy.results
+
+    def _with_iotas(self, indices: Value, vector: int, dims: tuple[int, ...]) -> Value:
+        type = indices.type
+        if not isinstance(type, TensorType) or DYNAMIC in type.shape or not isinstance(type.element, str):
+            raise UnimplementedError(f"batching dimensions over indices of type {type} have no form in StableHLO 1.0")
+        element = type.element
+        if element_bits(element) < 32:  # the size of a dimension may not fit
+            element = "i32"
+            indices = self.add("stablehlo.convert", [indices], TensorType(type.shape, element))
+        shape = type.shape
+        if vector == len(shape):
+            shape = (*shape, 1)
+            indices = self.add("stablehlo.reshape", [indices], TensorType(shape, element))
+        one = TensorType((*shape[:vector], 1, *shape[vector + 1 :]), element)
+        parts = [self.add("stablehlo.iota", [], one, iota_dimension=dim) for dim in dims]
+        size = shape[vector] + len(parts)
+        whole = TensorType((*shape[:vector], size, *shape[vector + 1 :]), element)
+        return self.add("stablehlo.concatenate", [*parts, indices], whole, dimension=vector)
+
+
+def _without_arguments(block: Block) -> Block:
+    """The ops of a block whose arguments stand for other values."""
+    inside = Block()
+    inside.ops = block.ops
+    return inside
+
+
+def _alone(op: Op) -> Module:
+    """A module of one op; an operand that is given twice is two arguments."""
+    body = Block([operand.type for operand in op.operands])
+    copy = Op(op.name, list(body.arguments), [r.type for r in op.results], dict(op.attributes), [], op._location)
+    copy.regions = op.regions  # which take nothing from outside
+    body.ops = [copy, Op("func.return", list(copy.results), ())]
+    types = FunctionType(tuple([o.type for o in op.operands]), tuple([r.type for r in op.results]))
+    function = Op("func.func", [], (), {"sym_name": "main", "function_type": types}, [Region([body])])
+    return Module(functions={"main": function})
+
+
+def _formula(op: Op, name: str) -> HloModule:
+    """A function that HLO has an op for, by its formula."""
+    module = HloModule(name)
+    lowering = ModuleLowering(Module(), module)
+    context = LoweringContext(lowering, module.add_computation(HloComputation("main"), entry=True))
+    shape = shape_of(op.operands[0].type)
+    (x,) = wrap(context, context.computation.parameter(0, shape))
+    if not shape.element_type.is_complex:
+        result = in_float32(FORMULAS[name], x)
+    elif name in COMPLEX_FORMULAS:
+        result = COMPLEX_FORMULAS[name](x)
+    else:
+        raise UnimplementedError(f"{op.name} of complex numbers has no form in StableHLO")
+    context.computation.set_root(result.node)
+    return module

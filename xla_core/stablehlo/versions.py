@@ -1,0 +1,74 @@
+"""Releases of StableHLO: what an op, a type or an attribute needs, and programs for a chosen release.
+
+Source: openxla/stablehlo, stablehlo/dialect/VhloDialect.td (the log of releases), Version.h, VhloOps.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+
+__all__ = ["CURRENT", "MINIMUM", "MIXED_DIALECTS", "TYPE_VERSIONS", "Version", "VersionError"]
+
+
+class Version(NamedTuple):
+    """A release of StableHLO."""
+
+    major: int
+    minor: int
+    patch: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+    @staticmethod
+    def parse(text: str | Version) -> Version:
+        """`1.17.0`. Raises InvalidArgumentError for anything else, and for releases that can't be written."""
+        if isinstance(text, Version):
+            return text
+        match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", text)
+        if match is None:
+            raise InvalidArgumentError(f"{text!r} is no version of StableHLO", hint="write it as 1.17.0")
+        version = Version(int(match[1]), int(match[2]), int(match[3]))
+        if not version >= MINIMUM or not (version.major, version.minor) <= (CURRENT.major, CURRENT.minor):
+            raise InvalidArgumentError(f"StableHLO {version} can't be written: {MINIMUM} to {CURRENT} can")
+        return version
+
+
+MINIMUM = Version(0, 9)
+CURRENT = Version(1, 20)
+
+MIXED_DIALECTS = Version(1, 11)
+"""From here on, portable artifacts may hold attributes and ops of other dialects."""
+
+TYPE_VERSIONS: dict[str, Version] = {
+    "f8E4M3FNUZ": Version(0, 10),
+    "f8E5M2FNUZ": Version(0, 10),
+    "f8E4M3B11FNUZ": Version(0, 11),
+    "quantized per axis": Version(0, 18),
+    "i2": Version(1, 2),
+    "ui2": Version(1, 2),
+    "none": Version(1, 6),
+    "tf32": Version(1, 6),
+    "f8E3M4": Version(1, 7),
+    "f8E4M3": Version(1, 7),
+    "f4E2M1FN": Version(1, 8),
+    "f6E2M3FN": Version(1, 8),
+    "f6E3M2FN": Version(1, 8),
+    "f8E8M0FNU": Version(1, 8),
+    "memref": Version(1, 13),
+    "!stablehlo.future": Version(1, 15),
+}
+"""Types that are not from the first release, by name."""
+
+
+class VersionError(UnimplementedError):
+    """A program needs a newer release of StableHLO than the one that it is written for."""
+
+    def __init__(self, what: str, needed: Version, target: Version) -> None:
+        super().__init__(
+            f"{what} needs StableHLO {needed}, but the program is written for {target}",
+            hint=f"write it for {needed} or later, if what reads it is new enough",
+        )
