@@ -174,6 +174,8 @@ def _rooted(
     if not op.attributes.get("has_dynamic_root"):
         return [(o,) for o in operands], {}
     *data, roots = operands
+    if len(data) == 1:
+        return [(data[0], roots)], {"has_dynamic_root": True}
     places = [ctx.add("slice", roots, slice=(SliceDimension(i, i + 1),)) for i in range(len(data))]
     return list(zip(data, places, strict=True)), {"has_dynamic_root": True}
 
