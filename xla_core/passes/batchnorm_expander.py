@@ -11,10 +11,11 @@ __all__ = ["BatchNormExpander"]
 
 
 class BatchNormExpander(OpExpander):
-    """Expands batch-norm-training, -inference and -grad. Sums are taken in the operand's type."""
+    """Expands batch-norm-training, -inference and -grad; in f32 at least."""
 
     name = "batchnorm-expander"
     opcodes = frozenset({"batch-norm-training", "batch-norm-inference", "batch-norm-grad"})
+    widens = True
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         parts = _Parts(instruction, b)

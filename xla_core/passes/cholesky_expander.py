@@ -44,6 +44,7 @@ class CholeskyExpander(OpExpander):
 
     name = "cholesky-expander"
     opcodes = frozenset({"cholesky"})
+    widens = True
 
     def matches(self, instruction: HloInstruction) -> bool:
         return instruction.shape.num_elements > 0

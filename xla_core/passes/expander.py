@@ -25,6 +25,8 @@ class OpExpander(HloPass):
     """
 
     opcodes: ClassVar[frozenset[str]]
+    widens: ClassVar[bool] = False
+    """Whether floats of fewer than 32 bits are expanded in f32 and rounded once, at the end."""
 
     def __init__(self, only: Callable[[HloInstruction], bool] | None = None) -> None:
         self._only = only
@@ -37,6 +39,12 @@ class OpExpander(HloPass):
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         """What stands for the instruction: instructions added by `b`, of a compatible shape."""
 
+    def expand_in_width(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        """`expand`, in f32 where the op is of narrow floats and the expander `widens`."""
+        if self.widens and _is_narrow(instruction):
+            return _expand_in_f32(self, instruction, b)
+        return self.expand(instruction, b)
+
     def run(self, module: HloModule) -> bool:
         changed = False
         for computation in module.post_order():
@@ -48,11 +56,31 @@ class OpExpander(HloPass):
                     continue
                 builder.source, builder.added = instruction, []
                 operands = list(instruction.operands)
-                replace(instruction, self.expand(instruction, builder))
+                replace(instruction, self.expand_in_width(instruction, builder))
                 for operand in operands:
                     remove_dead(operand)
                 changed = True
         return changed
+
+
+def _is_narrow(instruction: HloInstruction) -> bool:
+    types = [leaf.element_type for leaf in instruction.shape.leaves()]
+    return all(t.is_floating and t.bit_width < 32 for t in types)
+
+
+def _expand_in_f32(expander: OpExpander, instruction: HloInstruction, b: Builder) -> HloInstruction:
+    """The expansion of the same instruction in f32, converted back."""
+    wide = [o.shape.with_element_type(ElementType.F32) for o in instruction.operands]
+    leaves = [leaf.without_layout() for leaf in instruction.shape.leaves()]
+    shapes = [leaf.with_element_type(ElementType.F32) for leaf in leaves]
+    operands = [b.convert(o, shape) for o, shape in zip(instruction.operands, wide, strict=True)]
+    clone = b.clone(instruction, operands, shape=Shape.tuple(shapes) if instruction.shape.is_tuple else shapes[0])
+    expanded = expander.expand(clone, b)
+    remove_dead(clone)
+    if not instruction.shape.is_tuple:
+        return b.convert(expanded, leaves[0])
+    parts = [b.add("get-tuple-element", expanded, index=i) for i in range(len(leaves))]
+    return b.add("tuple", *(b.convert(part, leaf) for part, leaf in zip(parts, leaves, strict=True)))
 
 
 def module_of(instruction: HloInstruction) -> HloModule:

@@ -27,6 +27,7 @@ class TriangularSolveExpander(OpExpander):
 
     name = "triangular-solve-expander"
     opcodes = frozenset({"triangular-solve"})
+    widens = True
 
     def matches(self, instruction: HloInstruction) -> bool:
         return instruction.shape.num_elements > 0

@@ -241,3 +241,34 @@ def test_infeeds_are_each_devices_own() -> None:
         environment.infeed.append(np.asarray(np.float32(i + 1)))
     results = evaluate_replicas(build(root), [[], []], environments=environments)
     assert [float(r[0]) for r in results] == [1, 2]
+
+
+def test_sends_of_both_directions_on_one_channel_reach_their_targets() -> None:
+    """Whoever is first must not take its own message, nor one that is for another."""
+    pairs = {"frontend_attributes": (("_xla_send_recv_source_target_pairs", "{{0,1},{1,2},{2,0}}"),), "channel_id": 5}
+
+    def root(c: HloComputation) -> HloInstruction:
+        x = c.parameter(0, Shape(F32))
+        token = c.add("after-all")
+        sent = c.add("send-done", c.add("send", x, token, **pairs), **pairs)
+        shape = Shape.tuple([x.shape, Shape(ElementType.U32), Shape.token()])
+        received = c.add("recv-done", c.add("recv", sent, shape=shape, **pairs), **pairs)
+        return c.add("get-tuple-element", received, index=0)
+
+    for _ in range(20):
+        results = evaluate_replicas(build(root), [[np.float32(i)] for i in range(3)])
+        assert [float(r[0]) for r in results] == [2, 0, 1]
+
+
+def test_a_device_that_is_no_target_receives_zeros() -> None:
+    pairs = {"frontend_attributes": (("_xla_send_recv_source_target_pairs", "{{0,1}}"),), "channel_id": 5}
+
+    def root(c: HloComputation) -> HloInstruction:
+        x = c.parameter(0, Shape(F32))
+        sent = c.add("send-done", c.add("send", x, c.add("after-all"), **pairs), **pairs)
+        shape = Shape.tuple([x.shape, Shape(ElementType.U32), Shape.token()])
+        received = c.add("recv-done", c.add("recv", sent, shape=shape, **pairs), **pairs)
+        return c.add("get-tuple-element", received, index=0)
+
+    results = evaluate_replicas(build(root), [[np.float32(3)], [np.float32(4)]])
+    assert [float(r[0]) for r in results] == [0, 3]

@@ -477,6 +477,17 @@ def test_reduce_precision_is_rounding_to_the_format(exponent: int, mantissa: int
     np.testing.assert_array_equal(result[~near], expected[~near])
 
 
+@pytest.mark.parametrize("dtype", [ml_dtypes.float8_e5m2, ml_dtypes.float8_e4m3, ml_dtypes.float8_e3m4])
+def test_reduce_precision_of_small_floats(dtype: type) -> None:
+    x = np.arange(256, dtype=np.uint8).view(dtype)
+    wide = x.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        mantissa, exponent = np.frexp(wide)
+        expected = np.ldexp(np.round(mantissa * 4) / 4, exponent)  # one bit of mantissa: 0.10 or 0.11
+    result = run("reduce-precision", x, exponent_bits=8, mantissa_bits=1)
+    np.testing.assert_array_equal(result, expected.astype(dtype))
+
+
 def test_stochastic_convert() -> None:
     x = np.array([2.25, -2.25, 1e9, NAN, 3.0], np.float32)
     low = np.zeros(5, np.uint32)

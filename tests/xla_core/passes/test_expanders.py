@@ -231,7 +231,9 @@ def test_cumulative_windows(check_pass, opcode, size, backwards):
     np.testing.assert_allclose(result, expected[:, ::-1] if backwards else expected, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("opcode", "initial", "rewritten"), [("add", 2, False), ("multiply", 2, False), ("maximum", 2, True)])
+@pytest.mark.parametrize(
+    ("opcode", "initial", "rewritten"), [("add", 2, False), ("multiply", 2, False), ("maximum", 2, True)]
+)
 def test_cumulative_windows_whose_padding_counts(check_pass, opcode, initial, rewritten):
     """Every place of the padding is the initial value: twenty of them are not one."""
     combiner = ADD.replace("KIND", "s32").replace("add(", opcode + "(")
@@ -327,3 +329,37 @@ def test_index_vectors_become_scalars(check_pass):
       ROOT r = f32[4,6] dynamic-update-slice(x, a, i)"""
     module = check_pass(text, "dynamic-index-splitter")
     assert len(module.entry.root.operands) == 4
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f16", "f8e5m2", "f8e4m3fn"])
+@pytest.mark.parametrize("opcode", ["batch-norm-training", "batch-norm-inference", "triangular-solve", "cholesky"])
+def test_narrow_floats_are_expanded_in_f32_and_rounded_once(kind, opcode):
+    parameters = {
+        "batch-norm-training": ["[6,3]", "[3]", "[3]"],
+        "batch-norm-inference": ["[6,3]", "[3]", "[3]", "[3]", "[3]"],
+        "triangular-solve": ["[3,3]", "[3,2]"],
+        "cholesky": ["[3,3]"],
+    }[opcode]
+    names = "abcde"[: len(parameters)]
+    given = "".join(f"{n} = {kind}{s} parameter({i})\n" for i, (n, s) in enumerate(zip(names, parameters, strict=True)))
+    results, attributes = {
+        "batch-norm-training": (f"({kind}[6,3], {kind}[3], {kind}[3])", "epsilon=0.01, feature_index=1"),
+        "batch-norm-inference": (f"{kind}[6,3]", "epsilon=0.01, feature_index=1"),
+        "triangular-solve": (f"{kind}[3,2]", "left_side=true, lower=true, transpose_a=NO_TRANSPOSE"),
+        "cholesky": (f"{kind}[3,3]", "lower=true"),
+    }[opcode]
+    text = f"HloModule m\nENTRY e {{\n{given}ROOT r = {results} {opcode}({', '.join(names)}), {attributes}\n}}"
+    module = parse_hlo(text)
+    random = np.random.default_rng(3)
+    arrays = [random.uniform(0.25, 1, s.dimensions).astype(s.dtype) for s in module.parameter_shapes]
+    if opcode in ("triangular-solve", "cholesky"):
+        arrays[0] = (np.tril(arrays[0].astype(np.float32)) + np.tril(arrays[0].astype(np.float32), -1).T).astype(
+            arrays[0].dtype
+        ) + (2 * np.eye(3)).astype(arrays[0].dtype)
+    wide = evaluate(parse_hlo(text.replace(f"{kind}[", "f64[")), *(a.astype(np.float64) for a in arrays))
+    for name in ("batchnorm-expander", "cholesky-expander", "triangular-solve-expander"):
+        create_pass(name).run(module)
+    verify(module)
+    assert opcode not in all_opcodes(module)
+    for result, right in zip(evaluate(module, *arrays), wide, strict=True):
+        np.testing.assert_array_equal(result, right.astype(result.dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN
+from xla_core.hlo.environment import TOKEN, Environment
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.rules import attr, check, entry, normalize
 from xla_core.hlo.shape import Shape
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__: list[str] = []
+__all__ = ["SOURCE_TARGET_PAIRS"]
+
+SOURCE_TARGET_PAIRS = "_xla_send_recv_source_target_pairs"
+"""XLA's frontend attribute of send and recv, `{{0,1},{1,2}}`: each of the pairs is a channel of its own."""
 
 
 def _check_token(shape: Shape) -> None:
@@ -61,8 +65,12 @@ def _send_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 def _send(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     environment, channel = context.environment, instruction.attribute("channel_id") or 0
+    pairs = _source_target_pairs(instruction)
     if instruction.attribute("is_host_transfer"):
         environment.sent.setdefault(channel, []).append(values[0])
+    elif pairs:
+        for target in [target for source, target in pairs if source == _number(environment)]:
+            environment.rendezvous.send((channel, environment.device, _device(environment, target)), values[0])
     else:
         environment.rendezvous.send(channel, values[0])
     return values[0], np.zeros((), np.uint32), TOKEN
@@ -106,16 +114,47 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
     start = instruction.operand(0)
     start = start if start.opcode == "recv" else instruction
     channel = start.attribute("channel_id") or 0
+    shape = instruction.shape.tuple_shapes[0]
+    pairs = _source_target_pairs(start)
     if start.attribute("is_host_transfer"):
         waiting = environment.to_receive.get(channel)
         if not waiting:
             raise FailedPreconditionError(f"the host has put nothing into channel {channel}")
         value = waiting.popleft()
+    elif pairs:
+        sources = [source for source, target in pairs if target == _number(environment)]
+        if not sources:
+            return _zeros(shape), TOKEN
+        sender = _device(environment, sources[0])
+        value = environment.rendezvous.receive((channel, sender, environment.device), [sender])
     else:
         devices = [(r, p) for r in range(environment.num_replicas) for p in range(environment.num_partitions)]
         value = environment.rendezvous.receive(channel, [d for d in devices if d != environment.device])
-    _check_value(value, instruction.shape.tuple_shapes[0], f"channel {channel}")
+    _check_value(value, shape, f"channel {channel}")
     return value, TOKEN
+
+
+def _source_target_pairs(instruction: HloInstruction) -> list[tuple[int, int]]:
+    """Who sends to whom; empty where anyone may take what comes."""
+    text = dict(instruction.attribute("frontend_attributes") or ()).get(SOURCE_TARGET_PAIRS, "")
+    return [(int(source), int(target)) for source, target in re.findall(r"(\d+)\s*,\s*(\d+)", text)]
+
+
+def _number(environment: Environment) -> int:
+    """A device's number in pairs: its partition's where there are several, else its replica's."""
+    return environment.partition if environment.num_partitions > 1 else environment.replica
+
+
+def _device(environment: Environment, number: int) -> tuple[int, int]:
+    """The (replica, partition) of a number in pairs, beside this device."""
+    return (environment.replica, number) if environment.num_partitions > 1 else (number, environment.partition)
+
+
+def _zeros(shape: Shape) -> Value:
+    """What a device gets to which nobody sends."""
+    if shape.is_tuple:
+        return tuple(_zeros(part) for part in shape.tuple_shapes)
+    return np.zeros(shape.dimensions, shape.dtype)
 
 
 def _check_value(value: Value, shape: Shape, what: str) -> None:

@@ -74,6 +74,8 @@ def _convolution(context: EvaluationContext, instruction: HloInstruction, values
     rhs = np.flip(rhs, tuple(2 + i for i, w in enumerate(window) if w.window_reversal))
     groups = feature_groups * batch_groups
     sizes = windowed(lhs.shape[2:], window)
+    if lhs.dtype.type(0) != 0:
+        lhs = widen(lhs)  # the type has no zero to pad with
     lhs = padded(lhs, lhs.dtype.type(0), (WindowDimension(), WindowDimension(), *window))
     batch, features = lhs.shape[0] // batch_groups, rhs.shape[1]
     spatial = lhs.shape[2:]

@@ -36,7 +36,7 @@ def use_expander(expander: OpExpander) -> None:
     """Makes the expansions of a pass decompositions."""
 
     def rule(i: HloInstruction, b: Builder) -> HloInstruction | None:
-        return expander.expand(i, b) if expander.matches(i) else None
+        return expander.expand_in_width(i, b) if expander.matches(i) else None
 
     expand: Rule = rule
     for opcode in expander.opcodes:

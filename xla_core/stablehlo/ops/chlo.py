@@ -17,7 +17,7 @@ from xla_core.stablehlo.compatibility import compatible_elements, fail, list_tex
 from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Values, define
 from xla_core.stablehlo.ops.common import elementwise, ints, same_type, tensor
 from xla_core.stablehlo.ops.data_movement import broadcast_in_dim
 from xla_core.stablehlo.type_constraints import (
@@ -274,10 +274,24 @@ def _broadcast_rule(
     return rule
 
 
+def _check_inner(op: ir.Op) -> None:
+    """The op that stands behind the broadcasts takes the operands' element types."""
+    name = op.name.removeprefix("chlo.broadcast_")
+    inner = next((OPS[n] for n in (f"chlo.{name}", f"stablehlo.{name}") if n in OPS), None)
+    for index, values in enumerate(inner.operands if inner is not None else ()):
+        if not values.types.accepts(op.operands[index].type):
+            fail(
+                op,
+                f"failed to legalize operation: operand #{index} must be {values.types}, but got "
+                f"'{op.operands[index].type}'",
+            )
+
+
 def _lower_broadcast(inner: Lower) -> Lower:
     """Broadcasts all operands to the result's shape, then lowers as the op without broadcasting."""
 
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+        _check_inner(op)
         types = [TensorType(o.shape.dimensions, "i1") for o in operands]
         dims = _broadcast_dimensions(op, types)
         shape = _broadcast_shape(op, types, dims)
