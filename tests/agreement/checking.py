@@ -28,20 +28,25 @@ import numpy as np
 import xla_core as xla
 from tests.agreement.bounds import Value
 from tests.agreement.generator import RandomProgram
+from tests.agreement.quantized import QuantizedProgram
 from tests.agreement.shrinking import shrink
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import HloModule
 
-__all__ = ["Difference", "check", "difference", "seeded"]
+__all__ = ["Difference", "Program", "check", "difference", "seeded"]
+
+Program = RandomProgram | QuantizedProgram
 
 MAX_STEPS = 2_000_000
 LEVELS = {"cpu": {"llvm_optimization_level": (2, 0, 0, 1, 0, 0)}}
 """Options of backends of which a program takes one value or another, by its seed."""
 
 
-def seeded(seed: int, size: int | None = None) -> RandomProgram:
+def seeded(seed: int, size: int | None = None) -> Program:
+    """A program of HLO; every twentieth one is of quantized StableHLO."""
     rng = random.Random(seed)
-    return RandomProgram(rng, size or rng.randint(5, 60))
+    size = size or rng.randint(5, 60)
+    return QuantizedProgram(rng, size) if seed % 20 == 19 else RandomProgram(rng, size)
 
 
 def compile_options(seed: int, backend: str) -> xla.CompileOptions:
@@ -93,7 +98,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(*array.shape, 1).view(np.uint8)
 
 
-def check(program: RandomProgram, client: Any, seed: int = 0) -> None:
+def check(program: Program, client: Any, seed: int = 0) -> None:
     """The program, printed and read again, compiled and run, gives what the evaluator gives, to within its bounds; its
     arguments stay as they were; a second run gives the same. Raises Difference.
     """
@@ -117,7 +122,7 @@ def check(program: RandomProgram, client: Any, seed: int = 0) -> None:
             assert (_bytes(first) == _bytes(second)).all(), f"result {index} of a second run is another"
 
 
-def smallest(program: RandomProgram, client: Any, seed: int, index: int) -> str:
+def smallest(program: Program, client: Any, seed: int, index: int) -> str:
     """The smallest program found whose result differs as that of this number does, and its arguments."""
     options = compile_options(seed, client.platform_name)
 
@@ -132,7 +137,7 @@ def smallest(program: RandomProgram, client: Any, seed: int, index: int) -> str:
     return _shown(*shrink(xla.parse(program.module.to_text()), program.arguments(seed), index, fails))
 
 
-def smallest_error(program: RandomProgram, client: Any, seed: int, message: str) -> str:
+def smallest_error(program: Program, client: Any, seed: int, message: str) -> str:
     """As `smallest`, of programs that don't compile or run, with one message."""
     options = compile_options(seed, client.platform_name)
 
@@ -190,7 +195,7 @@ class Task:
 
         return XlaCpu()
 
-    def program(self, seed: int) -> RandomProgram:
+    def program(self, seed: int) -> Program:
         if not self.oracle:
             return seeded(seed, self.size)
         from tests.agreement.xla_cpu import TYPES, WITHOUT

@@ -6,7 +6,7 @@ import math
 
 from tests.agreement.bounds import Value, epsilon, unit
 from tests.agreement.elementwise import ElementwiseSteps
-from tests.agreement.functions import COMPLEX, GUARDED_COMPLEX, ulps
+from tests.agreement.functions import COMPLEX, GUARDED_COMPLEX
 from xla_core.hlo import ElementType
 
 __all__ = ["ComplexSteps"]
@@ -59,7 +59,7 @@ class ComplexSteps(ElementwiseSteps):
         x = self.scaled(x, function.limit)
         reach = x.bound + x.error
         bound = function.bound(reach)
-        error = 1.5 * function.slope(reach) * x.error + ulps(x.type) * epsilon(x.type) * bound
+        error = 1.5 * function.slope(reach) * x.error + self.ulps(opcode, x.type) * epsilon(x.type) * bound
         self.keep(self.c.add(opcode, x.instruction), bound, error, None, rounded=True)
 
     def complex_guarded(self) -> None:
@@ -71,8 +71,8 @@ class ComplexSteps(ElementwiseSteps):
         real = self.guard(real, 1)
         imag = self.c.add("imag", x.instruction)
         safe = Value(self.c.add("complex", real.instruction, imag), real.bound, real.error, real.grid)
-        noise = ulps(x.type) * epsilon(x.type)
         opcode = self.rng.choice([*GUARDED_COMPLEX, "divide", "power"])
+        noise = self.ulps(opcode, x.type) * epsilon(x.type)
         if opcode == "divide":
             y = self.partner(x)
             bound = 2 * y.bound

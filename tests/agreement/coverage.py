@@ -9,9 +9,8 @@ import argparse
 import collections
 from collections.abc import Iterable
 
-from tests.agreement.checking import seeded
-from tests.agreement.generator import RandomProgram
-from xla_core.hlo import OPS, ElementType, HloInstruction, Shape
+from tests.agreement.checking import Program, seeded
+from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, Shape
 
 __all__ = ["EXCLUDED", "counted", "missing"]
 
@@ -32,19 +31,30 @@ EXCLUDED = {
 """Ops that no random program has, and why."""
 
 
-def counted(programs: Iterable[RandomProgram]) -> dict[str, collections.Counter[ElementType]]:
+def counted(programs: Iterable[Program]) -> dict[str, collections.Counter[ElementType]]:
     """In how many programs each op is, by the element types of its operands or result."""
     table: dict[str, collections.Counter[ElementType]] = {opcode: collections.Counter() for opcode in OPS}
     for program in programs:
         seen = {
             (instruction.opcode, element_type)
             for computation in program.module.post_order()
-            for instruction in computation.instructions
+            for instruction in _live(computation)
             for element_type in _types(instruction)
         }
         for opcode, element_type in seen:
             table[opcode][element_type] += 1
     return table
+
+
+def _live(computation: HloComputation) -> set[HloInstruction]:
+    """What the root needs: the rest is dropped before anything runs."""
+    live, stack = set[HloInstruction](), [computation.root]
+    while stack:
+        instruction = stack.pop()
+        if instruction not in live:
+            live.add(instruction)
+            stack.extend(instruction.operands)
+    return live
 
 
 def _types(instruction: HloInstruction) -> set[ElementType]:

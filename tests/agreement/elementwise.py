@@ -27,6 +27,9 @@ class ElementwiseSteps(Steps):
                 self.compare, self.logic, self.select, self.clamp, self.convert, self.convert,
                 self.reduce_precision, self.stochastic_convert, self.map]  # fmt: skip
 
+    def ulps(self, opcode: str, element_type: ElementType) -> float:
+        return ulps(opcode, element_type, self.strict)
+
     def floating(self, usual: bool = True) -> Value | None:
         return self.pick(lambda v: v.type.is_floating and v.type is not POWERS and (v.is_usual or not usual))
 
@@ -68,7 +71,7 @@ class ElementwiseSteps(Steps):
         x = self.scaled(x, min(function.limit, value_range(x.type)))
         reach = x.bound + x.error
         bound = function.bound(reach)
-        self.keep(self.c.add(opcode, x.instruction), bound, function.slope(reach) * x.error + ulps(x.type) * epsilon(x.type) * bound, None, rounded=True)  # fmt: skip
+        self.keep(self.c.add(opcode, x.instruction), bound, function.slope(reach) * x.error + self.ulps(opcode, x.type) * epsilon(x.type) * bound, None, rounded=True)  # fmt: skip
 
     def binary(self) -> None:
         x = self.floating(usual=False)
@@ -113,7 +116,7 @@ class ElementwiseSteps(Steps):
             return
         opcode = self.rng.choice([*GUARDED, "divide", "power", "atan2"])
         safe = self.guard(x, 2 if opcode == "acosh" else 1)
-        noise, c = ulps(x.type) * epsilon(x.type), self.c
+        noise, c = self.ulps(opcode, x.type) * epsilon(x.type), self.c
         if opcode == "divide":
             y = self.partner(x)
             error = y.error + y.bound * safe.error if y.error or safe.error else 0.0

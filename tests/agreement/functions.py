@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
+
+from xla_conformance.accuracy.bounds import bound
 
 from xla_core.hlo import ElementType
 
@@ -20,11 +23,15 @@ class Function:
     slope: Callable[[float], float]
 
 
-def ulps(element_type: ElementType) -> float:
-    """Units in the last place that an elementary function may be off."""
-    if element_type.is_complex:
-        return 8
-    return 4 if element_type.byte_width >= 4 else 1
+@functools.cache
+def ulps(opcode: str, element_type: ElementType, strict: bool) -> float:
+    """Units in the last place that an elementary function may be off, by the table of accuracy: on the average of the
+    evaluator and the emitter, so that twice as many lie between them; or, where not `strict`, of any backend.
+    """
+    group = "complex" if element_type.is_complex else "real"
+    columns = ("evaluator", "emitter") if strict else ("backend", "backend")
+    found = [bound(group, opcode, element_type.value, column) for column in columns]
+    return sum(4.0 if f is None else f for f in found) / 2
 
 
 def _one(b: float) -> float:

@@ -19,7 +19,7 @@ from tests.agreement.products import ProductSteps
 from tests.agreement.reductions import ReductionSteps
 from tests.agreement.steps import POWERS
 from tests.agreement.structure import StructureSteps
-from xla_core.hlo import ElementType, HloComputation, HloModule, InputOutputAlias, Layout, Shape
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, InputOutputAlias, Layout, Shape
 
 __all__ = ["RandomProgram"]
 
@@ -70,10 +70,13 @@ class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, I
             self.new_parameter()
         self.steps(size // 4 + 2 if large else size)
         self.results = self.outputs()
-        self.c.set_root(self.c.add("tuple", *(v.instruction for v in self.results)))
+        self.c.set_root(self.root())
         self.module.add_computation(self.c, entry=True)
-        if rng.random() < 0.2:
+        ending = rng.random()
+        if ending < 0.2:
             self.alias()
+        elif ending < 0.3:
+            self.fix_layouts()
 
     # -- parameters ----------------------------------------------------------------------------------------------------
 
@@ -126,8 +129,20 @@ class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, I
         unused = [v for v in self.values if not v.instruction.user_count][-8:]
         return unused or self.values[-1:]
 
+    def root(self) -> HloInstruction:
+        """The results as a tuple, with a tuple in it perhaps; or the only one as it is."""
+        parts = [v.instruction for v in self.results]
+        if len(parts) == 1 and self.rng.random() < 0.5:
+            return parts[0]
+        if len(parts) > 2 and self.rng.random() < 0.2:
+            return self.c.add("tuple", parts[0], self.c.add("tuple", *parts[1:-1]), parts[-1])
+        return self.c.add("tuple", *parts)
+
     def alias(self) -> None:
-        """Donates parameters to results of their shapes, and perhaps others to none."""
+        """Donates parameters to results of their shapes."""
+        root = self.c.root
+        if root.opcode != "tuple" or any(o.shape.is_tuple for o in root.operands):
+            return
         taken: set[int] = set()
         for index, result in enumerate(self.results):
             for number, parameter in enumerate(self.c.parameters):
@@ -137,7 +152,17 @@ class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, I
                     self.module.input_output_aliases.append(alias)
                     break
 
+    def fix_layouts(self) -> None:
+        """Arguments and results in memory orders that the program chooses."""
+        self.module.entry_layouts_fixed = True
+        for parameter in self.c.parameters:
+            parameter.shape = self.permuted(parameter.shape)
+        if self.c.root.opcode == "tuple":
+            self.c.root.shape = self.permuted(self.c.root.shape)
+
     def permuted(self, shape: Shape) -> Shape:
+        if shape.is_tuple:
+            return Shape.tuple([self.permuted(s) for s in shape.tuple_shapes])
         order = list(range(shape.rank))
         self.rng.shuffle(order)
         return shape.with_layout(Layout(tuple(order)))
