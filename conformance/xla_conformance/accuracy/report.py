@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_conformance.accuracy.frame import Measured, Row, Worst
+from xla_core.hlo import ElementType
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["from_json", "markdown", "print_rows", "to_json", "write_report"]
+__all__ = ["from_json", "markdown", "print_rows", "to_json", "worst_markdown", "write_report"]
 
-_SHOWN = 30
+_SHOWN = 30  # failures
+_COLUMNS = 5  # types side by side
 
 
 def figure(error: float) -> str:
@@ -38,25 +40,16 @@ def print_rows(console: Console, rows: Sequence[Row]) -> None:
     from rich.table import Table
 
     for subject, group, unit, some in _tables(rows):
-        types = _unique(r.element_type for r in some)
+        every = _types(some)
         title = f"{subject}: {group}, largest error in {unit}"
-        if len(types) <= 2:
-            table = Table("function", *(h for t in types for h in (t, "at")), title=title, box=None, pad_edge=False)
-        else:
-            table = Table("function", *types, title=title, box=None, pad_edge=False)
-        for function in _unique(r.function for r in some):
-            cells = {r.element_type: r for r in some if r.function == function}
-            shown: list[str] = []
-            for t in types:
-                row = cells.get(t)
-                shown.append(_cell(row) if row else "")
-                if len(types) <= 2:
-                    shown.append(
-                        escape(row.measured.worst.arguments) if row and row.measured and row.measured.worst else ""
-                    )
-            table.add_row(function, *shown)
-        console.print(table)
-        console.print()
+        for types in (every[i : i + _COLUMNS] for i in range(0, len(every), _COLUMNS)):
+            table = Table("function", *types, "largest at", title=title, box=None, pad_edge=False)
+            for function in _unique(r.function for r in some):
+                cells = {r.element_type: r for r in some if r.function == function}
+                shown = [_cell(cells[t]) if t in cells else "" for t in types]
+                table.add_row(function, *shown, escape(_largest_at([cells[t] for t in types if t in cells])))
+            console.print(table)
+            console.print()
     bad = [r for r in rows if not r.holds]
     for row in bad[:_SHOWN]:
         console.print(f"[red]{row.subject} {row.group} {row.function} {row.element_type}[/]: {escape(reason(row))}")
@@ -78,6 +71,17 @@ def _cell(row: Row) -> str:
     return text if row.holds else f"[red]{text}[/]"
 
 
+def _largest_at(rows: Sequence[Row]) -> str:
+    """The arguments of the largest error of some types."""
+    found = [(r.measured.error, r) for r in rows if r.measured is not None and r.measured.worst is not None]
+    if not found:
+        return ""
+    worst = max(found, key=lambda pair: pair[0])[1]
+    assert worst.measured is not None
+    assert worst.measured.worst is not None
+    return f"{worst.element_type}: {worst.measured.worst.arguments}"
+
+
 def reason(row: Row) -> str:
     """Why a row doesn't hold."""
     found = row.measured
@@ -93,6 +97,12 @@ def reason(row: Row) -> str:
 
 def _unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
+
+
+def _types(rows: Sequence[Row]) -> list[str]:
+    """The element types, in their usual order."""
+    order = {t.value: i for i, t in enumerate(ElementType)}
+    return sorted({r.element_type for r in rows}, key=lambda t: order.get(t, len(order)))
 
 
 def _tables(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
@@ -135,19 +145,24 @@ def _measured(data: dict[str, Any] | None) -> Measured | None:
 
 
 def write_report(rows: Sequence[Row], environment: dict[str, Any], directory: Path) -> list[Path]:
-    """Writes accuracy.json and accuracy.md."""
+    """Writes accuracy.json, a row a line, and accuracy.md."""
     directory.mkdir(parents=True, exist_ok=True)
     data, page = directory / "accuracy.json", directory / "accuracy.md"
-    data.write_text(json.dumps(to_json(rows, environment), indent=1) + "\n", encoding="utf-8")
-    text = "\n\n".join(f"## {s}: {g}\n\n{markdown(some)}" for s, g, _, some in _tables(rows))
-    page.write_text(f"# Accuracy\n\n{text}\n", encoding="utf-8")
+    content = to_json(rows, environment)
+    lines = ",\n".join(json.dumps(row) for row in content["rows"])
+    data.write_text(f'{{"environment": {json.dumps(environment)}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
+    parts = [
+        f"## {subject}: {group}\n\nLargest errors in {unit}.\n\n{markdown(some)}\n\n{worst_markdown(some)}"
+        for subject, group, unit, some in _tables(rows)
+    ]
+    page.write_text("\n\n".join(["# Accuracy", *parts]) + "\n", encoding="utf-8")
     return [data, page]
 
 
-def markdown(rows: Sequence[Row], *, where: bool = True) -> str:
+def markdown(rows: Sequence[Row]) -> str:
     """A Markdown table: a row a function, a column a type. Rows of several subjects stand as `evaluator / cpu`."""
     subjects = _unique(r.subject for r in rows)
-    types = _unique(r.element_type for r in rows)
+    types = _types(rows)
     by_key = {(r.function, r.element_type, r.subject): r for r in rows}
     lines = [["function", *types], ["---", *("---:" for _ in types)]]
     for function in _unique(r.function for r in rows):
@@ -158,6 +173,23 @@ def markdown(rows: Sequence[Row], *, where: bool = True) -> str:
             for t in types
         ]
         lines.append([f"`{function}`", *cells])
+    return _table(lines)
+
+
+def worst_markdown(rows: Sequence[Row]) -> str:
+    """A Markdown table: a row a check, with its largest error, where that is, and what came there."""
+    lines = [["function", "type", "bound", "error", "at", "got", "exact, rounded", "points"], ["---"] * 8]
+    for row in rows:
+        if row.measured is None or row.measured.worst is None:
+            continue
+        worst, limit = row.measured.worst, "" if row.bound is None else f"{row.bound:g}"
+        cells = (worst.arguments, worst.got, worst.expected)
+        shown = [f"`{row.function}`", row.element_type, limit, _markdown_cell(row), *cells, f"{row.measured.points:,}"]
+        lines.append([cell.replace("|", "\\|") for cell in shown])
+    return _table(lines)
+
+
+def _table(lines: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
