@@ -12,11 +12,11 @@ from xla_core.hlo import ElementType
 
 mpmath = pytest.importorskip("mpmath")
 
-from xla_conformance.accuracy import BackendSubject, Check, EvaluatorSubject, Subject, bound  # noqa: E402
-from xla_conformance.accuracy.complex_numbers import checks  # noqa: E402
-from xla_conformance.accuracy.complex_oracle import COMPLEX_FUNCTIONS, exact_value, ulp_error  # noqa: E402
-from xla_conformance.accuracy.complex_points import special_points  # noqa: E402
-from xla_conformance.accuracy.complex_specials import special_value  # noqa: E402
+from xla_conformance.accuracy import BackendSubject, Check, EvaluatorSubject, Subject, bound
+from xla_conformance.accuracy.complex_numbers import checks
+from xla_conformance.accuracy.complex_oracle import COMPLEX_FUNCTIONS, exact_value, ulp_error
+from xla_conformance.accuracy.complex_points import special_points
+from xla_conformance.accuracy.complex_specials import special_value
 
 CHECKS = checks()
 

@@ -18,6 +18,7 @@ from xla_core.hlo.ops import (
     reduction,
     sorting,
     structure,
+    tridiagonal,
     window,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "reduction",
     "sorting",
     "structure",
+    "tridiagonal",
     "window",
 ]

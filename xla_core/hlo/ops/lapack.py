@@ -1,7 +1,7 @@
 """What the LAPACK custom calls that JAX emits on CPUs mean (`lapack_spotrf_ffi` and so on), matrix by matrix, in numpy.
 
 Written from LAPACK's documentation of the routines; computed in float64 or complex128. Where a routine's result is not
-unique (signs of eigenvectors), any is right. Real Schur forms (sgees, dgees) have no definition here.
+unique (signs of eigenvectors), any is right.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from xla_core.hlo.backend_config import parse_backend_config
 from xla_core.hlo.ops.custom_calls import register_custom_call
+from xla_core.hlo.ops.schur import complex_schur, eigenvalues_of_blocks, real_schur
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
@@ -212,21 +213,23 @@ def _syevd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _svd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
-    mode, (m, n) = _flag(attributes, "mode"), a.shape
+    mode = _flag(attributes, "mode")
     try:
         u, values, vt = np.linalg.svd(a, full_matrices=mode != "S")
     except np.linalg.LinAlgError:
-        return a, np.zeros(min(m, n)), np.zeros((m, m)), np.zeros((n, n)), 1
-    return (a, values, u, vt, 0) if mode != "N" else (a, values, np.zeros((m, m)), np.zeros((n, n)), 0)
+        return a, 0, 0, 0, 1
+    return (a, values, u, vt, 0) if mode != "N" else (a, values, 0, 0, 0)
 
 
 def _geev(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
-    nothing = np.zeros(a.shape)
-    left = right = nothing
+    """A matrix that isn't finite is refused as jaxlib refuses it: info is -4."""
+    left = right = nothing = np.zeros(a.shape)
+    if not np.isfinite(a).all():
+        return *_split(a, nothing[0]), left, right, -4
     try:
         values, vectors = np.linalg.eig(a)
     except np.linalg.LinAlgError:
-        return _split(a, nothing[0]), left, right, 1
+        return *_split(a, nothing[0]), left, right, 1
     if _flag(attributes, "compute_right") == "V":
         right = vectors
     if _flag(attributes, "compute_left") == "V":
@@ -241,25 +244,12 @@ def _split(a: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _gees(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
-    """The complex Schur form, by shifted QR steps on the active corner."""
-    n = len(a)
-    z, end, steps = np.eye(n, dtype=a.dtype), n, 0
-    while end > 1 and steps < 100 * n:
-        small = np.finfo(np.float64).eps * (np.abs(a[end - 1, end - 1]) + np.abs(a[end - 2, end - 2]))
-        if np.linalg.norm(a[end - 1, : end - 1]) <= small:
-            a[end - 1, : end - 1] = 0
-            end -= 1
-            continue
-        corner = np.linalg.eigvals(a[end - 2 : end, end - 2 : end])
-        shift = corner[np.argmin(np.abs(corner - a[end - 1, end - 1]))]
-        if steps % 11 == 10:
-            shift += np.abs(a[end - 1, end - 2])  # out of a cycle
-        q, _ = np.linalg.qr(a[:end, :end] - shift * np.eye(end))
-        a[:end] = q.conj().T @ a[:end]
-        a[:, :end] = a[:, :end] @ q
-        z[:, :end] = z[:, :end] @ q
-        steps += 1
-    return np.triu(a), z, np.diagonal(a), 0, int(end > 1)
+    schur = complex_schur if a.dtype.kind == "c" else real_schur
+    if not np.all(np.isfinite(a)):
+        return a, a, *_split(a, np.diagonal(a)), 0, 1
+    t, z, converged = schur(a)
+    values = (np.diagonal(t),) if a.dtype.kind == "c" else eigenvalues_of_blocks(t)
+    return t, z, *values, 0, int(not converged)
 
 
 # -- the targets -------------------------------------------------------------------------------------------------------
@@ -279,7 +269,7 @@ _ROUTINES: Mapping[str, tuple[Routine, tuple[int, ...], str]] = {
     "gesdd": (_svd, (2,), "sdcz"),
     "gesvd": (_svd, (2,), "sdcz"),
     "geev": (_geev, (2,), "sdcz"),
-    "gees": (_gees, (2,), "cz"),
+    "gees": (_gees, (2,), "sdcz"),
     "gehrd": (_gehrd, (2,), "sdcz"),
     "sytrd": (_sytrd, (2,), "sd"),
     "hetrd": (_sytrd, (2,), "cz"),
