@@ -26,7 +26,13 @@ def conform(
         Path | None, typer.Option(metavar="DIR", help="Run StableHLO's own test files of this folder instead.")
     ] = None,
     evaluator: Annotated[
-        bool, typer.Option("--evaluator", help="With --stablehlo-tests: on the reference evaluator, on no backend.")
+        bool,
+        typer.Option(
+            "--evaluator", help="With --stablehlo-tests or --support-matrix: the reference evaluator, no backend."
+        ),
+    ] = False,
+    support_matrix: Annotated[
+        bool, typer.Option("--support-matrix", help="Run every op in every element type instead; -k is an op's name.")
     ] = False,
     workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
 ) -> None:
@@ -41,12 +47,17 @@ def conform(
         raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
     if stablehlo_tests is not None and not stablehlo_tests.is_dir():
         raise NotFoundError(f"{stablehlo_tests} is no folder of StableHLO's test files")
-    if evaluator and (stablehlo_tests is None or backend is not None):
+    if evaluator and ((stablehlo_tests is None and not support_matrix) or backend is not None):
         raise InvalidArgumentError(
-            "--evaluator goes with --stablehlo-tests, and not with --backend",
+            "--evaluator goes with --stablehlo-tests or --support-matrix, and not with --backend",
             hint="the suite's own tests compare a backend with the evaluator",
         )
+    if support_matrix and stablehlo_tests is not None:
+        raise InvalidArgumentError("--support-matrix and --stablehlo-tests are two runs", hint="give one of them")
     out = Console(highlight=False)
+    if support_matrix:
+        _support_matrix(out, "evaluator" if evaluator else _examine(backend)[0], expression, report)
+        return
     if evaluator:
         name, environment = None, _surroundings()
         out.print("[bold]the reference evaluator[/]")
@@ -61,6 +72,26 @@ def conform(
             out.print(str(path), markup=False, soft_wrap=True)
     if not run.conforms:
         raise typer.Exit(2 if run.problem else 1)
+
+
+def _support_matrix(out: Console, subject: str, expression: str, report: Path | None) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from xla_conformance.support import measure_support
+    from xla_conformance.support.report import print_matrix
+
+    columns = (TextColumn("{task.fields[op]:<32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bars:
+        task = bars.add_task("support", total=None, op="")
+        matrix = measure_support(
+            subject, expression, lambda done, total, op: bars.update(task, completed=done, total=total, op=op)
+        )
+    print_matrix(out, matrix)
+    if report is not None:
+        out.print(str(matrix.write(report)), markup=False, soft_wrap=True)
+    if not matrix.is_right:
+        raise typer.Exit(1)
 
 
 def _examine(backend: str | None) -> tuple[str, dict[str, Any]]:

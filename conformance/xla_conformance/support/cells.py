@@ -1,0 +1,182 @@
+"""One cell of the matrix: an op's example in one element type, on one subject."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import zlib
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+import xla_core as xla
+from xla_conformance.ops.inputs import moderate_array
+from xla_core import Client
+from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
+from xla_core.hlo import (
+    ElementType,
+    Environment,
+    HloModule,
+    Shape,
+    Tolerance,
+    compare_arrays,
+    evaluate,
+    evaluate_replicas,
+)
+from xla_core.stablehlo import OpExample, op_example
+
+__all__ = ["ANY", "ELEMENT_TYPES", "BackendSubject", "Cell", "CellState", "EvaluatorSubject", "Subject", "run_cell"]
+
+ANY = "any"
+"""The column of ops whose example has no element type to choose."""
+
+_QUANTIZED = {"q4": "i4", "q8": "i8", "qu8": "ui8", "q16": "i16", "q32": "i32"}
+
+ELEMENT_TYPES: dict[str, str] = {
+    **{t: t for t in ("i1", "i2", "i4", "i8", "i16", "i32", "i64", "ui2", "ui4", "ui8", "ui16", "ui32", "ui64")},
+    **{t: t for t in ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3FNUZ")},
+    **{t: t for t in ("f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU", "bf16", "f16", "f32", "f64")},
+    "c64": "complex<f32>",
+    "c128": "complex<f64>",
+    **{name: f"!quant.uniform<{storage}:f32, 5.000000e-01:1>" for name, storage in _QUANTIZED.items()},
+}
+"""Columns: their names, and the element types in MLIR's spelling. q8 is stored as i8, of scale 0.5 and zero point 1."""
+
+_TIMEOUT = 20.0  # of a collective
+
+
+class CellState(enum.Enum):
+    """INVALID: the specification has no such op. PASS: right. UNSUPPORTED: refused, with UNIMPLEMENTED. WRONG: another
+    result than the evaluator's. ERROR: any other error, or a crash.
+    """
+
+    INVALID = "invalid"
+    PASS = "pass"
+    UNSUPPORTED = "unsupported"
+    WRONG = "wrong"
+    ERROR = "error"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cell:
+    """What became of a run; `reason` is the first line of an error or a difference."""
+
+    state: CellState
+    reason: str = ""
+
+
+class Subject(Protocol):
+    """What runs the examples."""
+
+    def run(
+        self, module: HloModule, example: OpExample, rows: Sequence[Sequence[np.ndarray]]
+    ) -> list[list[np.ndarray]]:
+        """Results for each device, whose arguments are a row."""
+
+
+class EvaluatorSubject:
+    """The reference evaluator."""
+
+    def run(
+        self, module: HloModule, example: OpExample, rows: Sequence[Sequence[np.ndarray]]
+    ) -> list[list[np.ndarray]]:
+        surroundings = [Environment(infeed=deque(_feed(module, example))) for _ in rows]
+        if len(rows) == 1 and not example.infeed:
+            return [list(evaluate(module, *rows[0]))]
+        done = evaluate_replicas(module, rows, timeout=_TIMEOUT, environments=surroundings)
+        return [list(row) for row in done]
+
+
+class BackendSubject:
+    """A backend, by its client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def run(
+        self, module: HloModule, example: OpExample, rows: Sequence[Sequence[np.ndarray]]
+    ) -> list[list[np.ndarray]]:
+        client = self._client
+        if len(client.devices) < len(rows):
+            raise UnimplementedError(f"the backend has {len(client.devices)} of {len(rows)} devices")
+        executable = client.compile(module)
+        for value in _feed(module, example):
+            client.transfer_to_infeed(value)
+        if len(rows) == 1:
+            return [[np.asarray(r) for r in executable(*rows[0])]]
+        placed = [
+            [client.buffer_from_host(a, device=d) for a in row] for row, d in zip(rows, client.devices, strict=False)
+        ]
+        return [[np.asarray(r) for r in row] for row in executable.execute_sharded(placed)]
+
+
+def _feed(module: HloModule, example: OpExample) -> list[tuple[np.ndarray, ...]]:
+    """What the infeed gives: the example's results."""
+    return [tuple(_array(s, 99, example) for s in module.result_shape.leaves())] if example.infeed else []
+
+
+def run_cell(subject: Subject, name: str, column: str) -> Cell:
+    """Runs the example of op `name` in the element type of a column."""
+    example = op_example(name)
+    if ("$T" in example.text) == (column == ANY):
+        return Cell(CellState.INVALID)
+    element = "" if column == ANY else ELEMENT_TYPES[column]
+    if element and example.types and element not in example.types:
+        return Cell(CellState.INVALID)
+    if element == "f8E8M0FNU" and "$zero" in example.text:  # it has no zero
+        return Cell(CellState.INVALID)
+    try:
+        module = xla.parse(example.program(element or "f32"))
+    except InvalidArgumentError:
+        return Cell(CellState.INVALID)
+    except XlaError as error:
+        return _failed(error)
+    rows = [
+        [_array(s, r + 7 * i, example, i in example.positive) for i, s in enumerate(module.parameter_shapes)]
+        for r in range(example.replicas)
+    ]
+    try:
+        expected = EvaluatorSubject().run(module, example, rows)
+        results = expected if isinstance(subject, EvaluatorSubject) else subject.run(module.clone(), example, rows)
+    except Exception as error:  # whatever a backend raises is its answer
+        return _failed(error)
+    return _compared(module, example, results, expected)
+
+
+def _array(shape: Shape, number: int, example: OpExample, positive: bool = False) -> np.ndarray:
+    random = np.random.default_rng(zlib.crc32(f"{example.op} {number}".encode()))
+    return moderate_array(shape, random, positive=positive)
+
+
+def _compared(
+    module: HloModule, example: OpExample, results: list[list[np.ndarray]], expected: list[list[np.ndarray]]
+) -> Cell:
+    """Integers are equal; of floats, 4 ULP (1 of narrow ones), or 32 times the rounding of the largest element."""
+    shapes = list(module.result_shape.leaves())
+    for row, wanted in zip(results, expected, strict=True):
+        for actual, right, shape in zip(row, wanted, shapes, strict=True):
+            if actual.dtype != shape.dtype or actual.shape != right.shape:
+                return Cell(CellState.WRONG, f"gave {actual.dtype}{list(actual.shape)}, not {shape.without_layout()}")
+            if example.is_random:
+                continue
+            difference = compare_arrays(actual, right, _tolerance(shape.element_type))
+            if not difference.equal:
+                return Cell(CellState.WRONG, str(difference).splitlines()[0])
+    return Cell(CellState.PASS)
+
+
+def _tolerance(element: ElementType) -> Tolerance:
+    part = element.component
+    if not part.is_floating:
+        return Tolerance()
+    if part.bit_width <= 16:
+        return Tolerance(ulp=1)
+    return Tolerance(ulp=4, scaled=32 * float(np.finfo(part.dtype).eps))
+
+
+def _failed(error: Exception) -> Cell:
+    state = CellState.UNSUPPORTED if isinstance(error, UnimplementedError) else CellState.ERROR
+    message = error.message if isinstance(error, XlaError) else f"{type(error).__name__}: {error}"
+    return Cell(state, " ".join(message.split())[:300])
