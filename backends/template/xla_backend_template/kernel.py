@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from xla_core.backend import DeviceMemory, Kernel, Stream, from_device_layout, to_device_layout
 from xla_core.errors import InternalError
-from xla_core.hlo import EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
+from xla_core.hlo import Environment, EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
 from xla_core.runtime import HostStream
 from xla_core.schedule import LaunchDimensions, leaf_shapes
 from xla_core.target import array_size_bytes
@@ -30,7 +31,8 @@ class HloKernel(Kernel):
         self.computation = computation
         self.operand_shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
         self.result_shapes = leaf_shapes(instruction.shape)
-        self._context = EvaluationContext()  # keeps its plan of the computation
+        seed = zlib.crc32(instruction.name.encode())  # two kernels of random numbers must not draw the same
+        self._context = EvaluationContext(Environment(seed=seed, rng_state=seed))  # keeps its plan of the computation
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         if not isinstance(stream, HostStream):
