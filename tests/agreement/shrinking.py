@@ -26,8 +26,10 @@ def shrink(
     module = module.clone()
     module.input_output_aliases = []
     module.buffer_donors = []
-    root = module.entry.root
-    module.entry.set_root(module.entry.add("tuple", root.operand(result)))
+    module.entry_layouts_fixed = False
+    for parameter in module.entry.parameters:
+        parameter.shape = parameter.shape.without_layout()
+    module.entry.set_root(module.entry.add("tuple", _leaves(module.entry.root)[result]))
     state = _tidy(module, list(arguments))
     if not fails(*state, result):
         return module, list(arguments)
@@ -48,6 +50,12 @@ def shrink(
             if bypass is not None and fails(*bypass, result):
                 state, progress = bypass, True
     return state
+
+
+def _leaves(root: HloInstruction) -> list[HloInstruction]:
+    if root.opcode != "tuple":
+        return [root]
+    return [leaf for operand in root.operands for leaf in _leaves(operand)]
 
 
 def _sequential(module: HloModule) -> list[HloComputation]:
