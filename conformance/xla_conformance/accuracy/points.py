@@ -72,11 +72,10 @@ def one_operand(
     done = 0
     while done < count:
         size = min(block, count - done)
-        values = _mixture(random, dtype, size, ranges, near, angles=angles)
-        if done == 0:
-            values = np.concatenate([first, values])[: max(size, len(first))]
-        yield values
-        done += len(values)
+        start = first[:size] if done == 0 else first[:0]
+        rest = _mixture(random, dtype, size - len(start), ranges, near, angles=angles)
+        yield np.concatenate([start, rest])
+        done += size
 
 
 def _mixture(

@@ -15,7 +15,7 @@ from xla_conformance.accuracy.real_functions import FUNCTIONS, Function
 from xla_conformance.accuracy.subjects import Subject
 from xla_core.hlo import ElementType
 
-__all__ = ["TYPES", "checks"]
+__all__ = ["TYPES", "Total", "checks"]
 
 Array = np.ndarray
 TYPES = tuple(t for t in ElementType if t.is_floating)
@@ -33,7 +33,7 @@ def checks() -> list[Check]:
 
 def _check(function: Function, element_type: ElementType) -> Check:
     def measure(subject: Subject, points: int) -> Measured:
-        total = _Total(element_type)
+        total = Total(element_type)
         for operands, exact in _blocks(function, element_type, points):
             count = len(operands[0])
             size = min(_BLOCK, 1 << (count - 1).bit_length())
@@ -140,7 +140,7 @@ def _precise_block(function: Function, points: int) -> tuple[tuple[Array, ...], 
 # -- the largest error -------------------------------------------------------------------------------------------------
 
 
-class _Total:
+class Total:
     """The largest error so far, and where."""
 
     def __init__(self, element_type: ElementType) -> None:

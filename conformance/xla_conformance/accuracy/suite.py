@@ -14,7 +14,7 @@ from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedEr
 
 __all__ = ["GROUPS", "all_checks", "measure", "require_oracles", "select"]
 
-GROUPS = ("real", "complex_numbers", "sums", "fourier", "linear_algebra")
+GROUPS = ("real", "conversions", "complex_numbers", "sums", "fourier", "linear_algebra")
 """Modules of this package, each with `checks()`, in the report's order."""
 
 
