@@ -223,6 +223,7 @@ class Task:
 def _serve(task: Task, pipe: Connection) -> None:
     """A worker: seeds come in, outcomes go out."""
     client = task.client()
+    pipe.send(None)  # ready
     while (seed := pipe.recv()) is not None:
         pipe.send(task.run(client, seed))
 
@@ -237,6 +238,11 @@ def _drive(task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQ
             process = context.Process(target=_serve, args=(task, there), daemon=True)
             process.start()
             there.close()
+            try:
+                here.recv()
+            except EOFError:
+                done.put(None)
+                raise RuntimeError(f"a worker of {task} can't start: see above") from None
         try:
             here.send(seed)
             done.put(here.recv())
