@@ -8,26 +8,21 @@ specialized for the types and known values that they are called with.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.errors import InvalidArgumentError
 from xla_core.stablehlo import ir, op_table
-from xla_core.stablehlo.attributes import DenseElements, SymbolRef
+from xla_core.stablehlo.attributes import SymbolRef
 from xla_core.stablehlo.compatibility import compatible, merge
-from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.experimental_ops import static_op
 from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.known_values import ValueFolder, constant_like, known_value
 from xla_core.stablehlo.op_table import Trait
-from xla_core.stablehlo.type_constraints import Elements, elements_of
 
 __all__ = ["has_dynamic_types", "refine"]
 
-_MAX_KNOWN = 1024  # elements: shape arithmetic is on short vectors
-_MAX_KNOWN_FLOATS = 64
-_MAX_STEPS = 100_000  # of one op, its regions included
 _MAX_DEPTH = 100
 
 Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
@@ -113,6 +108,7 @@ class _Refiner:
         self.module = module
         self.functions: dict[str, ir.Op] = {}
         self._made: dict[Key, str] = {}
+        self.folder = ValueFolder()
         self._depth = 0
 
     # -- functions ---------------------------------------------------------------------------------------------------
@@ -132,7 +128,7 @@ class _Refiner:
             mine.name = theirs.name
             scope.values[theirs] = mine
             if value is not None:
-                constant = _constant(mine.type, value, old)
+                constant = constant_like(mine.type, value, old)
                 scope.ops.append(constant)
                 scope.values[theirs] = constant.results[0]
         new.argument_locations = list(block.argument_locations)
@@ -154,15 +150,15 @@ class _Refiner:
         name = str(op.attributes[attribute])
         if name not in self.module.functions:
             raise InvalidArgumentError(f"'{name}' does not reference a valid function", location=op.location)
-        callee = self.function(name, [v.type for v in operands], [_known(v) for v in operands])
+        callee = self.function(name, [v.type for v in operands], [known_value(v) for v in operands])
         returned = callee.regions[0].block.ops[-1].operands
         attributes = {**op.attributes, attribute: SymbolRef(str(callee.attributes["sym_name"]))}
         new = ir.Op(op.name, operands, [v.type for v in returned], attributes, [], op.location)
         scope.ops.append(new)
         for mine, theirs, inside in zip(new.results, op.results, returned, strict=True):
-            value = _known(inside)
+            value = known_value(inside)
             if value is not None:
-                constant = _constant(mine.type, value, op)
+                constant = constant_like(mine.type, value, op)
                 scope.ops.append(constant)
                 mine = constant.results[0]
             mine.name = theirs.name
@@ -188,12 +184,12 @@ class _Refiner:
             return
         meant = static_op(op, operands, self.module) if op.name == "stablehlo.custom_call" else None
         new = self.typed(op, operands, scope) if meant is None else self.typed(meant, meant.operands, scope)
-        values = _computed(new)
+        values = self.folder.computed(new)
         if values is None:
             scope.ops.append(new)
         for index, (mine, theirs) in enumerate(zip(new.results, op.results, strict=True)):
             if values is not None:
-                constant = _constant(mine.type, values[index], op)
+                constant = constant_like(mine.type, values[index], op)
                 scope.ops.append(constant)
                 mine = constant.results[0]
             mine.name = theirs.name
@@ -242,85 +238,15 @@ def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
     return inferred
 
 
-# -- known values ----------------------------------------------------------------------------------------------------
-
-
-def _constant(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
-    assert isinstance(type, TensorType)
-    elements = DenseElements(TensorType(value.shape, type.element), np.array(value))
-    return ir.Op("stablehlo.constant", [], [elements.type], {"value": elements}, [], like.location)
-
-
-def _known(value: ir.Value) -> np.ndarray | None:
-    """The elements of a constant, where they may say something of sizes."""
-    return constant_of(value) if _is_shape_like(value.type) else None
-
-
-def _is_shape_like(type: ir.Type) -> bool:
-    """Integers (or flags) few enough to be sizes, or a few floats, which some programs compute sizes with."""
-    if not isinstance(type, TensorType) or not type.is_static:
-        return False
-    count, elements = math.prod(type.shape), elements_of(type.element)
-    if elements & (Elements.INTEGER | Elements.INDEX | Elements.PRED):
-        return count <= _MAX_KNOWN
-    return count <= _MAX_KNOWN_FLOATS and bool(elements & Elements.FLOAT)
-
-
-def _computed(op: ir.Op) -> list[np.ndarray] | None:
-    """The values of an op's results, evaluated; None where they follow from what is not known, or it has effects."""
-    definition = op_table.OPS.get(op.name)
-    if definition is None or op.name == "stablehlo.constant" or not op.results or definition.lower is None:
-        return None
-    if not all(_is_shape_like(r.type) for r in op.results):
-        return None
-    if op.name == "stablehlo.get_dimension_size":
-        type = op.operands[0].type
-        size = type.shape[int(op.attributes["dimension"])] if isinstance(type, TensorType) else ir.DYNAMIC
-        return None if size == ir.DYNAMIC else [np.asarray(size, np.int32)]
-    needed = [*op.operands, *_captured(op)]
-    if not needed or any(_known(v) is None for v in needed):
-        return None
-    for nested in op.walk():
-        found = op_table.OPS.get(nested.name)
-        if found is None or found.traits & {Trait.SIDE_EFFECT, Trait.COLLECTIVE}:
-            return None
-    return None if Trait.TERMINATOR in definition.traits else _evaluate(op, needed)
-
-
-def _captured(op: ir.Op) -> list[ir.Value]:
-    """What the regions of an op take from outside of it."""
-    if not op.regions:
-        return []
-    nested = list(op.walk())[1:]
-    inside = {r for n in nested for r in n.results}
-    inside |= {a for n in (op, *nested) for region in n.regions for b in region.blocks for a in b.arguments}
-    return [v for n in nested for v in n.operands if v not in inside]
-
-
-def _evaluate(op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
-    from xla_core.hlo.evaluator import evaluate  # only programs with computed shapes need it
-    from xla_core.stablehlo.lowering import lower  # the lowering refines what it is given
-
-    sources = list(dict.fromkeys(v.owner for v in needed if isinstance(v.owner, ir.Op)))
-    block = ir.Block()
-    block.ops = [*sources, op, ir.Op("func.return", list(op.results), [])]
-    type = ir.FunctionType((), tuple(r.type for r in op.results))
-    function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
-    try:
-        return list(evaluate(lower(ir.Module("value", functions={"main": function})), max_steps=_MAX_STEPS))
-    except XlaError:
-        return None  # what can't be evaluated here is an error, with its place, where it is lowered
-
-
 def _holds(op: ir.Op, operands: Sequence[ir.Value]) -> bool:
     """Whether a shape assertion is known to hold. Raises InvalidArgumentError, with its message, where it fails."""
-    value = _known(operands[0])
+    value = known_value(operands[0])
     if value is None:
         return False
     if not value.all():
         message = str(op.attributes.get("error_message", "a shape assertion of the program fails"))
         for i, operand in enumerate(operands[1:]):
-            known = _known(operand)
+            known = known_value(operand)
             message = message.replace(f"{{{i}}}", "?" if known is None else str(known.item()))
         raise InvalidArgumentError(message, op=op.name, location=op.location)
     return True
