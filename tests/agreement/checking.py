@@ -225,7 +225,10 @@ def _serve(task: Task, pipe: Connection) -> None:
     client = task.client()
     pipe.send(None)  # ready
     while (seed := pipe.recv()) is not None:
-        pipe.send(task.run(client, seed))
+        try:
+            pipe.send(task.run(client, seed))
+        except Exception:  # of the generator itself
+            pipe.send(Outcome(seed, "fail", traceback.format_exc()[-500:]))
 
 
 def _drive(task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQueue[Outcome | None]) -> None:

@@ -160,6 +160,9 @@ class Steps:
         return Value(self.scalar(value, x.type), bound, 0.0, 0 if bound <= 1 else None)
 
     def neutral(self, opcode: str, element_type: ElementType) -> complex:
+        if element_type.is_complex and opcode in ("maximum", "minimum"):  # they compare the real parts first
+            end = float("-inf" if opcode == "maximum" else "inf")
+            return complex(end, end)
         value = identity_of(opcode, element_type)
         if np.isinf(value) and not has_infinity(element_type):
             return float(np.copysign(largest(element_type), value.real))
