@@ -30,6 +30,7 @@ __all__ = [
     "core_flags",
     "environment",
     "find_flags_with",
+    "misspelled_xla_flags",
     "plugin_flags",
     "register_flags",
     "unregister_flags",
@@ -125,6 +126,17 @@ def find_flags_with(finder: Callable[[], None]) -> None:
 def xla_flags() -> XlaFlags:
     """The known part of XLA_FLAGS."""
     return _xla_flags(environment().XLA_FLAGS)
+
+
+def misspelled_xla_flags() -> dict[str, str]:
+    """Flags of XLA_FLAGS that nobody here reads, but for which one that is read was probably meant: name -> that one.
+
+    XLA has many flags that are none of ours: a name far from ours may well be right.
+    """
+    known = list(XlaFlags.model_fields)
+    unread = [name for name in _split(environment().XLA_FLAGS, "XLA_FLAGS") if name not in known]
+    near = {name: difflib.get_close_matches(name, known, 1, cutoff=0.88) for name in unread}
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def core_flags() -> CoreFlags:

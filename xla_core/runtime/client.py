@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -52,13 +53,15 @@ class Client:
         name, spec = _choose(platform or config.environment().XLA_PLATFORM or None)
         self._spec = spec
         self.platform: Platform = _open(name, spec)
-        count = self.platform.visible_device_count()
+        with _driver(name):
+            count = self.platform.visible_device_count()
         if count < 1:
             raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
         self.launch_lock = threading.RLock()  # held while a sharded run is enqueued on all its devices
         self._sizes: dict[int, int] = {}
         self._device_shapes: dict[tuple[np.dtype, tuple[int, ...]], Shape] = {}
-        self.devices: tuple[Device, ...] = tuple(Device(self, self.platform, i, i) for i in range(count))
+        with _driver(name):
+            self.devices: tuple[Device, ...] = tuple(Device(self, self.platform, i, i) for i in range(count))
 
     @property
     def platform_name(self) -> str:
@@ -303,6 +306,20 @@ class Client:
 
 
 _READY = ready_event()
+
+
+@contextlib.contextmanager
+def _driver(name: str) -> Iterator[None]:
+    """What a driver raises while its devices are opened is an error of the backend that says so."""
+    try:
+        yield
+    except XlaError:
+        raise
+    except Exception as error:  # a vendor's driver may raise anything
+        raise UnavailableError(
+            f"backend {name!r} cannot open its devices: {type(error).__name__}: {error}",
+            hint="the driver raised this; `xla doctor` examines every backend",
+        ) from error
 
 
 def _literal(value: Any) -> Literal:

@@ -65,6 +65,8 @@ def entry_function(module: ir.Module, entry: str | None = None) -> ir.Op:
                 f"the module has no function @{entry}", hint=f"it has {', '.join('@' + n for n in module.functions)}"
             ) from None
     public = [f for f in module.functions.values() if f.attributes.get("sym_visibility", "public") != "private"]
+    if not module.functions:
+        raise InvalidArgumentError("the program is empty: it has no function", hint="it needs a function @main")
     if len(public) != 1:
         raise InvalidArgumentError(
             f"the module has no function @main and {len(public)} public functions",

@@ -214,6 +214,11 @@ class OpReader(DialectAttributeReader):
 
     def unknown_op(self, name: str, offset: int) -> XlaError:
         """The error for an op that isn't there, or isn't there in the pretty form."""
+        error = self._unknown_op(name, offset)
+        error.op = name  # not the op around it
+        return error
+
+    def _unknown_op(self, name: str, offset: int) -> XlaError:
         if name in FORMATS:
             return self.error(f"{name} has no pretty form", offset, hint=f'write the generic form: "{name}"(...)')
         hint = self.nearest(name, FORMATS if "." in name else BARE_NAMES)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from xla_core import Client
 from xla_core.backend import registry
+from xla_core.errors import UnavailableError
 
 TOY = "from toy_backend import xla_backend\n"
 LACKING = """\
@@ -172,3 +174,43 @@ def test_the_variable_that_chooses(
     examined = xla("doctor")
     assert examined.code == 1
     assert "XLA_PLATFORM asks for 'elsewhere'" in examined.out.splitlines()[-1]
+
+
+def test_what_a_driver_raises_is_an_error_of_its_backend(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, monkeypatch: pytest.MonkeyPatch, program: Any
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("bus error")
+
+    install("toy", "toy", TOY)
+    for method in ("visible_device_count", "create_executor"):
+        with monkeypatch.context() as patch:
+            patch.setattr(toy.ToyPlatform, method, fail)
+            with pytest.raises(
+                UnavailableError, match="backend 'toy' cannot open its devices: OSError: bus error"
+            ) as caught:
+                Client("toy")
+            assert isinstance(caught.value.__cause__, OSError)
+            run = xla("run", program, "-b", "toy")
+            assert run.code == 2
+            assert "Traceback" not in run.err
+            line = next(line for line in xla("backends").out.splitlines() if line.startswith("toy"))
+            assert "not available" in line
+
+
+def test_a_backend_without_devices_is_not_available(
+    xla: Callable[..., Any], install: Callable[..., None], toy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toy.ToyPlatform, "visible_device_count", lambda self: 0)
+    install("toy", "toy", TOY)
+    line = next(line for line in xla("backends").out.splitlines() if line.startswith("toy"))
+    assert "not available" in line
+    assert "finds no device" in line
+
+
+def test_a_misspelled_flag_of_xla_is_pointed_at(xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dum_to=x --xla_gpu_autotune_level=0 --xla_dump_hlo_as_proto")
+    examined = xla("doctor").out
+    assert "nobody here reads --xla_dum_to of XLA_FLAGS: did you mean --xla_dump_to?" in examined
+    assert "--xla_gpu_autotune_level of" not in examined
+    assert "--xla_dump_hlo_as_proto of" not in examined

@@ -191,3 +191,10 @@ def test_every_truncation_is_an_error_or_a_module() -> None:
             parse_text(PROGRAM[:end])
         except XlaError:
             refusal(PROGRAM[:end])
+
+
+def test_an_unknown_op_is_the_op_of_its_error() -> None:
+    with pytest.raises(XlaError, match=r"unknown op 'stablehlo\.tahn'") as caught:
+        parse_text("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %y = stablehlo.tahn %x : tensor<f32>\n}")
+    assert "[op:" not in str(caught.value)
+    assert "stablehlo.tanh" in str(caught.value.hint)

@@ -43,11 +43,12 @@ def backends() -> None:
             status = "[yellow]not available" if _declines(info) else "[red]broken"
             table.add_row(info.name, "", "", "", status, _escaped(f"{_cause(info)}; see `xla doctor`"))
             continue
-        status = "[green]available" if info.usable else "[yellow]not available"
+        finding = _open(info)
+        status = "[green]available" if finding.devices else "[yellow]not available"
         has = ", ".join(r.name for r in _requirements(info) if r.met)
         what = "; ".join(part for part in (spec.description, f"has {has}" if has else "") if part)
-        if not info.usable:
-            what = "; ".join(part for part in (_cause(info), what) if part)
+        if not finding.devices:
+            what = "; ".join(part for part in (finding.cause, what) if part)
         contracts = ", ".join(f"{major}.{minor}" for major, minor in spec.contract_versions)
         table.add_row(info.name, spec.version, contracts, str(spec.priority), status, _escaped(what))
     out.print(table)
@@ -85,6 +86,7 @@ def doctor() -> None:
 def _environment(out: Console) -> None:
     from xla_core import __version__
     from xla_core.backend import CONTRACT_VERSION
+    from xla_core.config import misspelled_xla_flags
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     contract = ".".join(map(str, CONTRACT_VERSION))
@@ -96,6 +98,8 @@ def _environment(out: Console) -> None:
     for name in VARIABLES:
         if name in os.environ:
             out.print(f"  {name}={os.environ[name]}", soft_wrap=True, markup=False)
+    for name, meant in misspelled_xla_flags().items():
+        out.print(f"  [yellow]nobody here reads --{name} of XLA_FLAGS[/]: did you mean --{meant}?", soft_wrap=True)
 
 
 def _open(info: BackendInfo) -> _Finding:
@@ -110,9 +114,10 @@ def _open(info: BackendInfo) -> _Finding:
             description = client.devices[0].description
             count = len(client.devices)
     except XlaError as error:
-        return _Finding(info, "", error.message)
-    except Exception as error:  # a vendor's driver may raise anything; the others must still be examined
-        return _Finding(info, "", f"opening it failed with {type(error).__name__}: {error}")
+        cause = error.__cause__
+        if cause is None or isinstance(cause, XlaError):
+            return _Finding(info, "", error.message)
+        return _Finding(info, "", f"opening it failed with {type(cause).__name__}: {cause}")
     memory = f", {format_bytes(description.memory_bytes)}" if description.memory_bytes else ""
     return _Finding(info, f"{count} device{'s' if count > 1 else ''}: {description.name}{memory}", "")
 

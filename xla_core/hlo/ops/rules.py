@@ -78,7 +78,7 @@ def entry(
         try:
             result = shape(operands, values, declared)
             if declared is not None and result is not declared and not _fits(declared, result):
-                raise InvalidArgumentError(f"{opcode} of {_list(operands)} is {result}, not {declared}")
+                raise InvalidArgumentError(f"declared as {declared}, but {opcode} of {_list(operands)} is {result}")
             return result
         except InvalidArgumentError as error:
             error.op = error.op or opcode
