@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -69,31 +70,30 @@ def lower_quantized(
 
 
 def dequantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> HloInstruction:
-    """(storage - zero point) * scale."""
+    """(storage - zero point) * scale; the difference is taken in integers that hold it."""
+    quantized = type.element
+    assert isinstance(quantized, QuantizedType)
     target = shape_of(expressed(type))
-    scale, zero = _parameters(ctx, type, target)
-    return ctx.add("multiply", ctx.add("subtract", ctx.convert(value, target), zero), scale)
+    if any(quantized.zero_points):
+        bits = value.shape.element_type.bit_width
+        wide = value.shape.with_element_type(ElementType.S32 if bits < 32 else ElementType.S64)
+        zero = _spread(ctx, quantized.zero_points, quantized, wide)
+        value = ctx.add("subtract", ctx.convert(value, wide), zero)
+    return ctx.add("multiply", ctx.convert(value, target), _spread(ctx, quantized.scales, quantized, target))
 
 
 def quantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> HloInstruction:
-    """round(value / scale) + zero point, ties to even, within the storage's range."""
+    """round(value / scale + zero point), ties to even, within the storage's range."""
     quantized = type.element
     assert isinstance(quantized, QuantizedType)
     source = shape_of(expressed(type))
-    scale, zero = _parameters(ctx, type, source)
-    rounded = ctx.add("round-nearest-even", ctx.add("divide", ctx.convert(value, source), scale))
-    low, high = quantized.storage_range
-    bounds = (ctx.constant(np.asarray(b).astype(source.dtype), Shape(source.element_type)) for b in (low, high))
-    lower, upper = bounds
-    clamped = ctx.add("clamp", lower, ctx.add("add", rounded, zero), upper)
-    return ctx.convert(clamped, shape_of(type))
-
-
-def _parameters(ctx: LoweringContext, type: TensorType, shape: Shape) -> tuple[HloInstruction, HloInstruction]:
-    """Scales and zero points in the expressed type, broadcast to the tensor's shape."""
-    quantized = type.element
-    assert isinstance(quantized, QuantizedType)
-    return _spread(ctx, quantized.scales, quantized, shape), _spread(ctx, quantized.zero_points, quantized, shape)
+    result = ctx.add("divide", ctx.convert(value, source), _spread(ctx, quantized.scales, quantized, source))
+    if any(quantized.zero_points):
+        result = ctx.add("add", result, _spread(ctx, quantized.zero_points, quantized, source))
+    bounds = [np.asarray(b).astype(source.dtype) for b in quantized.storage_range]
+    lower, upper = (ctx.constant(b, Shape(source.element_type)) for b in bounds)
+    rounded = ctx.add("round-nearest-even", ctx.add("clamp", lower, result, upper))
+    return ctx.convert(rounded, shape_of(type))
 
 
 def _spread(ctx: LoweringContext, values: Sequence[float], quantized: QuantizedType, shape: Shape) -> HloInstruction:

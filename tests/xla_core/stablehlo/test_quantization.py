@@ -8,7 +8,7 @@ from xla_core.stablehlo import to_hlo
 
 
 def quantize(x: np.ndarray, scale: np.ndarray | float, zero: np.ndarray | int, low: int = -128, high: int = 127):
-    return np.clip(np.round(x.astype(np.float32) / np.float32(scale)) + zero, low, high).astype(np.int8)
+    return np.clip(np.round(x.astype(np.float32) / np.float32(scale) + zero), low, high).astype(np.int8)
 
 
 def run(text: str, *arrays: np.ndarray):

@@ -69,6 +69,7 @@ define(
     "output",
     rule=_constant_rule,
     lower=_lower_constant,
+    traits=(Trait.ON_STORAGE,),
     attributes={"value": Attribute(Kind.ELEMENTS)},
     doc="The value of the attribute `value`.",
     result_types=STATIC_OR_PER_AXIS,
