@@ -144,6 +144,28 @@ func.func @main(%x: tensor<4x$T>) -> tensor<4x$T> {
 }
 sdy.mesh @mesh = <["x"=2]>
 
+// sdy.manual_computation
+func.func @main(%x: tensor<4x$T>) -> tensor<4x$T> {
+  %result = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
+      manual_axes={"x"} (%shard: tensor<4x$T>) {
+    %same = stablehlo.reshape %shard : (tensor<4x$T>) -> tensor<4x$T>
+    sdy.return %same : tensor<4x$T>
+  } : (tensor<4x$T>) -> tensor<4x$T>
+  return %result : tensor<4x$T>
+}
+sdy.mesh @mesh = <["x"=1]>
+
+// sdy.return
+func.func @main(%x: tensor<4x$T>) -> tensor<4x$T> {
+  %result = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
+      manual_axes={"x"} (%shard: tensor<4x$T>) {
+    %same = stablehlo.reshape %shard : (tensor<4x$T>) -> tensor<4x$T>
+    sdy.return %same : tensor<4x$T>
+  } : (tensor<4x$T>) -> tensor<4x$T>
+  return %result : tensor<4x$T>
+}
+sdy.mesh @mesh = <["x"=1]>
+
 // stablehlo.rng
 // values: random
 func.func @main() -> tensor<4x$T> {

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
@@ -179,6 +180,11 @@ def _lower_custom_call(
     shapes = [shape_of(r.type) for r in op.results]
     if str(op.attributes["call_target_name"]) in _SHARDING and [o.shape for o in operands] == shapes:
         return operands[0]
+    if str(op.attributes["call_target_name"]) in _SHARDING[1:]:
+        raise UnimplementedError(
+            f"custom_call @{op.attributes['call_target_name']} to another shape needs a partitioner",
+            hint="let JAX write shard_map with Shardy (jax_use_shardy_partitioner=True): its form is run here",
+        )
     config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")  # JAX's exports have both
     extra: dict[str, Any] = {}
     version = int(op.attributes.get("api_version", 1))

@@ -1,15 +1,32 @@
-"""Shardings: what says where data should lie, and computes nothing."""
+"""Shardings: what says where data should lie; and what JAX's shard_map becomes, a program for one device of a mesh.
+
+There is no partitioner here: outside of such a program every device has whole tensors. On the way in it takes its
+shard, on the way out the shards are gathered. That is what the program means, whatever stands around it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import AxisRef, ReplicaGroupMeshAxes
+from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, define
+from xla_core.stablehlo.mesh_groups import mesh_groups
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.shardy import Sharding, axis_names, parse_shardings, shard_count, shard_indices
+from xla_core.stablehlo.type_constraints import ANY
 
 __all__: list[str] = []
+
+_CHANNEL = 1
 
 
 def _same(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -28,4 +45,134 @@ define(
     lower=_lower_constraint,
     attributes={"sharding": Attribute(Kind.ANY, None)},
     doc="The operand; says how Shardy should partition it.",
+)
+
+
+# -- manual computations ---------------------------------------------------------------------------------------------
+
+
+def _manual(sharding: Sharding, axes: frozenset[str]) -> list[tuple[AxisRef, ...]]:
+    """For each dimension the axes along which the program itself is split; the others are a partitioner's to use."""
+    return [tuple(axis for axis in dimension if axis.name in axes) for dimension in sharding.dimensions]
+
+
+def _shardings(op: ir.Op, module: ir.Module, name: str, values: Sequence[ir.Value]) -> list[Sharding]:
+    found = parse_shardings(op.attributes[name], module, op)
+    if len(found) != len(values):
+        fail(op, f"{name} says {len(found)} shardings of {len(values)} values")
+    return found
+
+
+def _manual_rule(op: ir.Op, module: ir.Module) -> None:
+    block = op.regions[0].block
+    returned = block.ops[-1].operands
+    axes = axis_names(op.attributes["manual_axes"])
+    for name, outside, inside in (
+        ("in_shardings", op.operands, block.arguments),
+        ("out_shardings", op.results, returned),
+    ):
+        if len(outside) != len(inside):
+            fail(op, f"has {len(outside)} values outside and {len(inside)} inside, by {name}")
+        for sharding, whole, part in zip(_shardings(op, module, name, outside), outside, inside, strict=True):
+            _check(op, sharding, axes, whole.type, part.type)
+
+
+def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, part: ir.Type) -> None:
+    """The tensor outside is made of shards of the type inside."""
+    if isinstance(whole, ir.TokenType) and isinstance(part, ir.TokenType):
+        return
+    if not isinstance(whole, TensorType) or not isinstance(part, TensorType) or whole.rank != part.rank:
+        fail(op, f"a shard of '{whole}' can't have type '{part}'")
+    counts = [shard_count(sharding.mesh, split) for split in _manual(sharding, axes)] or [1] * whole.rank
+    if len(counts) != whole.rank:
+        fail(op, f"a sharding of {len(counts)} dimensions doesn't fit '{whole}'")
+    for size, shard, count in zip(whole.shape, part.shape, counts, strict=True):
+        if DYNAMIC not in (size, shard) and size != shard * count:
+            fail(op, f"'{whole}' in {count} parts along a dimension of {size} does not give shards of type '{part}'")
+
+
+def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """dynamic-slice of each operand at the device's place, the body, and all-gather of each result."""
+    source, block = ctx.module.source, op.regions[0].block
+    axes = axis_names(op.attributes["manual_axes"])
+    ins = _shardings(op, source, "in_shardings", op.operands)
+    outs = _shardings(op, source, "out_shardings", op.results)
+    metadata = ctx.metadata
+    for operand, sharding, argument in zip(operands, ins, block.arguments, strict=True):
+        ctx.values[argument] = _shard(ctx, operand, sharding, axes)
+    results = ctx.lower_block(block)
+    ctx.metadata = metadata
+    return [_whole(ctx, op, result, sharding, axes) for result, sharding in zip(results, outs, strict=True)]
+
+
+def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes: frozenset[str]) -> HloInstruction:
+    """The part of a tensor that this device has."""
+    splits = _manual(sharding, axes)
+    counts = [shard_count(sharding.mesh, split) for split in splits]
+    if all(count == 1 for count in counts):
+        return value
+    sizes = [size // count for size, count in zip(value.shape.dimensions, counts, strict=True)]
+    partitions = int(ctx.module.source.attributes.get("mhlo.num_partitions", 1))
+    devices = len(shard_indices(sharding.mesh, ()))
+    if partitions != devices:
+        raise InvalidArgumentError(f"a mesh of {devices} devices in a program for {partitions} partitions")
+    scalar = Shape(ElementType.S32)
+    device = ctx.convert(ctx.add("partition-id", shape=Shape(ElementType.U32)), scalar)
+    starts = []
+    for split, count, size in zip(splits, counts, sizes, strict=True):
+        if count == 1:
+            starts.append(ctx.constant(np.int32(0)))
+            continue
+        table = ctx.constant((shard_indices(sharding.mesh, split) * size).astype(np.int32))
+        starts.append(ctx.reshape(ctx.add("dynamic-slice", table, device, dynamic_slice_sizes=(1,)), ()))
+    return ctx.add("dynamic-slice", value, *starts, dynamic_slice_sizes=tuple(sizes))
+
+
+def _whole(
+    ctx: LoweringContext, op: ir.Op, value: HloInstruction, sharding: Sharding, axes: frozenset[str]
+) -> HloInstruction:
+    """The tensor of which every device has a part."""
+    for dimension, split in enumerate(_manual(sharding, axes)):
+        count = shard_count(sharding.mesh, split)
+        if count == 1:
+            continue
+        dims = list(value.shape.dimensions)
+        dims[dimension] *= count
+        value = ctx.add(
+            "all-gather",
+            value,
+            shape=value.shape.with_dimensions(dims),
+            dimensions=(dimension,),
+            replica_groups=mesh_groups(ReplicaGroupMeshAxes(sharding.mesh, split), ctx.module.source, op),
+            channel_id=_CHANNEL,
+            use_global_device_ids=True,
+        )
+    return value
+
+
+define(
+    "sdy.manual_computation",
+    (Values("tensors", ANY, Arity.VARIADIC),),
+    (Values("results", ANY, Arity.VARIADIC),),
+    rule=_manual_rule,
+    lower=_lower_manual,
+    regions=1,
+    traits=(Trait.COLLECTIVE,),
+    attributes={
+        "in_shardings": Attribute(Kind.ANY),
+        "out_shardings": Attribute(Kind.ANY),
+        "manual_axes": Attribute(Kind.ANY),
+    },
+    doc=(
+        "Runs its body on every device of a mesh: on the device's shards of the operands, as in_shardings splits them "
+        "along the manual axes. out_shardings says of what tensors the body's results are the shards."
+    ),
+)
+define(
+    "sdy.return",
+    (Values("results", ANY, Arity.VARIADIC),),
+    "",
+    lower=None,
+    traits=(Trait.TERMINATOR,),
+    doc="Ends a region.",
 )
