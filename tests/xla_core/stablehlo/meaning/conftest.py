@@ -21,14 +21,23 @@ def clients() -> Iterator[dict[str, xla.Client]]:
         client.close()
 
 
+def running(name: str, clients: dict[str, xla.Client]) -> Run:
+    def on(text: str, *arrays: Any) -> list[np.ndarray]:
+        if name == "evaluator":
+            with np.errstate(all="ignore"):
+                return [np.asarray(r) for r in xla.evaluate(xla.parse(text), *arrays)]
+        return [np.asarray(r) for r in clients[name].compile(text)(*arrays)]
+
+    return on
+
+
 @pytest.fixture(params=["evaluator", "cpu", pytest.param("template", marks=pytest.mark.slow)])
 def run(request: pytest.FixtureRequest, clients: dict[str, xla.Client]) -> Run:
     """`run(text, *arrays)`: the results of a StableHLO program, on each of the three in turn."""
+    return running(request.param, clients)
 
-    def on(text: str, *arrays: Any) -> list[np.ndarray]:
-        if request.param == "evaluator":
-            with np.errstate(all="ignore"):
-                return [np.asarray(r) for r in xla.evaluate(xla.parse(text), *arrays)]
-        return [np.asarray(r) for r in clients[request.param].compile(text)(*arrays)]
 
-    return on
+@pytest.fixture(params=["evaluator", "cpu"])
+def run_collective(request: pytest.FixtureRequest, clients: dict[str, xla.Client]) -> Run:
+    """As `run`, on those that have collectives."""
+    return running(request.param, clients)
