@@ -95,6 +95,8 @@ class Client:
         if isinstance(found, HloModule):
             if options.static_arguments:
                 raise InvalidArgumentError("static_arguments are for StableHLO; HLO's sizes follow from nothing")
+            if any(shape.is_dynamic for shape in found.parameter_shapes):
+                return self._dynamic(found, found.to_text(), options)
             return self._dumped(lambda: found, options, found.name, source)
         from xla_core.stablehlo import polymorphism  # deferred: those who run HLO need none of it
 
@@ -103,11 +105,13 @@ class Client:
         module = lower(found)
         return self._dumped(lambda: module, options, module.name, source)
 
-    def _dynamic(self, module: Module, source: str | bytes, options: CompileOptions) -> DynamicExecutable:
+    def _dynamic(self, module: Module | HloModule, source: str | bytes, options: CompileOptions) -> DynamicExecutable:
+        from xla_core.runtime.bounded_module import BoundedModule
         from xla_core.runtime.dynamic_executable import DynamicExecutable
         from xla_core.stablehlo import PolymorphicProgram
 
-        return DynamicExecutable(self, PolymorphicProgram(module), source, options)
+        program = BoundedModule(module) if isinstance(module, HloModule) else PolymorphicProgram(module)
+        return DynamicExecutable(self, program, source, options)
 
     def _specialize(
         self, lower: Callable[[], HloModule], options: CompileOptions, name: str, source: str | bytes
@@ -151,9 +155,7 @@ class Client:
         dynamic = serialization.unpack_dynamic(header, payload)
         if dynamic is not None:
             source, compiled = dynamic
-            module = read(source)
-            assert not isinstance(module, HloModule)
-            made = self._dynamic(module, source, options.model_copy(update={"name": header["name"]}))
+            made = self._dynamic(read(source), source, options.model_copy(update={"name": header["name"]}))
             for signature, part in compiled:
                 made.restore(signature, self.deserialize(part))
             return made

@@ -21,6 +21,7 @@ from xla_core.runtime.program import MAX_KNOWN_ELEMENTS
 from xla_core.runtime.signature import Signature, shape_of
 
 if TYPE_CHECKING:
+    from xla_core.runtime.bounded_module import BoundedModule
     from xla_core.runtime.client import Client
     from xla_core.stablehlo import PolymorphicProgram
 
@@ -66,7 +67,7 @@ class DynamicExecutable(LoadedExecutable):
     def __init__(
         self,
         client: Client,
-        program: PolymorphicProgram,
+        program: PolymorphicProgram | BoundedModule,
         source: str | bytes,
         options: CompileOptions,
     ) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, XlaError, snippet
+from xla_core.hlo.argument_checks import check_arguments, wrong_count
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -50,14 +51,10 @@ class PolymorphicProgram:
 
     def check(self, shapes: Sequence[Shape]) -> None:
         """Raises InvalidArgumentError where shapes, one for each parameter, don't fit what the program declares."""
-        if len(shapes) != len(self.parameters):
-            raise self.wrong_count(len(shapes))
-        for index, (shape, declared_shape) in enumerate(zip(shapes, self.parameters, strict=True)):
-            _check_fits(f"argument {index} of {self.name}", shape, declared_shape)
+        check_arguments(self.name, self.parameters, shapes)
 
     def wrong_count(self, count: int) -> InvalidArgumentError:
-        declared = ", ".join(map(str, self.parameters))
-        return InvalidArgumentError(f"{self.name} takes {len(self.parameters)} arguments ({declared}), not {count}")
+        return wrong_count(self.name, self.parameters, count)
 
     def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
         """The HLO module for arguments of these shapes.
@@ -130,21 +127,6 @@ def _described(type: ir.TensorType) -> Shape:
         for size, bound in zip(type.shape, bounds, strict=True)
     ]
     return Shape(element_type(type.element), tuple(sizes), dynamic_dimensions=open_sizes if any(open_sizes) else ())
-
-
-def _check_fits(what: str, shape: Shape, declared: Shape) -> None:
-    have = shape.without_layout()
-    wrong = f"{what} must be {declared}, not {have}"
-    if shape.element_type is not declared.element_type:
-        raise InvalidArgumentError(wrong, hint=f"convert it: array.astype({declared.element_type.dtype.name!r})")
-    if shape.rank != declared.rank:
-        raise InvalidArgumentError(wrong)
-    flags = declared.dynamic_dimensions or (False,) * declared.rank
-    for dimension, (size, wanted, is_open) in enumerate(zip(shape.dimensions, declared.dimensions, flags, strict=True)):
-        if not is_open and size != wanted:
-            raise InvalidArgumentError(wrong)
-        if is_open and wanted != Shape.UNBOUNDED and size > wanted:
-            raise InvalidArgumentError(f"{wrong}: the size of dimension {dimension}, {size}, is over its bound")
 
 
 def _sized(type: ir.Type, shapes: Iterator[Shape]) -> ir.Type:

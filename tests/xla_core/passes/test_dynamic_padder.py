@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
-from xla_core.errors import UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.dynamic_results import dynamic_results
 from xla_core.hlo.evaluator import evaluate
 from xla_core.passes import create_pass
@@ -138,3 +138,43 @@ def test_what_has_no_padded_form_is_named_with_its_place() -> None:
     module = xla.parse("HloModule m\nENTRY main {\n x = f32[<=3] parameter(0)\n ROOT r = f32[<=3] negate(x)\n}")
     with pytest.raises(UnimplementedError, match=r"parameter x is f32\[<=3\]"):
         create_pass("dynamic-padder").run(module)
+
+
+BOUNDED = """
+HloModule bounded, input_output_alias={ {0}: (0, {}, may-alias) }
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] add(a, b) }
+ENTRY main {
+  x = f32[<=5,3] parameter(0)
+  pair = (f32[<=5], s32[]) parameter(1)
+  y = f32[<=5] get-tuple-element(pair), index=0
+  k = s32[] get-tuple-element(pair), index=1
+  zero = f32[] constant(0)
+  s = f32[<=5] reduce(x, zero), dimensions={1}, to_apply=add
+  t = f32[<=5] add(s, y)
+  u = f32[] reduce(t, zero), dimensions={0}, to_apply=add
+  n = s32[] get-dimension-size(x), dimensions={0}
+  m = s32[] add(n, k)
+  ROOT r = (f32[<=5,3], f32[<=5], f32[], s32[]) tuple(x, t, u, m)
+}
+"""
+
+
+def test_hlo_of_bounded_parameters_is_compiled_for_each_size() -> None:
+    """Flat at the boundary; what the program aliases to a dynamic parameter is donated, but not its result's memory."""
+    if "cpu" not in xla.backends():
+        pytest.skip("no backend named cpu is installed")
+    with xla.Client("cpu") as client:
+        exe = client.compile(BOUNDED)
+        assert [str(s) for s in exe.parameter_shapes] == ["f32[<=5,3]", "f32[<=5]", "s32[]"]
+        assert exe.donated_parameters == (0,)
+        for again in (exe, client.deserialize(exe.serialize())):
+            for n in (0, 2, 5, 2):
+                arguments = X[:n, :3], X[:n, 3], np.int32(7)
+                check([np.asarray(r) for r in again(*arguments)], evaluate(xla.parse(BOUNDED), *arguments))
+            assert len(again.signatures()) == 3
+        with pytest.raises(
+            InvalidArgumentError, match=r"argument 1 of bounded must be f32\[<=5\], not f32\[6\].*bound"
+        ):
+            exe(X[:, :3], np.zeros(6, np.float32), np.int32(1))
+        module = xla.parse("HloModule m\nENTRY main {\n ROOT x = f32[<=3] parameter(0)\n}")
+        assert np.asarray(client.compile(module)(np.ones(2, np.float32))[0]).tolist() == [1, 1]

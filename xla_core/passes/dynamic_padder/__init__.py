@@ -38,7 +38,7 @@ class DynamicPadder(HloPass):
             if parameter.shape.is_dynamic:
                 raise UnimplementedError(
                     f"parameter {parameter.name} is {parameter.shape.without_layout()}",
-                    hint="give the program as StableHLO: it is compiled for each size that it is called with",
+                    hint="Client.compile makes it static, for each size that it is called with",
                 )
         builder = Builder(entry)
         padded: dict[HloInstruction, Value] = {}

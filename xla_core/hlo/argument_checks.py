@@ -1,0 +1,38 @@
+"""Whether the shapes of arguments fit what a program of open sizes declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.shape import Shape
+
+__all__ = ["check_arguments", "wrong_count"]
+
+
+def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgumentError:
+    """The error for `count` arguments."""
+    shapes = ", ".join(str(s.without_layout()) for s in declared)
+    return InvalidArgumentError(f"{name} takes {len(declared)} arguments ({shapes}), not {count}")
+
+
+def check_arguments(name: str, declared: Sequence[Shape], shapes: Sequence[Shape]) -> None:
+    """Raises InvalidArgumentError that names the argument, what is declared and what came."""
+    if len(shapes) != len(declared):
+        raise wrong_count(name, declared, len(shapes))
+    for index, (shape, wanted) in enumerate(zip(shapes, declared, strict=True)):
+        _check(f"argument {index} of {name}", shape.without_layout(), wanted.without_layout())
+
+
+def _check(what: str, shape: Shape, declared: Shape) -> None:
+    wrong = f"{what} must be {declared}, not {shape}"
+    if shape.element_type is not declared.element_type:
+        raise InvalidArgumentError(wrong, hint=f"convert it: array.astype({declared.element_type.dtype.name!r})")
+    if shape.rank != declared.rank:
+        raise InvalidArgumentError(wrong)
+    flags = declared.dynamic_dimensions or (False,) * declared.rank
+    for dimension, (size, wanted, is_open) in enumerate(zip(shape.dimensions, declared.dimensions, flags, strict=True)):
+        if not is_open and size != wanted:
+            raise InvalidArgumentError(wrong)
+        if is_open and wanted != Shape.UNBOUNDED and size > wanted:
+            raise InvalidArgumentError(f"{wrong}: the size of dimension {dimension}, {size}, is over its bound")

@@ -1,0 +1,77 @@
+"""HLO whose parameters have bounded sizes, as a program that is compiled for the sizes of each call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from xla_core.backend.entry import donated_parameters, flatten_entry
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.argument_checks import check_arguments, wrong_count
+from xla_core.hlo.attributes import PaddingDimension
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+
+__all__ = ["BoundedModule"]
+
+
+class BoundedModule:
+    """What `xla_core.stablehlo.PolymorphicProgram` is, of HLO. Everything is computed at the bounds."""
+
+    def __init__(self, module: HloModule) -> None:
+        flatten_entry(module)
+        self._module = module
+        self.name = module.name
+        self.parameters = tuple(s.without_layout() for s in module.parameter_shapes)
+        result = module.result_shape.without_layout()
+        self.results = result.tuple_shapes if result.is_tuple else (result,)
+        self.donated = donated_parameters(module)
+        self.num_replicas, self.num_partitions = module.num_replicas, module.num_partitions
+
+    def check(self, shapes: Sequence[Shape]) -> None:
+        check_arguments(self.name, self.parameters, shapes)
+
+    def wrong_count(self, count: int) -> InvalidArgumentError:
+        return wrong_count(self.name, self.parameters, count)
+
+    def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
+        """The module for arguments of these shapes: each is padded to its bound, and its size set."""
+        self.check(shapes)
+        module = self._module.clone()
+        entry = module.entry
+        module.input_output_aliases = [
+            a for a in module.input_output_aliases if not self.parameters[a.parameter_number].is_dynamic
+        ]
+        module.buffer_donors = [(n, ()) for n in sorted({n for n in self.donated if self.parameters[n].is_dynamic})]
+        for parameter, shape in zip(list(entry.parameters), shapes, strict=True):
+            declared = parameter.shape
+            if not declared.is_dynamic:
+                continue
+            users, is_root = list(parameter.users), parameter.is_root
+            parameter.shape = declared.with_dimensions(shape.dimensions)
+            value = _padded(entry, parameter, declared)
+            for user in users:
+                for position, operand in enumerate(user.operands):
+                    if operand is parameter:
+                        user.replace_operand(position, value)
+            if is_root:
+                entry.set_root(value)
+        return module
+
+
+def _padded(entry: HloComputation, parameter: HloInstruction, declared: Shape) -> HloInstruction:
+    """The parameter with the sizes it has, of the declared shape."""
+    element = Shape(declared.element_type)
+    zero = entry.add("constant", shape=element, literal=Literal(np.zeros((), declared.dtype), element))
+    sizes = parameter.shape.dimensions
+    room = tuple(PaddingDimension(0, bound - n) for n, bound in zip(sizes, declared.dimensions, strict=True))
+    value = entry.add("pad", parameter, zero, padding=room, metadata=parameter.metadata)
+    for dimension, is_open in enumerate(declared.dynamic_dimensions):
+        if is_open:
+            size = entry.add("constant", literal=Literal(np.asarray(sizes[dimension], np.int32)))
+            value = entry.add("set-dimension-size", value, size, dimensions=(dimension,))
+    return value
