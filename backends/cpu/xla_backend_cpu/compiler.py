@@ -114,6 +114,7 @@ class CpuCompiler(Compiler):
             vector_width=8 * isa.register_bytes,
             has_fma="fma" in self.features or self.triple.startswith("aarch64"),
             native_floats=frozenset({ElementType.F16} if half else ()),
+            failure_counter=True,
         )
 
     @property

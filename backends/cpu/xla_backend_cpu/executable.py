@@ -15,7 +15,14 @@ from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple, load_object, runtime_symbols, start_workers
 from xla_backend_cpu.host_calls import HostCalls, HostRun, host_call_address
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
-from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, InvalidArgumentError
+from xla_core.errors import (
+    CancelledError,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    XlaError,
+)
 from xla_core.hlo import HloModule, parse_hlo
 from xla_core.runtime import HostStream
 
@@ -183,7 +190,16 @@ class CpuExecutable(Executable):
     def _run(self, table: ctypes.Array[ctypes.c_void_p]) -> None:
         status = self._entry(table)
         if status != Status.OK:
-            raise CancelledError(f"the execution of {self.module.name} was cancelled")
+            raise self._error(status)
+
+    def _error(self, status: int) -> XlaError:
+        """What a status other than OK means; of a host call that failed, the run knows more."""
+        if status == Status.OUT_OF_MEMORY:
+            return ResourceExhaustedError(
+                f"{self.module.name} found no memory for what a kernel keeps while it runs",
+                hint="sorts and Fourier transforms of long rows need up to 40 bytes an element of a row and thread",
+            )
+        return CancelledError(f"the execution of {self.module.name} was cancelled")
 
     def _run_with_host(self, table: ctypes.Array[ctypes.c_void_p], host_run: HostRun) -> None:
         with host_run:
@@ -191,7 +207,7 @@ class CpuExecutable(Executable):
         if host_run.error is not None:
             raise host_run.error
         if status != Status.OK:
-            raise CancelledError(f"the execution of {self.module.name} was cancelled")
+            raise self._error(status)
 
     def _context(self, replica: int, partition: int) -> ctypes.Array[ctypes.c_int32]:
         key = (replica, partition)

@@ -51,8 +51,9 @@ def _call(name: str, *arguments: Argument) -> None:
 
 
 def _info(name: str, *arguments: Argument) -> int:
-    """Calls a routine whose last argument is `info`. A negative one says that an argument is wrong: where a matrix has a
-    NaN, that is the program's to handle.
+    """Calls a routine whose last argument is `info`.
+
+    A negative one says that an argument is wrong. Where a matrix has a NaN, that is the program's to handle.
     """
     info = np.zeros((), np.int32)
     _call(name, *arguments, info)

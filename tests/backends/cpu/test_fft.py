@@ -114,3 +114,16 @@ ENTRY main {
     np.testing.assert_allclose(np.asarray(client.compile(text)(x)[0]), expected, rtol=1e-5, atol=1e-4)
     module = xla.parse(text)
     np.testing.assert_allclose(xla.evaluate(module, x)[0], expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "n"), [("FFT", 40009), ("RFFT", 200000), ("IRFFT", 200000)])
+def test_tables_of_long_transforms_are_no_constants(client, kind, n):
+    check(client, kind, [2, n], [n])
+    given, made = {"FFT": ("c64", "c64"), "RFFT": ("f32", "c64"), "IRFFT": ("c64", "f32")}[kind]
+    dims = {"f32": [n], "c64": [n if kind == "FFT" else n // 2 + 1]}
+    text = f"""HloModule f
+ENTRY main {{
+  x = {shape_text(given, dims[given])} parameter(0)
+  ROOT y = {shape_text(made, dims[made])} fft(x), fft_type={kind}, fft_length={{{n}}}
+}}"""
+    assert len(client.compile(text).serialize()) < 400_000

@@ -121,7 +121,8 @@ class TargetAbi(abc.ABC):
 class LoopAbi(TargetAbi):
     """`void @kernel(ptr %buffers, i64 %begin, i64 %end)`: an array of buffer pointers and a range of units.
 
-    The functions are `noinline`: their alias facts hold for one call at a time.
+    The functions are `noinline`: their alias facts hold for one call at a time. With `failure_counter`, the address
+    before the table's first is that of an i32 that counts kernels which found no scratch memory.
     """
 
     def __init__(
@@ -133,15 +134,35 @@ class LoopAbi(TargetAbi):
         vector_width: int = 128,
         has_fma: bool = True,
         native_floats: frozenset[ElementType] = frozenset({ElementType.F16}),
+        failure_counter: bool = False,
     ) -> None:
         self.triple, self.cpu, self.features = triple, cpu, features
+        self.failure_counter = failure_counter
         self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
+        self.allocating: set[str] = set()  # names of kernels that may find no scratch memory
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """On the stack up to 16 KiB, else by the C library's malloc."""
+        """On the stack up to 16 KiB, else by the C library's malloc. Where that has none, the kernel counts it in
+        `failure_counter`'s place and returns; where the caller has none, it traps.
+        """
         if size <= 1 << 14:
             return super().allocate(builder, size)
-        return builder.call("malloc", "ptr", [builder.int_(size)])
+        function = builder.function
+        self.allocating.add(function.name)
+        memory = builder.call("malloc", "ptr", [builder.int_(size)])
+        found, failed = function.add_block("found"), function.add_block("exhausted")
+        builder.branch_if(builder.icmp("ne", memory, Value("ptr", "null")), found, failed)
+        builder.block = failed
+        if self.failure_counter:
+            place = builder.gep("ptr", function.parameters[0], builder.int_(-1))
+            counter = builder.load("ptr", place, align=8)
+            builder.emit("i32", f"atomicrmw add {counter}, i32 1 monotonic, align 4")
+            builder.ret()
+        else:
+            builder.call("llvm.trap", "void", [])
+            builder.line("unreachable")
+        builder.block = found
+        return memory
 
     def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
         """See `allocate`."""

@@ -3,7 +3,8 @@
 Lengths whose prime factors are small go through Stockham's algorithm (radix 4, 2, 3, 5, 7, 11, 13), which needs no
 reordering: stage by stage from one buffer to another. Other lengths become a circular convolution of a length that is
 smooth (Bluestein). Real transforms of even length n are complex ones of length n/2. Twiddle factors are computed in
-float64 and are constants of the code.
+float64 and are constants of the code; of long transforms they are products of two, and what a convolution needs is
+computed once a call.
 
 (Stockham: Cochran et al., "What is the fast Fourier transform?", 1967; Bluestein: "A linear filtering approach to the
 computation of discrete Fourier transform", 1970.)
@@ -26,6 +27,7 @@ __all__ = ["FftKernel"]
 _RADICES = (4, 2, 3, 5, 7, 11, 13)
 _TABLE = 1024  # twiddle tables of more entries are products of two
 _PADDING = 16  # elements; planes start on cache lines
+_LONG = 1 << 15  # a convolution's tables of more entries are no constants
 
 Pair = tuple[Value, Value]
 """A complex value: real and imaginary part."""
@@ -80,19 +82,29 @@ class FftKernel:
         n = self.length
         row_in = n if self.kind == "RFFT" else 2 * (n // 2 + 1) if self.kind == "IRFFT" else 2 * n
         row_out = n if self.kind == "IRFFT" else 2 * (n // 2 + 1) if self.kind == "RFFT" else 2 * n
+        row = _Row(self, b, memory)
+        row.prepare()
         loop, _ = b.open_loop(frame.begin, frame.end, name="row")
         source = b.gep(self.real_type, frame.buffers[0], b.mul(loop.index, b.int_(row_in)))
         target = b.gep(self.real_type, frame.buffers[1], b.mul(loop.index, b.int_(row_out)))
-        _Row(self, b, memory).emit(source, target)
+        row.emit(source, target)
         b.close_loop(loop)
         if size:
             self._abi.release(b, memory, size)
 
     def _scratch_elements(self) -> int:
-        """Real numbers: of up to three rows, or four of a convolution and one more."""
-        if factors_of(self.complex_length) is not None:
-            return 3 * 2 * _padded(self.complex_length)
-        return 2 * (4 * _padded(convolution_length(2 * self.complex_length - 1)) + _padded(self.complex_length))
+        """Real numbers: of up to three rows, or four of a convolution and one more, and its tables."""
+        n = self.complex_length
+        if factors_of(n) is not None:
+            return 3 * 2 * _padded(n)
+        size = _padded(convolution_length(2 * n - 1))
+        return 2 * (4 * size + _padded(n)) + (2 * (size + _padded(n)) if self.is_long_convolution else 0)
+
+    @property
+    def is_long_convolution(self) -> bool:
+        """Whether the transform is a convolution whose tables are computed."""
+        n = self.complex_length
+        return factors_of(n) is None and convolution_length(2 * n - 1) > _LONG
 
     @property
     def complex_length(self) -> int:
@@ -115,6 +127,12 @@ class _Row:
         self.group = builder.module.metadata("!{}", distinct=True)
         self._memory = memory
         self._used = 0
+        self._computed: tuple[_View, _View] | None = None
+
+    def prepare(self) -> None:
+        """Computes a long convolution's tables."""
+        if self.kernel.is_long_convolution:
+            self._computed = self._compute_tables(self.kernel.complex_length, self.kernel.inverse)
 
     def emit(self, source: Value, target: Value) -> None:
         kind, n = self.kernel.kind, self.kernel.length
@@ -147,27 +165,27 @@ class _Row:
         X[k] = (Z[k] + conj Z[h-k]) / 2 - i w^k (Z[k] - conj Z[h-k]) / 2, with w = exp(-i pi / h).
         """
         b = self.b
-        table = self._table(np.exp(-1j * np.pi * np.arange(half + 1) / half))
+        table = self._roots(-np.pi / half, half + 1)
         with self._loop(half + 1) as k:
             here = b.select(b.icmp("eq", k, b.int_(half)), b.int_(0), k)
             mirrored = b.select(b.icmp("eq", k, b.int_(0)), b.int_(0), b.sub(b.int_(half), k))
             z, (mr, mi) = packed.load(here), packed.load(mirrored)
             even = self._scaled(self._sum(z, (mr, b.fneg(mi))), 0.5)
             odd = self._scaled(self._difference(z, (mr, b.fneg(mi))), 0.5)
-            turned = self._product(odd, table.load(k))
+            turned = self.product(odd, table.load(k))
             out.store(k, self._sum(even, (turned[1], b.fneg(turned[0]))))
 
     def _join(self, spectrum: _View, packed: _View, half: int) -> None:
         """The inverse of `_separate`, twice as large. The ends' imaginary parts count for nothing."""
         b = self.b
-        table = self._table(np.exp(1j * np.pi * np.arange(half) / half))
+        table = self._roots(np.pi / half, half)
         zero = b.float_(0.0, self.type)
         with self._loop(half) as k:
             (xr, xi), (mr, mi) = spectrum.load(k), spectrum.load(b.sub(b.int_(half), k))
             at_end = b.icmp("eq", k, b.int_(0))
             x = (xr, b.select(at_end, zero, xi))
             mirrored = (mr, b.select(at_end, zero, b.fneg(mi)))
-            turned = self._product(self._difference(x, mirrored), table.load(k))
+            turned = self.product(self._difference(x, mirrored), table.load(k))
             packed.store(k, self._sum(self._sum(x, mirrored), (b.fneg(turned[1]), turned[0])))
 
     def _mirror(self, spectrum: _View, out: _View, n: int) -> None:
@@ -233,7 +251,7 @@ class _Row:
                 write = b.add(q, b.mul(p, b.int_(stride * radix)))
                 for k, result in enumerate(results):
                     if k and factors:
-                        result = self._product(result, factors[k - 1])
+                        result = self.product(result, factors[k - 1])
                     target.store(b.add(write, b.int_(stride * k)), self._scaled(result, scale))
 
         if m == 1:
@@ -249,7 +267,7 @@ class _Row:
         with self._loop(m // low) as high:
             bases = [t.load(high) for t in far]
             with self._loop(low) as rest:
-                factors = [self._product(f, t.load(rest)) for f, t in zip(bases, near, strict=True)]
+                factors = [self.product(f, t.load(rest)) for f, t in zip(bases, near, strict=True)]
                 butterflies(b.add(b.mul(high, b.int_(low)), rest), factors)
 
     def _bluestein(self, source: _View, target: _View, n: int, inverse: bool, scale: float) -> None:
@@ -257,24 +275,50 @@ class _Row:
         b, size = self.b, convolution_length(2 * n - 1)
         factors = factors_of(size)
         assert factors is not None
+        turns, filters = self._computed or self._constant_tables(n, size, inverse)
+        a, spectrum, *buffers = (self._planes(size) for _ in range(4))
+        zero = b.float_(0.0, self.type)
+        with self._loop(n) as i:
+            a.store(i, self.product(source.load(i), turns.load(i)))
+        with self._loop(size - n) as i:
+            a.store(b.add(i, b.int_(n)), (zero, zero))
+        self._stockham(a, spectrum, factors, False, 1.0, buffers)
+        with self._loop(size) as i:
+            a.store(i, self.product(spectrum.load(i), filters.load(i)))
+        self._stockham(a, spectrum, factors, True, 1.0, buffers)
+        with self._loop(n) as i:
+            target.store(i, self._scaled(self.product(spectrum.load(i), turns.load(i)), scale))
+
+    def _constant_tables(self, n: int, size: int, inverse: bool) -> tuple[_View, _View]:
+        """c[k] = exp(-i pi k^2 / n), and the transform of their conjugates around 0, divided by its length."""
         k = np.arange(n, dtype=np.int64)
         chirp = np.exp((1j if inverse else -1j) * np.pi * (k * k % (2 * n)) / n)
         kernel = np.zeros(size, np.complex128)
         kernel[:n] = chirp.conj()
         kernel[size - n + 1 :] = chirp[1:][::-1].conj()
-        turns, filters = self._table(chirp), self._table(np.fft.fft(kernel) / size)
-        a, spectrum, *buffers = (self._planes(size) for _ in range(4))
+        return self._table(chirp), self._table(np.fft.fft(kernel) / size)
+
+    def _compute_tables(self, n: int, inverse: bool) -> tuple[_View, _View]:
+        """The same, by code."""
+        b, size = self.b, convolution_length(2 * n - 1)
+        factors = factors_of(size)
+        assert factors is not None
+        chirp, filters = self._planes(n), self._planes(size)
+        used = self._used  # what follows is used again by every row
+        kernel, *buffers = (self._planes(size) for _ in range(3))
+        roots = self._roots((1 if inverse else -1) * math.pi / n, 2 * n)
         zero = b.float_(0.0, self.type)
-        with self._loop(n) as i:
-            a.store(i, self._product(source.load(i), turns.load(i)))
-        with self._loop(size - n) as i:
-            a.store(b.add(i, b.int_(n)), (zero, zero))
-        self._stockham(a, spectrum, factors, False, 1.0, buffers)
-        with self._loop(size) as i:
-            a.store(i, self._product(spectrum.load(i), filters.load(i)))
-        self._stockham(a, spectrum, factors, True, 1.0, buffers)
-        with self._loop(n) as i:
-            target.store(i, self._scaled(self._product(spectrum.load(i), turns.load(i)), scale))
+        with self._loop(n) as k:
+            chirp.store(k, roots.load(b.urem(b.mul(k, k), b.int_(2 * n))))
+        with self._loop(size) as k:
+            kernel.store(k, (zero, zero))
+        with self._loop(n) as k:
+            real, imag = chirp.load(k)
+            kernel.store(k, (real, b.fneg(imag)))
+            kernel.store(b.urem(b.sub(b.int_(size), k), b.int_(size)), (real, b.fneg(imag)))
+        self._stockham(kernel, filters, factors, False, 1.0 / size, buffers)
+        self._used = used
+        return chirp, filters
 
     def _butterfly(self, values: Sequence[Pair], inverse: bool) -> list[Pair]:
         """The transform of a few values."""
@@ -322,7 +366,7 @@ class _Row:
     def _difference(self, x: Pair, y: Pair) -> Pair:
         return self.b.fsub(x[0], y[0]), self.b.fsub(x[1], y[1])
 
-    def _product(self, x: Pair, y: Pair) -> Pair:
+    def product(self, x: Pair, y: Pair) -> Pair:
         b = self.b
         return (
             b.fsub(b.fmul(x[0], y[0]), b.fmul(x[1], y[1])),
@@ -366,6 +410,13 @@ class _Row:
         real, imag = (self.b.module.constant_bytes(part, 64) for part in parts)
         return _Planes(self, real, imag)
 
+    def _roots(self, angle: float, count: int) -> _View:
+        """exp(i angle k), k < count: constants, or products of two."""
+        if count <= _TABLE:
+            return self._table(np.exp(1j * angle * np.arange(count)))
+        near = self._table(np.exp(1j * angle * np.arange(_TABLE)))
+        return _Products(self, near, self._table(np.exp(1j * angle * np.arange(0, count, _TABLE))))
+
     def load(self, pointer: Value, index: Value) -> Value:
         place = self.b.gep(self.type, pointer, index)
         return self.b.load(self.type, place, align=self.dtype.itemsize, metadata=f", !llvm.access.group {self.group}")
@@ -378,6 +429,21 @@ class _Row:
 def _divisor(count: int) -> int:
     """The largest divisor that a table has room for."""
     return max(d for d in range(1, _TABLE + 1) if count % d == 0)
+
+
+class _Products:
+    """Of an entry of a table of every `_TABLE`-th value, and one of the steps between."""
+
+    def __init__(self, row: _Row, near: _View, far: _View) -> None:
+        self._row, self._near, self._far = row, near, far
+
+    def load(self, index: Value) -> Pair:
+        b = self._row.b
+        high, low = b.udiv(index, b.int_(_TABLE)), b.urem(index, b.int_(_TABLE))
+        return self._row.product(self._far.load(high), self._near.load(low))
+
+    def store(self, index: Value, value: Pair) -> None:
+        raise AssertionError("constants")
 
 
 class _Planes:

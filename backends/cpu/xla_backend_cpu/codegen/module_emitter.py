@@ -47,6 +47,7 @@ class Status(enum.IntEnum):
     OK = 0
     CANCELLED = 1
     HOST_CALL_FAILED = 2
+    OUT_OF_MEMORY = 3
 
 
 HOST_OPCODES = frozenset(
@@ -65,6 +66,7 @@ class ContextField(enum.IntEnum):
     CANCELLED = 0
     REPLICA = 1
     PARTITION = 2
+    FAILURES = 3  # kernels that found no memory, of all runs that share the context
 
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
@@ -146,8 +148,10 @@ class ModuleEmitter:
         builder = IrBuilder(self.module, function)
         order = self._order(computation)
         widest = max((self._leaf_count(i) for i in order), default=1)
-        table = builder.alloca("ptr", max(widest, 1), align=16)
+        counter = builder.alloca("ptr", max(widest, 1) + 1, align=16)
+        table = builder.gep("ptr", counter, builder.int_(1))
         sequence = _Sequence(builder, function.parameters[0], table, {})
+        builder.store(self._context(sequence, ContextField.FAILURES), counter, align=8)
         for instruction in order:
             if Trait.NOP not in instruction.op.traits:
                 self._instruction(sequence, instruction)
@@ -296,6 +300,8 @@ class ModuleEmitter:
             b.store(self._address(sequence, place), b.gep("ptr", sequence.table, b.int_(position)), align=8)
         self.nanoseconds += kernel.nanoseconds
         function = Value("ptr", f"@{kernel.name}")
+        fallible = kernel.name in self.abi.allocating
+        before = self._failures(sequence) if fallible else None
         if kernel.size > kernel.grain and self.threads > 1 and kernel.nanoseconds > _PARALLEL_NANOSECONDS:
             parts = max(self.threads, min(4 * self.threads, int(kernel.nanoseconds / _CHUNK_NANOSECONDS)))
             chunk = max(-(-kernel.size // parts), kernel.grain)
@@ -303,6 +309,13 @@ class ModuleEmitter:
             b.call("xla_cpu_parallel_for", "void", arguments)
         else:
             b.line(f"call void {function.name}({sequence.table}, i64 0, i64 {kernel.size})")
+        if before is not None:
+            fine = b.icmp("eq", self._failures(sequence), before)
+            self._check(sequence, b.int_(Status.OUT_OF_MEMORY, "i32"), fine)
+
+    def _failures(self, sequence: _Sequence) -> Value:
+        context = self._context(sequence, ContextField.FAILURES)
+        return sequence.builder.emit("i32", f"load volatile i32, {context}, align 4")
 
     def _kernel(self, instruction: HloInstruction) -> _NativeKernel:
         """The kernel of an instruction; one for all that are the same but for where their operands lie."""
