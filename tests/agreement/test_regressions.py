@@ -97,8 +97,9 @@ ENTRY e {{
     agree(client, text, np.array([0, 1, -1, 2047, 2049, 4099, -32768, 32767, 255], np.int16))
 
 
-def test_denormals_are_moved_as_they_are(client):
-    """Sorting bf16 went through f32 and an instruction that flushes denormals."""
+@pytest.mark.parametrize("kind", ["bf16", "f16"])
+def test_denormals_and_nans_are_moved_as_they_are(client, kind):
+    """Sorting bf16 went through f32 and an instruction that flushes denormals; f16 through one that quiets NaNs."""
     text = """HloModule m
 order { a = bf16[] parameter(0)  b = bf16[] parameter(1)  c = bf16[] parameter(2)  d = bf16[] parameter(3)
         ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER }
@@ -111,7 +112,7 @@ ENTRY e {
 """
     bits = np.random.default_rng(0).integers(0, 1 << 16, (2, 33)).astype(np.uint16)
     bits[0, ::2] &= 0x807F
-    agree_in_bits(client, text, *bits.view(ml_dtypes.bfloat16))
+    agree_in_bits(client, text.replace("bf16", kind), *bits.view(ml_dtypes.bfloat16 if kind == "bf16" else np.float16))
 
 
 @pytest.mark.parametrize("mantissa", [9, 4, 1])
