@@ -11,7 +11,7 @@ import pytest
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice, assign_buffers
 from xla_core.backend import DeviceFeatures, Kernel, RunOptions
 from xla_core.errors import InternalError, UnimplementedError
-from xla_core.hlo import ElementType, HloModule, Shape
+from xla_core.hlo import OPS, ElementType, HloModule, Shape, Trait
 from xla_core.hlo.evaluator import evaluate, evaluate_computation
 from xla_core.hlo.parser import parse_hlo
 from xla_core.passes.pipeline import run_hlo_passes
@@ -26,12 +26,14 @@ from xla_core.schedule import (
     InfeedThunk,
     KernelThunk,
     OutfeedThunk,
+    RecvThunk,
     ThunkProgram,
     WhileThunk,
     emit_thunks,
     leaf_shapes,
     walk,
 )
+from xla_core.stablehlo import op_example, to_hlo
 from xla_core.target import Capabilities, TargetConfig
 
 TARGET = TargetConfig(name="toy", capabilities=Capabilities.all_of())
@@ -282,6 +284,32 @@ def test_thunks_that_nobody_handles_are_named(client) -> None:
         ThunkExecutor(inside)
     seen: list[str] = []
     ThunkExecutor(inside, {CollectiveThunk: lambda thunk, run: seen.append(thunk.name)})
+
+
+COLLECTIVES = {
+    f"stablehlo.{op.opcode.replace('-', '_')}": op.opcode
+    for op in OPS.values()
+    if Trait.COLLECTIVE in op.traits and Trait.ASYNC not in op.traits and op.opcode != "ragged-all-to-all"
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_every_collective_is_a_thunk_of_its_own(name: str) -> None:
+    opcode = COLLECTIVES[name]
+    _, program = program_of(to_hlo(op_example(name).program("f32")).to_text())
+    assert [t.opcode for t in walk(program.thunks) if isinstance(t, CollectiveThunk)] == [opcode]
+    with pytest.raises(UnimplementedError, match=opcode):
+        ThunkExecutor(program)
+
+
+def test_sends_receipts_and_ids_are_thunks_of_their_own() -> None:
+    _, program = program_of(to_hlo(op_example("stablehlo.send").program("f32")).to_text())
+    kinds = [type(t).__name__ for t in walk(program.thunks)]
+    assert kinds.count("SendThunk") == kinds.count("RecvThunk") == 1
+    (received,) = [t for t in walk(program.thunks) if isinstance(t, RecvThunk)]
+    assert (received.channel, received.is_host_transfer) == (1, False)
+    _, program = program_of(to_hlo(op_example("stablehlo.partition_id").program()).to_text())
+    assert [t.opcode for t in walk(program.thunks) if isinstance(t, CollectiveThunk)] == ["partition-id"]
 
 
 def test_results_of_nothing_and_of_a_constant(client) -> None:
