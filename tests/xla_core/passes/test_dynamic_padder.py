@@ -18,6 +18,17 @@ difference { a = f32[] parameter(0)  b = f32[] parameter(1)  x = f32[] subtract(
 best { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
   c = pred[] compare(a, b), direction=GE  x = f32[] select(c, a, b)  k = s32[] select(c, i, j)  ROOT r = (f32[], s32[]) tuple(x, k) }
 greater { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=GT }
+below { s = (s32[], f32[<=5,4], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  three = s32[] constant(3)  ROOT r = pred[] compare(i, three), direction=LT }
+step { s = (s32[], f32[<=5,4], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  x = f32[<=5,4] get-tuple-element(s), index=1
+  t = f32[4] get-tuple-element(s), index=2  one = s32[] constant(1)  z = f32[] constant(0)  j = s32[] add(i, one)  y = f32[<=5,4] add(x, x)
+  u = f32[4] reduce(y, z), dimensions={0}, to_apply=add  v = f32[4] add(t, u)  n = s32[] get-dimension-size(x), dimensions={0}
+  l = s32[] subtract(n, one)  o = s32[] constant(0)  m = s32[] maximum(l, o)  w = f32[<=5,4] set-dimension-size(y, m), dimensions={0}  ROOT r = (s32[], f32[<=5,4], f32[4]) tuple(j, w, v) }
+inner_below { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  three = s32[] constant(3)  ROOT r = pred[] compare(i, three), direction=LT }
+inner_step { s = (s32[], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  t = f32[4] get-tuple-element(s), index=1  one = s32[] constant(1)
+  z = f32[] constant(0)  j = s32[] add(i, one)  d = f32[<=4] set-dimension-size(t, j), dimensions={0}  u = f32[] reduce(d, z), dimensions={0}, to_apply=add
+  v = f32[4] broadcast(u), dimensions={}  ROOT r = (s32[], f32[4]) tuple(j, v) }
+negated { x = f32[<=5,4] parameter(0)  ROOT r = f32[<=5,4] negate(x) }
+shortened { p = (f32[<=5,4], s32[]) parameter(0)  x = f32[<=5,4] get-tuple-element(p), index=0  k = s32[] get-tuple-element(p), index=1  ROOT r = f32[<=5,4] set-dimension-size(x, k), dimensions={0} }
 by_key { a = f32[] parameter(0)  b = f32[] parameter(1)  i = s32[] parameter(2)  j = s32[] parameter(3)  ROOT r = pred[] compare(a, b), direction=LT }
 """
 HEAD = """
@@ -60,6 +71,10 @@ BODIES = {
     "sort, several operands": "ROOT r = (f32[<=5,4], s32[<=5,4]) sort(dx, dn), dimensions={0}, is_stable=true, to_apply=by_key",
     "gather": "i = s32[<=5,1] slice(dn), slice={[0:5], [0:1]}\n ROOT r = f32[<=5,6] gather(y, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}",
     "several results": "s = f32[4] reduce(dx, zero), dimensions={0}, to_apply=add\n t = f32[<=5,4] negate(dx)\n ROOT r = (f32[<=5,4], f32[4], f32[5,4]) tuple(t, s, x)",
+    "while": "i = s32[] constant(0)\n t = f32[4] broadcast(zero), dimensions={}\n s = (s32[], f32[<=5,4], f32[4]) tuple(i, dx, t)\n ROOT r = (s32[], f32[<=5,4], f32[4]) while(s), condition=below, body=step",
+    "while, dynamic within": "i = s32[] constant(0)\n t = f32[4] reduce(x, zero), dimensions={0}, to_apply=add\n s = (s32[], f32[4]) tuple(i, t)\n ROOT r = (s32[], f32[4]) while(s), condition=inner_below, body=inner_step",
+    "conditional": "one = s32[] constant(1)\n k = s32[] minimum(one, n)\n p = pred[] compare(n, m), direction=GE\n t = (f32[<=5,4], s32[]) tuple(dx, k)\n ROOT r = f32[<=5,4] conditional(p, dx, t), true_computation=negated, false_computation=shortened",
+    "conditional, by number": "one = s32[] constant(1)\n k = s32[] minimum(one, n)\n t = (f32[<=5,4], s32[]) tuple(dx, k)\n a = f32[<=5,4] conditional(m, dx, t), branch_computations={negated, shortened}\n ROOT r = f32[<=5,4] add(a, a)",
     "tuples between": "t = (f32[<=5,4], f32[5,4]) tuple(dx, x)\n a = f32[<=5,4] get-tuple-element(t), index=0\n b = f32[5,4] get-tuple-element(t), index=1\n ROOT r = (f32[<=5,4], f32[5,4]) tuple(a, b)",
 }
 GENERATOR = np.random.default_rng(0)

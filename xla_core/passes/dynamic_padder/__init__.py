@@ -6,11 +6,16 @@ would look at it gets it masked by what changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.dynamic_results import set_dynamic_results
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.passes.call_inliner import CallInliner
+from xla_core.passes.dynamic_padder.control_flow import pad_conditional, pad_while
 from xla_core.passes.dynamic_padder.handlers import HANDLERS, elementwise
 from xla_core.passes.dynamic_padder.padded import Padded, Value
 from xla_core.passes.hlo_dce import HloDce
@@ -40,33 +45,53 @@ class DynamicPadder(HloPass):
                     f"parameter {parameter.name} is {parameter.shape.without_layout()}",
                     hint="Client.compile makes it static, for each size that it is called with",
                 )
-        builder = Builder(entry)
-        padded: dict[HloInstruction, Value] = {}
-        for instruction in entry.post_order():
-            operands = [padded.get(o, o) for o in instruction.operands]
-            if not (instruction.shape.is_dynamic or any(isinstance(o, (Padded, tuple)) for o in operands)):
-                continue
-            builder.source = instruction
-            made = _padded(instruction, operands, builder)
-            if isinstance(made, HloInstruction) and not instruction.shape.is_dynamic:
-                entry.replace_with(instruction, made)
-            else:
-                padded[instruction] = made
-        if entry.root in padded:
-            _return(module, padded[entry.root])
+        root = _walk(entry, entry.post_order(), {})
+        if entry.root.shape.is_dynamic or not isinstance(root, HloInstruction):
+            _return(module, root)
         HloDce().run(module)
         return True
 
 
+def _walk(computation: HloComputation, order: Sequence[HloInstruction], padded: dict[HloInstruction, Value]) -> Value:
+    """Gives every instruction of dynamic shape a padded value, beginning with those of `padded`; returns the root's."""
+    builder = Builder(computation)
+    for instruction in order:
+        operands = [padded.get(o, o) for o in instruction.operands]
+        is_padded = any(isinstance(o, (Padded, tuple)) for o in operands)
+        if instruction in padded or not (is_padded or instruction.shape.is_dynamic or _runs_dynamic(instruction)):
+            continue
+        builder.source = instruction
+        made = _padded(instruction, operands, builder)
+        if isinstance(made, HloInstruction) and not instruction.shape.is_dynamic:
+            computation.replace_with(instruction, made)
+        else:
+            padded[instruction] = made
+    return padded.get(computation.root, computation.root)
+
+
+def _runs_dynamic(instruction: HloInstruction) -> bool:
+    return any(
+        i.shape.is_dynamic or _runs_dynamic(i) for c in control_flow_callees(instruction) for i in c.instructions
+    )
+
+
 def _padded(instruction: HloInstruction, operands: list[Value], builder: Builder) -> Value:
     opcode = instruction.opcode
+    made: Value | None = None
     if opcode == "tuple":
-        return tuple(Padded.of(o) if isinstance(o, HloInstruction) else o for o in operands if not isinstance(o, tuple))
-    if opcode == "get-tuple-element" and isinstance(operands[0], tuple):
-        return operands[0][int(instruction.attributes["index"])].plain
-    handler = HANDLERS.get(opcode) or (elementwise if instruction.is_elementwise else None)
-    arrays = [Padded.of(o) if isinstance(o, HloInstruction) else o for o in operands if not isinstance(o, tuple)]
-    made = handler(builder, instruction, arrays) if handler is not None and len(arrays) == len(operands) else None
+        leaves = [Padded.of(o) if isinstance(o, HloInstruction) else o for o in operands]
+        made = tuple(leaf for leaf in leaves if isinstance(leaf, Padded))
+        made = made if len(made) == len(leaves) else None
+    elif opcode == "get-tuple-element" and isinstance(operands[0], tuple):
+        made = operands[0][int(instruction.attributes["index"])]
+    elif opcode == "while":
+        made = pad_while(builder, instruction, operands[0], _walk)
+    elif opcode == "conditional":
+        made = pad_conditional(builder, instruction, operands, _walk)
+    elif not any(isinstance(o, tuple) for o in operands):
+        handler = HANDLERS.get(opcode) or (elementwise if instruction.is_elementwise else None)
+        arrays = [Padded.of(o) if isinstance(o, HloInstruction) else o for o in operands if not isinstance(o, tuple)]
+        made = handler(builder, instruction, arrays) if handler is not None else None
     if made is None:
         raise UnimplementedError(
             f"{opcode} of {_shapes(instruction)} has no form on arrays of fixed size",

@@ -54,7 +54,7 @@ def _get_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -
 def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     operand, size = operands
     (dimension,) = i.attributes["dimensions"]
-    largest = size_of(b, operand, dimension)
+    largest = b.constant(operand.dimensions[dimension], S32)
     within = b.add("clamp", b.constant(0, S32), b.convert(size.value, S32), largest)
     return Padded(operand.value, {**operand.sizes, dimension: within})
 

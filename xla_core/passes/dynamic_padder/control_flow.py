@@ -1,0 +1,119 @@
+"""Loops and branches over padded values: their tuples have the sizes beside the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.ops.control_flow import branch_computations
+from xla_core.hlo.shape import Shape
+from xla_core.passes.dynamic_padder.padded import Padded, Value, size_of
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["pad_conditional", "pad_while"]
+
+Walk = Callable[[HloComputation, Sequence[HloInstruction], dict[HloInstruction, Value]], Value]
+"""Pads instructions of a computation, in order, given what stands for parameters; returns what stands for its root."""
+
+Structure = tuple[tuple[int, ...], ...]
+"""For each array of a tuple, the dimensions whose sizes follow it."""
+
+
+def leaves_of(b: Builder, value: Value) -> tuple[Padded, ...]:
+    """The elements of a tuple; an array is its own."""
+    if isinstance(value, HloInstruction):
+        if not value.shape.is_tuple:
+            return (Padded.of(value),)
+        count = len(value.shape.tuple_shapes)
+        return tuple(Padded.of(b.add("get-tuple-element", value, index=i)) for i in range(count))
+    return (value,) if isinstance(value, Padded) else value
+
+
+def _structure(leaves: Sequence[Padded], shape: Shape) -> Structure:
+    """The dynamic dimensions of each leaf: those that the shape names, or that have a size."""
+    shapes = shape.tuple_shapes if shape.is_tuple else (shape,)
+    flags = [s.dynamic_dimensions or (False,) * s.rank for s in shapes]
+    return tuple(
+        tuple(d for d in range(len(flag)) if flag[d] or d in leaf.sizes)
+        for leaf, flag in zip(leaves, flags, strict=True)
+    )
+
+
+def _packed(b: Builder, leaves: Sequence[Padded], structure: Structure) -> HloInstruction:
+    parts: list[HloInstruction] = []
+    for leaf, dimensions in zip(leaves, structure, strict=True):
+        parts += [leaf.value, *(size_of(b, leaf, d) for d in dimensions)]
+    return b.add("tuple", *parts)
+
+
+def _unpacked(b: Builder, value: HloInstruction, structure: Structure, is_tuple: bool) -> Value:
+    leaves, at = [], 0
+    for dimensions in structure:
+        array, *sizes = (b.add("get-tuple-element", value, index=at + k) for k in range(1 + len(dimensions)))
+        leaves.append(Padded(array, dict(zip(dimensions, sizes, strict=True))))
+        at += 1 + len(dimensions)
+    return tuple(leaves) if is_tuple else leaves[0].plain
+
+
+def _body(
+    module: HloModule, old: HloComputation, packed: Shape, structure: Structure, walk: Walk
+) -> tuple[Builder, Value]:
+    """A copy of a computation that takes the packed value, and what stands for its root, which is still to be set."""
+    made = module.add_computation(old.clone())
+    order = made.post_order()
+    (parameter,) = made.parameters
+    was_tuple = parameter.shape.is_tuple
+    parameter.shape = packed
+    builder = Builder(made)
+    value = _unpacked(builder, parameter, structure, was_tuple)
+    if isinstance(value, HloInstruction):
+        value = Padded(value)  # a parameter that is an array: its users take the element
+    return builder, walk(made, order, {parameter: value})
+
+
+def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value | None:
+    """The sizes are a part of the state."""
+    module = b.computation.module
+    assert module is not None
+    leaves = leaves_of(b, state)
+    structure = _structure(leaves, i.shape)
+    packed = _packed(b, leaves, structure)
+    condition, holds = _body(module, i.attributes["condition"], packed.shape, structure, walk)
+    body, result = _body(module, i.attributes["body"], packed.shape, structure, walk)
+    results = leaves_of(body, result)
+    if not isinstance(holds, HloInstruction) or any(
+        set(leaf.sizes) - set(dims) for leaf, dims in zip(results, structure, strict=True)
+    ):
+        return None
+    condition.computation.set_root(holds)
+    body.computation.set_root(_packed(body, results, structure))
+    made = b.add("while", packed, condition=condition.computation, body=body.computation)
+    return _unpacked(b, made, structure, i.shape.is_tuple)
+
+
+def pad_conditional(b: Builder, i: HloInstruction, operands: Sequence[Value], walk: Walk) -> Value | None:
+    """The sizes are a part of what each branch takes and gives."""
+    module = b.computation.module
+    selector = operands[0]
+    if not isinstance(selector, HloInstruction) or module is None:
+        return None
+    branches, given = [], []
+    for old, operand in zip(branch_computations(i.attributes), operands[1:], strict=True):
+        leaves = leaves_of(b, operand)
+        structure = _structure(leaves, old.parameters[0].shape)
+        given.append(_packed(b, leaves, structure))
+        branches.append(_body(module, old, given[-1].shape, structure, walk))
+    results = [leaves_of(builder, root) for builder, root in branches]
+    structures = [_structure(leaves, i.shape) for leaves in results]
+    result = tuple(tuple(sorted({*(d for dims in each for d in dims)})) for each in zip(*structures, strict=True))
+    for (builder, _), leaves in zip(branches, results, strict=True):
+        builder.computation.set_root(_packed(builder, leaves, result))
+    computations = tuple(builder.computation for builder, _ in branches)
+    if i.attributes.get("branch_computations"):
+        made = b.add("conditional", selector, *given, branch_computations=computations)
+    else:
+        true, false = computations
+        made = b.add("conditional", selector, *given, true_computation=true, false_computation=false)
+    return _unpacked(b, made, result, i.shape.is_tuple)
