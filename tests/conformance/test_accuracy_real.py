@@ -179,7 +179,7 @@ def test_points_are_of_every_exponent_and_the_same_each_time():
 
 @pytest.mark.parametrize("function", sorted({f.name for f in real.FUNCTIONS} & set(real.precise.PRECISE)))
 def test_the_two_oracles_agree(function):
-    """The machine's extended precision and scipy with mpmath: within 0.001 ULP of f32."""
+    """The machine's extended precision and scipy with mpmath: far within 0.01 ULP of f32."""
     (f,) = [f for f in real.FUNCTIONS if f.name == function]
     operands = next(iter(real._operands(f, T.F32, 4000)))
     with np.errstate(all="ignore"):

@@ -29,7 +29,9 @@ def evaluate(name: str, operands: tuple[Array, ...], rough: Array) -> Exact:
     high, rest = start.high.copy(), np.zeros(rough.shape) if start.rest is None else start.rest.copy()
     plain = np.isfinite(rough) & (rough != 0)
     for x in operands:
-        plain &= np.isfinite(x) & (x != 0)  # mpmath's zeros have no sign
+        plain &= np.isfinite(x)
+        if name == "atan2":
+            plain &= x != 0  # mpmath's zeros have no sign
     with mpmath.workprec(_BITS):
         for i in np.flatnonzero(plain):
             exact = function(mpmath, *[mpmath.mpf(float(x[i])) for x in operands])

@@ -23,7 +23,7 @@ GROUP, UNIT = "real", "ULP"
 
 _BLOCK = 1 << 20
 _PRECISE_SHARE = 500  # points of f32 for one of f64, whose oracle is that much slower
-_LEAST_PRECISE = 400
+_LEAST_PRECISE = 2000
 
 
 def checks() -> list[Check]:
@@ -58,8 +58,8 @@ def _floor(function: Function, operands: tuple[Array, ...]) -> Array | float:
 def _blocks(function: Function, element_type: ElementType, points: int) -> Iterator[tuple[tuple[Array, ...], Exact]]:
     """Arguments and exact results, block by block: all there are of up to 16 bits (pairs: of up to 8)."""
     if element_type is ElementType.F64:
-        share = max(_LEAST_PRECISE, int(points * function.share) // _PRECISE_SHARE)
-        yield _precise_block(function, share)
+        share = 1.0 if function.arity == 2 else function.share  # of two operands it is taken below
+        yield _precise_block(function, max(_LEAST_PRECISE, int(points * share) // _PRECISE_SHARE))
         return
     for operands in _operands(function, element_type, points):
         yield operands, _exact(function, element_type, operands)
@@ -79,6 +79,8 @@ def _operands(function: Function, element_type: ElementType, points: int) -> Ite
         first, second = np.meshgrid(np.arange(len(values)), np.arange(len(values)))
         yield _asked(function, values[first.ravel()], values[second.ravel()])
         return
+    if element_type is not ElementType.F32:
+        points = max(1, int(points * function.share))
     for a, b in _pairs(function, element_type, points):
         yield _asked(function, a, b)
 

@@ -199,7 +199,7 @@ exponential_minus_one = _function(np.expm1, _complex_expm1)
 log = _function(np.log)
 log_plus_one = _function(np.log1p, _complex_log1p)
 logistic = _function(_logistic, _complex_logistic)
-sqrt = _function(np.sqrt)
+_sqrt = _function(np.sqrt)
 rsqrt = _function(_rsqrt, _complex_rsqrt)
 cbrt = _function(np.cbrt, _complex_cbrt)
 sine = _function(np.sin)
@@ -217,6 +217,11 @@ cosh = _function(np.cosh)
 sinh = _function(np.sinh)
 atan2 = _function(np.arctan2, _complex_atan2)
 _power = _function(np.power, _complex_power)
+
+
+def sqrt(x: Array) -> Array:
+    """Of numpy's own types by numpy, which rounds it right; through a wider one f64's would be rounded twice."""
+    return np.asarray(np.sqrt(x)) if CLASS[x.dtype] == "f" else _sqrt(x)
 
 
 def power(a: Array, b: Array) -> Array:

@@ -92,14 +92,14 @@ def _large(m: MathEmitter, x: Value, limit: float) -> tuple[Value, Value | None,
         r = m.mul(b.cast("sitofp", rest, "double"), scale)
         low = None
     else:
-        # The fraction as head + tail: all five words, of which up to the first two are 0 near a multiple of pi / 2.
+        # The fraction as head + tail: four words, of which up to the first two are 0 near a multiple of pi / 2.
         coarse = b.binary("and", rest, b.int_(-1024))
         fine = b.shl(b.binary("and", rest, b.int_(1023)), 32)
         head = b.cast("sitofp", coarse, "double")
         middle = m.mul(b.cast("sitofp", b.or_(fine, result[2]), "double"), 2.0**-32)
-        lowest_words = m.mul(b.cast("uitofp", b.or_(b.shl(result[3], 32), result[4]), "double"), 2.0**-96)
+        tiny = m.mul(b.cast("sitofp", result[3], "double"), 2.0**-64)
         head, tail = m.fast_two_sum(head, middle)
-        head, tail = m.fast_two_sum(head, b.fadd(tail, lowest_words))
+        head, tail = m.fast_two_sum(head, b.fadd(tail, tiny))
         r, error = m.two_product(head, m.constant(scale, x))
         low = m.fma(head, m.constant(PI_OVER_2[1] * 2.0**-62, x), error)
         low = m.fma(tail, m.constant(scale, x), low)

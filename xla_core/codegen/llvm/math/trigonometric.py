@@ -98,9 +98,9 @@ def atan2(m: MathEmitter, y: Value, x: Value) -> Value:
     both = b.and_(m.equal(small, float("inf")), m.equal(large, float("inf")))
     small, large = m.choose(both, 1.0, small), m.choose(both, 1.0, large)
     large = m.choose(m.equal(large, 0.0), 1.0, large)
-    if x.type == "double":  # half of both where their sum could overflow; up from where quotients lose bits
-        huge = m.greater(large, 2.0**1020)
-        scale = m.choose(huge, 0.125, m.constant(1.0, x))
+    if x.type == "double":  # down from where their sum could overflow, up from where their products lose bits
+        huge, tiny = m.greater(large, 2.0**1020), m.less(large, 2.0**-960)
+        scale = m.choose(huge, 0.125, m.choose(tiny, 2.0**120, m.constant(1.0, x)))
         small, large = b.fmul(small, scale), b.fmul(large, scale)
     angle = _atan_of_ratio(m, small, large)
     high, low = PI_OVER_2[0], PI_OVER_2[1]
