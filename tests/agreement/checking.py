@@ -38,7 +38,7 @@ __all__ = ["Difference", "Program", "check", "difference", "seeded"]
 Program = RandomProgram | QuantizedProgram
 
 MAX_STEPS = 2_000_000
-LEVELS = {"cpu": {"llvm_optimization_level": (2, 0, 0, 1, 0, 0)}}
+LEVELS = {"cpu": {"llvm_optimization_level": (2, 0, 0, 0, 1, 0, 0, 0)}}
 """Options of backends of which a program takes one value or another, by its seed."""
 
 
