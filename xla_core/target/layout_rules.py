@@ -28,7 +28,7 @@ class LayoutRules(BaseModel):
     Attributes:
         default: shape -> layout of an array that nothing else decides; None is row-major.
         instruction: what an instruction demands; None, or an answer of None, demands nothing.
-        packed: sub-byte elements are packed (`element_size_in_bits` is their width).
+        packed: elements of 2 and 4 bits are packed, four or two a byte (`element_size_in_bits` is their width).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -40,7 +40,7 @@ class LayoutRules(BaseModel):
     def layout(self, shape: Shape) -> Layout:
         """The layout of an array of `shape` that nothing else decides."""
         layout = Layout.row_major(shape.rank) if self.default is None else self.default(shape)
-        if self.packed and 1 < shape.element_type.bit_width < 8 and not layout.element_size_in_bits:
+        if self.packed and shape.element_type.bit_width in (2, 4) and not layout.element_size_in_bits:
             layout = dataclasses.replace(layout, element_size_in_bits=shape.element_type.bit_width)
         return layout
 

@@ -10,7 +10,7 @@ from xla_core.analysis import BufferSlice, assign_buffers
 from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, StreamExecutor
 from xla_core.hlo import OPS, HloInstruction, HloModule, Trait
 from xla_core.schedule import KernelThunk, Thunk, emit_thunks, walk
-from xla_core.target import Capabilities, FusionPreferences, TargetConfig
+from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
 
 __all__ = ["TemplateCompiler"]
 
@@ -19,7 +19,7 @@ _COLLECTIVES = [op.opcode for op in OPS.values() if not op.traits.isdisjoint((Tr
 
 
 class TemplateCompiler(Compiler):
-    """Every instruction that the evaluator knows is a kernel; fusing them would gain nothing."""
+    """Every instruction that the evaluator knows is a kernel; fusing them would gain nothing. int4 and int2 are packed."""
 
     host_fallback = True
 
@@ -28,6 +28,7 @@ class TemplateCompiler(Compiler):
         return TargetConfig(
             name="template",
             capabilities=Capabilities.all_of(without=_COLLECTIVES),
+            layouts=LayoutRules(packed=True),
             fusion=FusionPreferences(enabled=False),
         )
 

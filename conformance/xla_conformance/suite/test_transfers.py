@@ -7,9 +7,10 @@ import pytest
 
 from xla_conformance.ops.inputs import special_array
 from xla_conformance.plugin import all_types, held_types, not_supported
-from xla_core import Buffer, Client, CompileOptions, XlaError, parse
+from xla_core import Buffer, Client, CompileOptions, UnimplementedError, XlaError, parse
 from xla_core.backend import DeviceMemory, Platform, Stream, StreamExecutor
 from xla_core.hlo import ElementType, Layout, Shape
+from xla_core.target import TargetConfig
 
 SHAPES = [(), (1,), (7,), (0,), (3, 0, 2), (1, 1, 1), (5, 13), (2, 3, 4, 5)]
 
@@ -219,3 +220,39 @@ def test_raw_copies(executor: StreamExecutor, stream: Stream, size: int) -> None
     np.testing.assert_array_equal(back[size:], np.full(8, 0xA5))
     executor.deallocate(first)
     executor.deallocate(second)
+
+
+NARROW = [t for t in ElementType if t.is_array and t.bit_width in (2, 4)]
+
+
+@pytest.mark.parametrize("narrow", NARROW, ids=str)
+def test_elements_of_two_and_four_bits_lie_as_the_target_says(
+    backend: str, client: Client, target: TargetConfig, narrow: ElementType, random: np.random.Generator
+) -> None:
+    """Packed where the target packs them, a byte each where it doesn't; programs don't show which."""
+    if narrow not in held_types(backend):
+        not_supported(f"the device holds no {narrow}")
+    x = special_array(Shape(narrow, (3, 5)), random)
+    buffer = client.buffer_from_host(x)
+    packed = target.layouts.packed
+    layout = buffer.shape.layout
+    assert (layout is not None and layout.element_size_in_bits == narrow.bit_width) == packed
+    assert buffer.byte_size == target.shape_size_bytes(buffer.shape)
+    np.testing.assert_array_equal(np.asarray(buffer), x)
+    text = f"""HloModule narrow
+
+ENTRY main {{
+  x = {narrow}[3,5] parameter(0)
+  t = {narrow}[5,3] transpose(x), dimensions={{1,0}}
+  s = {narrow}[2,3] slice(x), slice={{[1:3], [1:4]}}
+  c = {narrow}[6,5] concatenate(x, x), dimensions={{0}}
+  ROOT r = ({narrow}[5,3], {narrow}[2,3], {narrow}[6,5]) tuple(t, s, c)
+}}
+"""
+    try:
+        executable = client.compile(text)
+    except UnimplementedError as error:
+        not_supported(str(error))
+    for got, want in zip(executable(buffer), (x.T, x[1:3, 1:4], np.concatenate([x, x])), strict=True):
+        assert np.asarray(got).dtype == want.dtype
+        np.testing.assert_array_equal(np.asarray(got), want)
