@@ -22,12 +22,13 @@ _COLUMNS = 5  # types side by side
 
 
 def figure(error: float) -> str:
-    """An error with three digits, never less than it is."""
+    """An error with three digits (below 1 with two), never less than it is."""
     if not math.isfinite(error):
         return str(error)
     if error == 0:
         return "0"
-    scale = 10.0 ** (2 - max(0, math.floor(math.log10(error))))
+    exponent = math.floor(math.log10(error))
+    scale = 10.0 ** (2 - exponent if exponent >= 0 else 1 - exponent)
     return f"{math.ceil(error * scale - 1e-9) / scale:g}"
 
 
