@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -20,8 +21,36 @@ def optimized(text: str) -> HloModule:
     return compiler.run_hlo_passes(xla.parse(text), xla.CompileOptions())
 
 
+def accuracy_chart(path: Path) -> None:
+    """The largest error of each real function of f32: a bar for the reference evaluator, one for the backend."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    data = json.loads((DOCS / "data" / "accuracy" / "real" / "accuracy.json").read_text(encoding="utf-8"))
+    rows = [r for r in data["rows"] if r["group"] == "real" and r["element_type"] == "f32"]
+    errors = {(r["subject"], r["function"]): float(r["measured"]["error"]) for r in rows}
+    subjects = list(dict.fromkeys(r["subject"] for r in rows))
+    functions = [f for f in dict.fromkeys(r["function"] for r in rows) if errors[subjects[-1], f] > 0]
+    figure, axes = pyplot.subplots(figsize=(7, 8), layout="constrained")
+    height = 0.8 / len(subjects)
+    for i, subject in enumerate(subjects):
+        places = [n + (i - (len(subjects) - 1) / 2) * height for n in range(len(functions))]
+        axes.barh(places, [errors[subject, f] for f in functions], height, label=subject)
+    axes.set_yticks(range(len(functions)), functions, fontsize=8)
+    axes.invert_yaxis()
+    axes.axvline(0.5, color="gray", linewidth=0.8, linestyle=":", label="correctly rounded")
+    axes.set_xlim(0, 4)
+    axes.set_xlabel("largest error of f32, ULP")
+    axes.legend(loc="upper right")
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
 def main() -> None:
     """Writes them all."""
+    accuracy_chart(IMAGES / "accuracy-f32.png")
     page = (DOCS / "how-a-program-becomes-a-run.md").read_text()
     program = re.search(r'title="predict.mlir"\n(.*?)```', page, re.DOTALL)
     assert program is not None
