@@ -9,7 +9,7 @@ import argparse
 import collections
 from collections.abc import Iterable
 
-from tests.agreement.checking import Program, seeded
+from tests.agreement.comparing import Program, seeded
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, Shape
 
 __all__ = ["EXCLUDED", "counted", "missing"]

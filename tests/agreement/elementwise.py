@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.bounds import Value, epsilon, largest, unit, value_range
+from tests.agreement.bounds import Value, epsilon, largest, smallest, unit, value_range
 from tests.agreement.functions import GUARDED, REAL, ulps
 from tests.agreement.steps import POWERS, Steps
-from xla_core.hlo import ElementType, Shape
+from xla_core.hlo import ElementType, HloComputation, Shape
 
 __all__ = ["ElementwiseSteps"]
 
@@ -269,8 +269,6 @@ class ElementwiseSteps(Steps):
 
     def map(self) -> None:
         """A computation of scalars over arrays."""
-        from xla_core.hlo import HloComputation
-
         x = self.pick(lambda v: v.is_exact and v.type is not POWERS)
         if x is None:
             return
@@ -294,6 +292,4 @@ class ElementwiseSteps(Steps):
 
 def mantissa_room(element_type: ElementType) -> int:
     """By how many powers of two small numbers of a type may be divided."""
-    from tests.agreement.bounds import smallest
-
     return int(-math.log2(smallest(element_type))) - 3

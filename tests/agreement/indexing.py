@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.bounds import Value
+import numpy as np
+
+from tests.agreement.bounds import Value, unit
 from tests.agreement.computations import order
 from tests.agreement.movement import INDEX_TYPES
 from tests.agreement.steps import Steps
@@ -113,8 +115,6 @@ class IndexingSteps(Steps):
             bound = x.bound + count * update.bound
             error = x.error + count * update.error
             if error or not x.fits(bound, both):
-                from tests.agreement.bounds import unit
-
                 error += (count + 1) * unit(x.type) * bound
                 both = None
             self.keep(made, bound, error, both)
@@ -134,8 +134,6 @@ class IndexingSteps(Steps):
         d = self.rng.randrange(x.shape.rank)
         n = x.shape.dimensions[d]
         numbers = self.rng.sample(range(n + 2), min(self.rng.randint(1, 4), n + 2))
-        import numpy as np
-
         indices = self.c.constant(np.asarray(numbers, np.int32), Shape.array(ElementType.S32, [len(numbers)]))
         rows = [m for k, m in enumerate(x.shape.dimensions) if k != d]
         updates = self.partner(Value(self.filled(1, x.shape.with_dimensions([len(numbers), *rows])), 1))

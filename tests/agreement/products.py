@@ -6,7 +6,7 @@ import math
 
 from tests.agreement.bounds import Value, epsilon, unit
 from tests.agreement.steps import POWERS, Steps
-from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Shape
+from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Shape, SliceDimension
 
 __all__ = ["ProductSteps"]
 
@@ -247,8 +247,6 @@ class ProductSteps(Steps):
         made = x.instruction
         shape = Shape.array(x.type, [*lead, n, n])
         if rows != n:  # the first row, in every row
-            from xla_core.hlo import SliceDimension
-
             cut = [SliceDimension(0, d) for d in lead] + [SliceDimension(0, 1), SliceDimension(0, n)]
             made = self.c.add("slice", made, slice=tuple(cut))
             made = self.c.add("reshape", made, shape=Shape.array(x.type, [*lead, n]))

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import xla_core as xla
-from tests.agreement.checking import Task, check, difference, outcomes, seeded
+from tests.agreement.checking import Task, outcomes
+from tests.agreement.comparing import check, difference, seeded
 from tests.agreement.coverage import counted, missing
 from tests.agreement.generator import RandomProgram
 from tests.agreement.mutants import mutants
