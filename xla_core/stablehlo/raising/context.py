@@ -23,6 +23,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import TypedInt
@@ -305,9 +306,11 @@ def _location(instruction: HloInstruction | None) -> SourceLocation | None:
 
 
 def _add_common(op: ir.Op, instruction: HloInstruction) -> None:
-    frontend = instruction.attributes.get("frontend_attributes")
+    frontend = dict(instruction.attributes.get("frontend_attributes") or ())
+    if "source_target_pairs" in op.attributes:
+        frontend.pop(SOURCE_TARGET_PAIRS, None)
     if frontend and op.name != "stablehlo.composite":
-        op.attributes["mhlo.frontend_attributes"] = dict(frontend)
+        op.attributes["mhlo.frontend_attributes"] = frontend
     sharding = instruction.attributes.get("sharding")
     if isinstance(sharding, str) and sharding and len(op.results) == 1:
         op.attributes["mhlo.sharding"] = sharding
