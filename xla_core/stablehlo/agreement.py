@@ -1,16 +1,17 @@
 """What the types of an op's operands and results have in common: MLIR's type traits, by name.
 
-same-shape                      all operands and results
-elementwise                     likewise, worded as MLIR words it for elementwise ops
-    same-element-type               all operands and results, exactly
-compatible-element-types        all operands and results; quantized types may differ in scales and zero points
-compatible-operands             all operands, likewise
-compatible-types                shapes too
-same-element-type-of-operands
-element-type: a b               of the operands and results of these names
-type: a b
-rank: a b
-size: a b                       of the attributes of these names
+| name | of what |
+|---|---|
+| `same-shape` | all operands and results |
+| `elementwise` | likewise, worded as MLIR words it for elementwise ops |
+| `same-element-type` | all operands and results, exactly |
+| `compatible-element-types` | all operands and results; quantized types may differ in scales and zero points |
+| `compatible-operands` | all operands, likewise |
+| `compatible-types` | all operands and results, shapes too |
+| `same-element-type-of-operands` | all operands |
+| `pairwise-type`, `pairwise-element-type` | each operand and the result at its place |
+| `element-type: a b`, `type: a b`, `rank: a b` | the operands and results of these names |
+| `size: a b` | the attributes of these names |
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ def check_agreement(op: ir.Op, definition: OpDef) -> None:
     """Raises InvalidArgumentError, in MLIR's words, for the first of the op's agreements that doesn't hold."""
     for agreement in definition.agree:
         kind, _, names = agreement.partition(": ")
+        if kind in _PAIRWISE:
+            _check_pairs(op, kind)
+            continue
         if names:
             _check_named(op, definition, kind, names.split())
             continue
@@ -70,6 +74,23 @@ _OF_ALL: dict[str, tuple[bool, Callable[[Sequence[TensorType]], bool], str]] = {
     "compatible-types": (True, _compatible, "compatible types"),
 }
 """Kind: whether results count, what must hold, and what it is called."""
+
+
+_PAIRWISE: dict[str, Callable[[Any, Any], bool]] = {
+    "pairwise-type": lambda operand, result: bool(operand == result),
+    "pairwise-element-type": lambda operand, result: bool(
+        getattr(operand, "element", None) == getattr(result, "element", None)
+    ),
+}
+
+
+def _check_pairs(op: ir.Op, kind: str) -> None:
+    if len(op.operands) != len(op.results):
+        fail(op, "requires the same number of operands and results")
+    for i, (operand, result) in enumerate(zip(op.operands, op.results, strict=True)):
+        if not _PAIRWISE[kind](operand.type, result.type):
+            what = kind.removeprefix("pairwise-").replace("-", " ")
+            fail(op, f"requires the same {what} for operand and result at index {i}")
 
 
 def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) -> None:

@@ -115,17 +115,18 @@ def element_bits(element: str | QuantizedType) -> int:
 
 
 def promotable(source: str | QuantizedType, target: str | QuantizedType) -> bool:
-    """Whether a reduction may compute `source` elements in the type `target`: same kind, at least as many bits."""
+    """Whether a reduction may compute `source` elements in the type `target`: of the same kind, with at least as many
+    bits; of floats the precision is free.
+    """
     if isinstance(source, QuantizedType) and isinstance(target, QuantizedType):
         return source.expressed == target.expressed and element_bits(source) <= element_bits(target)
-    if isinstance(source, QuantizedType) or isinstance(target, QuantizedType):
+    kinds = [_COARSE.get(kind, kind) for kind in (elements_of(source), elements_of(target))]
+    if kinds[0] is not kinds[1]:
         return False
-    kind = elements_of(source)
-    if source == target:
-        return True
-    if kind is not elements_of(target) or kind is Elements.PRED:
-        return False
-    return element_bits(source) <= element_bits(target)
+    return kinds[0] is Elements.FLOAT or element_bits(source) <= element_bits(target)
+
+
+_COARSE = {Elements.PRED: Elements.SIGNED, Elements.UNSIGNED: Elements.SIGNED}
 
 
 def types_text(types: Sequence[ir.Type]) -> str:

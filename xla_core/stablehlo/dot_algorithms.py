@@ -51,4 +51,12 @@ def algorithm_problem(algorithm: DotAlgorithm) -> str | None:
     ):
         if value < 1:
             return f"{what} must be positive"
-    return None if algorithm_name(algorithm) else "dot algorithm not known to be supported on any hardware"
+    if algorithm_name(algorithm):
+        return None
+    return (
+        f"dot algorithm not known to be supported on any hardware: {{lhs:'{algorithm.lhs_precision_type}', "
+        f"rhs:'{algorithm.rhs_precision_type}', accum:'{algorithm.accumulation_type}', "
+        f"lhs_components:{algorithm.lhs_component_count}, rhs_components:{algorithm.rhs_component_count}, "
+        f"primitive_ops:{algorithm.num_primitive_operations}, "
+        f"imprecise:{int(algorithm.allow_imprecise_accumulation)}}}"
+    )

@@ -198,8 +198,8 @@ def define(
     lowering = inspect.getdoc(lower) or ""
     op = OpDef(
         name=name,
-        operands=_values(operands, types),
-        results=_values(results, types if result_types is None else result_types),
+        operands=_values(operands, _of_dialect(name, types)),
+        results=_values(results, _of_dialect(name, types if result_types is None else result_types)),
         attributes=dict(attributes or {}),
         regions=regions,
         agree=tuple(agree),
@@ -212,6 +212,12 @@ def define(
     )
     OPS[name] = op
     return op
+
+
+def _of_dialect(name: str, types: TypeConstraint) -> TypeConstraint:
+    """CHLO's ops take tensors without a rank too."""
+    is_plain = types.rank is None and not types.static
+    return dataclasses.replace(types, unranked=True) if name.startswith("chlo.") and is_plain else types
 
 
 def _meaning_of(lowering: str) -> str:

@@ -168,7 +168,10 @@ class TypeConstraint:
             return "statically shaped or single bounded dimension tensor"
         if not self.static:
             return f"{self.rank}D tensor" if self.rank is not None else "tensor" if self.unranked else "ranked tensor"
-        return f"statically shaped {self.rank}-dimensional tensor" if self.rank else "statically shaped tensor"
+        if self.rank is None:
+            return "statically shaped tensor"
+        integers = "" if Elements.INDEX in self.elements else "integer "
+        return f"statically shaped {self.rank}-dimensional {integers}tensor"
 
 
 def _is_unranked(type: ir.Type) -> bool:

@@ -112,15 +112,24 @@ def _check_values(
     least, most = count
     given = len(types)
     if given < least or (most is not None and given > most):
-        expected = f"{least} or more" if most is None else str(least) if least == most else f"{least} to {most}"
-        fail(op, f"expected {expected} {what}s, but found {given}")
+        fail(op, _miscounted(least, most, given, what))
     if given == len(values) and most is not None:
         constraints: Sequence[Values] = values
     else:
         constraints = _spread(values, given)
     for index, (value, type) in enumerate(zip(constraints, types, strict=False)):
         if not value.types.accepts(type):
-            fail(op, f"{what} #{index} must be {value.types}, but got '{type}'")
+            run = "variadic of " if value.arity is Arity.VARIADIC else ""
+            fail(op, f"{what} #{index} must be {run}{value.types}, but got '{type}'")
+
+
+def _miscounted(least: int, most: int | None, given: int, what: str) -> str:
+    if least == most == 1:
+        return "requires a single operand" if what == "operand" else "requires one result"
+    if least == most == 0:
+        return f"requires zero {what}s"
+    expected = f"{least} or more" if most is None else str(least) if least == most else f"{least} to {most}"
+    return f"expected {expected} {what}s, but found {given}"
 
 
 def _spread(values: Sequence[Values], given: int) -> list[Values]:

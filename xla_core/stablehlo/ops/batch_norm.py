@@ -29,10 +29,10 @@ def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[
     """Checks the tensors (`wide`) and the vectors over features (`narrow`); returns the type of one of each."""
     operand, index = tensor(op, wide[0]), int(op.attributes["feature_index"])
     if any(not compatible_shapes(tensor(op, i).shape, operand.shape) for i in wide):
-        fail(op, "expects multi-dimensional operands to have compatible shapes")
+        fail(op, "expects multi-dimensional operands to have compatible shapes.")
     vector = tensor(op, narrow[0])
     if any(not compatible_shapes(tensor(op, i).shape, vector.shape) for i in narrow):
-        fail(op, "expects single-dimensional operands to have compatible shapes")
+        fail(op, "expects single-dimensional operands to have compatible shapes.")
     if index >= operand.rank:
         fail(
             op,

@@ -18,7 +18,7 @@ from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Values, define
-from xla_core.stablehlo.ops.common import elementwise, ints, same_type, tensor
+from xla_core.stablehlo.ops.common import elementwise, ints, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.data_movement import broadcast_in_dim
 from xla_core.stablehlo.type_constraints import (
     ANY_TENSOR,
@@ -127,6 +127,7 @@ for _name, _infinite, _function in (
         lower=formula(_function, through_f32=False),
         types=FLOAT,
         result_types=PRED,
+        agree=("elementwise",),
         doc=f"Whether the element is {_infinite}.",
     )
 
@@ -203,10 +204,21 @@ define(
     attributes={"value": Attribute(Kind.ELEMENTS)},
     doc="The value of the attribute `value`.",
 )
+
+
+def _constant_like_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    """The operand's shape; the value's element type."""
+    operand, result, value = tensor(op, 0), tensor_of(op.results[0]), op.attributes["value"]
+    kind = getattr(value, "type", "f64" if isinstance(value, float) else "i64")
+    if isinstance(kind, str) and kind != result.element:
+        fail(op, "value's type doesn't match element return type")
+    return [TensorType(operand.shape, result.element, operand.bounds)]
+
+
 define(
     "chlo.constant_like",
     "operand",
-    rule=same_type,
+    rule=_constant_like_rule,
     agree=("same-shape",),
     lower=_lower_constant_like,
     attributes={"value": Attribute(Kind.ANY)},
@@ -331,6 +343,7 @@ for _name, _inner in (
         rule=_broadcast_rule(),
         lower=_lower_broadcast(_inner),
         types={"and": PRED_OR_INTEGER, "or": PRED_OR_INTEGER, "xor": PRED_OR_INTEGER, "zeta": FLOAT}.get(_name),
+        result_types=ANY_TENSOR if _name in ("and", "or", "xor") else None,
         agree=_ELEMENTS_AGREE.get(_name, ("same-element-type",)),
         attributes=_DIMS,
     )

@@ -33,7 +33,7 @@ def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if operand.rank < 1:
         fail(op, "operand's rank must be at least 1")
     if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
-        fail(op, "operand's last dimension must be at least k")
+        fail(op, f"operand's last dimension must be at least {k}")
     shape = (*operand.shape[:-1], k)
     return [TensorType(shape, operand.element), TensorType(shape, "i32")]
 
@@ -73,7 +73,11 @@ def _scan_segments(op: ir.Op) -> tuple[int, int]:
     """The numbers of inputs and of carries."""
     segments = ints(op, "operandSegmentSizes") or ints(op, "operand_segment_sizes")
     if len(segments) != 2 or sum(segments) != len(op.operands):
-        fail(op, "requires attribute 'operandSegmentSizes' with the numbers of inputs and inits")
+        fail(
+            op,
+            f"operand count ({len(op.operands)}) does not match with the total size ({sum(segments)}) specified in "
+            "attribute 'operandSegmentSizes'",
+        )
     return segments[0], segments[1]
 
 
@@ -217,8 +221,6 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
     """They are [groups], or one more list for each index of the dimensions before the ragged one."""
-    if groups.rank == 0:
-        fail(op, "expected group_sizes to have rank 1, got 0")
     if groups.rank == 1:
         return
     prefix = [lhs.shape[d] for d in _prefix_dimensions(dims, lhs.rank, lhs.rank, dims.lhs_ragged_dimensions[0])]

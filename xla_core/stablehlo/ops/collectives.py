@@ -276,8 +276,6 @@ def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:
                 f"result gather dimension has size {there}, expected to be a multiple of operand gather "
                 f"dimension size {here}",
             )
-        if not compatible_elements(operand.element, out.element):
-            fail(op, "requires the same element type for operand and result")
 
 
 def _lower_all_gather(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
@@ -302,6 +300,7 @@ define(
         "Each process of a group gets the operands of all of them, concatenated along `all_gather_dim` in the "
         "group's order."
     ),
+    agree=("pairwise-element-type",),
 )
 
 
@@ -400,8 +399,8 @@ def _lower_permute(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
 
 define(
     "stablehlo.collective_permute",
-    _OPERANDS,
-    _RESULTS,
+    "operand",
+    "result",
     rule=_permute_rule,
     lower=_lower_permute,
     traits=_COLLECTIVE,
@@ -431,6 +430,7 @@ define(
     traits=_COLLECTIVE,
     attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements,))},
     doc="The sum of the operands of all replicas of a group. Old programs have it; `all_reduce` replaced it.",
+    agree=("compatible-types",),
 )
 
 

@@ -55,7 +55,6 @@ def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence
             base="lhs_dilation",
             dilation="rhs_dilation",
             reversal="window_reversal",
-            end=".",
         )
     )
     features, groups = _check_groups(op, dims, lhs, rhs)
@@ -171,7 +170,6 @@ def _lower_conv(
         base="lhs_dilation",
         dilation="rhs_dilation",
         reversal="window_reversal",
-        end=".",
     )
     window: Window = tuple(
         WindowDimension(rhs.shape.dimensions[d], stride, low, high, base, dilation, bool(reverse))

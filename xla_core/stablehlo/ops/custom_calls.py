@@ -16,6 +16,7 @@ from xla_core.stablehlo.compatibility import compatible, fail
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
 from xla_core.stablehlo.type_constraints import ANY
 from xla_core.stablehlo.type_conversion import shape_of
 
@@ -100,15 +101,20 @@ _API_VERSIONS = {
 
 def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
     version = int(op.attributes.get("api_version", 1))
+    if version != 0 and version not in _API_VERSIONS:
+        fail(op, f"Invalid attribute `api_version` in property conversion: {version} : i32")
     config = op.attributes.get("backend_config")
     if config is not None:
         typed = version == 4
         if typed and not isinstance(config, dict):
-            fail(op, f"backend_config for api_version {_API_VERSIONS[version]} must be a dictionary attribute")
+            fail(op, f"backend_config for api_version {_API_VERSIONS[version]} must be a dictionary attribute.")
         if not typed and not isinstance(config, str):
-            fail(op, f"backend_config for api_version {_API_VERSIONS.get(version, version)} must be a string attribute")
+            fail(
+                op, f"backend_config for api_version {_API_VERSIONS.get(version, version)} must be a string attribute."
+            )
     _check_layouts(op)
     _check_aliases(op)
+    check_buffer_call(op)
 
 
 def _check_layouts(op: ir.Op) -> None:
@@ -151,7 +157,7 @@ def _check_aliases(op: ir.Op) -> None:
             fail(
                 op,
                 "expects operandIndex in the output_operand_alias attribute to be in range "
-                f"[0, {len(op.operands)}); got: {alias.operand_index}",
+                f"[0, {len(op.operands)}); got: {alias.operand_index}.",
             )
         operand = _part(op, op.operands[alias.operand_index].type, alias.operand_tuple_indices, "operand")
         types = [r.type for r in op.results]

@@ -82,7 +82,7 @@ def _iota_rule(op: ir.Op, module: ir.Module) -> None:
     if result.rank == 0:
         fail(op, "does not support scalars")
     if op.attributes["iota_dimension"] >= result.rank:
-        fail(op, "iota dimension cannot go beyond the output rank")
+        fail(op, "iota dimension cannot go beyond the output rank.")
 
 
 def _lower_iota(ctx: LoweringContext, op: ir.Op) -> HloInstruction:

@@ -245,7 +245,7 @@ define(
     (Values("operand"), Values("index", INTEGER)),
     rule=_index_select_rule,
     lower=_lower_index_select,
-    attributes={"dim": Attribute(Kind.INT), "batch_dims": Attribute(Kind.INT, 0)},
+    attributes={"dim": Attribute(Kind.INT), "batch_dims": Attribute(Kind.INT)},
     doc=(
         "The operand's slices at the indices along dimension `dim`, as PyTorch's `index_select`; the first "
         "`batch_dims` dimensions go together."

@@ -74,13 +74,11 @@ def _check_output_shape(op: ir.Op, index: int) -> list[int] | None:
     if not operand.is_static:
         fail(op, f"operand #{index} must be statically shaped, but got '{operand}'")
     known = constant_of(op.operands[index])
+    sizes = None if known is None else [int(n) for n in known.reshape(-1)]
+    if sizes is not None and (any(n < 0 for n in sizes) or not compatible_shapes(sizes, result.shape)):
+        fail(op, f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
     if operand.shape[0] != result.rank:
         fail(op, "result should have a rank equal to the number of elements in output_shape")
-    if known is None:
-        return None
-    sizes = [int(n) for n in known.reshape(-1)]
-    if any(n < 0 for n in sizes) or not compatible_shapes(sizes, result.shape):
-        fail(op, f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
     return sizes
 
 
@@ -166,7 +164,7 @@ def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None
     assert isinstance(result, TensorType)
     sizes = _check_output_shape(op, 0)
     if op.attributes["iota_dimension"] >= result.rank:
-        fail(op, "iota dimension cannot go beyond the output rank")
+        fail(op, "iota dimension cannot go beyond the output rank.")
     return _sized(op, sizes)
 
 
@@ -292,7 +290,9 @@ def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
     operand = tensor(op, 0)
     for i, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
         if tensor(op, i).shape[0] not in (DYNAMIC, operand.rank):
-            fail(op, f"has mismatched number of {name} ({tensor(op, i).shape[0]}) and operand rank ({operand.rank})")
+            fail(
+                op, f"has mismatched number of operand rank ({operand.rank}) and {name} size ({tensor(op, i).shape[0]})"
+            )
     known = [constant_of(v) for v in op.operands[1:]]
     if any(k is None for k in known):
         return None
@@ -374,12 +374,10 @@ define(
 
 
 def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    operand, result = tensor(op, 0), op.results[0].type
-    dim = _check_dimension(op)
+    operand = tensor(op, 0)
     if tensor(op, 1).rank:
         fail(op, "size operand should be of rank-0")
-    if not isinstance(result, TensorType) or not compatible_elements(operand.element, result.element):
-        fail(op, "requires the same element type for operand and result")
+    dim = _check_dimension(op)
     shape, bounds = list(operand.shape), list(operand.bounds or (None,) * operand.rank)
     known = constant_of(op.operands[1])
     if known is not None:

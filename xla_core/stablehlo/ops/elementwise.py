@@ -123,6 +123,7 @@ for _name, _opcode, _types, _commutes in (
         rule=_add_rule if _name == "add" else same_type,
         lower=elementwise(_opcode),
         types=_types,
+        result_types=TENSOR if _types is PRED_OR_INTEGER else None,
         agree=("same-shape",) if _name == "add" else _COMPATIBLE,
         traits=(Trait.COMMUTATIVE,) if _commutes else (),
     )
@@ -250,10 +251,7 @@ define(
         "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
     ),
     result_types=PRED,
-    agree=(
-        "compatible-operands",
-        "same-shape",
-    ),
+    agree=("elementwise", "compatible-operands"),
 )
 
 
@@ -350,7 +348,7 @@ define(
         "complex to real drops the imaginary part; to i1, whether it isn't zero."
     ),
     types=UNQUANTIZED,
-    agree=("elementwise",),
+    agree=("same-shape",),
 )
 
 

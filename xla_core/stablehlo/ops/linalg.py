@@ -32,7 +32,7 @@ def _cholesky_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if a.rank < 2:
         fail(op, f"argument 'a' must have rank >= 2, got shape {list_text(a.shape)}")
     if not compatible_dimensions(a.shape[-1], a.shape[-2]):
-        fail(op, f"minor dimensions of 'a' must have equal size, got shape {list_text(a.shape)}")
+        fail(op, f"minor dimensions of 'a' must have equal size, got shape {list_text(a.shape)}.")
     return [a]
 
 
@@ -113,7 +113,7 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if not 1 <= rank <= 3:
         fail(op, f"rank must be between 1 and 3, but got {rank}.")
     if operand.rank < rank:
-        fail(op, f"operand rank must not be less than fft rank of {rank} for operand of type '{operand}'")
+        fail(op, f"operand rank must not be less than fft rank of {rank} for operand of type '{operand}'.")
     inner = operand.shape[-rank:]
     if kind == "IRFFT":
         if not compatible_shapes(inner[:-1], lengths[:-1]):

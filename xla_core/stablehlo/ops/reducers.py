@@ -15,6 +15,7 @@ from xla_core.stablehlo.compatibility import (
 )
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.type_constraints import Elements, elements_of
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__ = ["check_reducer", "promote"]
@@ -48,8 +49,7 @@ def check_reducer(
     for i, result in enumerate(results):
         for index in (i, count + i):
             type = block.arguments[index].type
-            same = isinstance(type, TensorType) and compatible_elements(type.element, result.element)
-            if not same or (index == i and not _same_shape(type, result)):
+            if not _same_shape(type, result) or not _goes_with(type, result, precision_counts=index == i):
                 fail(
                     op,
                     f"The type of reduction-region's parameter at index {index} is different than the corresponding "
@@ -63,6 +63,14 @@ def _same_shape(a: ir.Type, b: ir.Type) -> bool:
     return isinstance(a, TensorType) and isinstance(b, TensorType) and compatible_shapes(a.shape, b.shape)
 
 
+def _goes_with(a: ir.Type, b: TensorType, *, precision_counts: bool) -> bool:
+    """Whether the element types are the same, or both floats where their precision doesn't count."""
+    assert isinstance(a, TensorType)
+    if compatible_elements(a.element, b.element):
+        return True
+    return not precision_counts and elements_of(a.element) is elements_of(b.element) is Elements.FLOAT
+
+
 def _check_promotion(
     op: ir.Op,
     block: ir.Block,
@@ -73,17 +81,17 @@ def _check_promotion(
     input: TensorType,
     allowed: Sequence[int],
 ) -> None:
-    if not promotable(initial.element, result.element):
-        fail(
-            op,
-            f"The element-type of reduction-region's result type at index {i} is expected to be promotable from the "
-            f"op's corresponding init-value element-type: '{result}' vs '{initial}'",
-        )
     if not compatible_shapes(initial.shape, result.shape):
         fail(
             op,
             f"The shape of reduction-region's result type at index {i} differs from the op's corresponding init-value "
             f"type: '{result}' vs '{initial}'",
+        )
+    if not promotable(initial.element, result.element):
+        fail(
+            op,
+            f"The element-type of reduction-region's result type at index {i} is expected to be promotable from the "
+            f"op's corresponding init-value element-type: '{result}' vs '{initial}'",
         )
     argument = block.arguments[count + i].type
     assert isinstance(argument, TensorType)

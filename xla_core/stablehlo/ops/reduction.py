@@ -115,9 +115,7 @@ def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"expects window-dimensions size == input rank, but got window-dimensions size: {len(sizes)} and input: "
             f"'{first}' with rank = {first.rank}.",
         )
-    window = check_window(
-        op, sizes, strides="window_strides", base="base_dilations", dilation="window_dilations", end="."
-    )
+    window = check_window(op, sizes, strides="window_strides", base="base_dilations", dilation="window_dilations")
     results = check_reducer(op, op.regions[0], initial, inputs, sizes)
     shape = tuple(DYNAMIC if n == DYNAMIC else w.output_size(n) for n, w in zip(first.shape, window, strict=True))
     return [TensorType(shape, r.element) for r in results]
@@ -181,7 +179,7 @@ def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"expects window-dimensions size == operand rank, but got window-dimensions size: {len(sizes)} and "
             f"operand-type: '{operand}' with rank = {operand.rank}.",
         )
-    window = check_window(op, sizes, strides="window_strides", end="")
+    window = check_window(op, sizes, strides="window_strides")
     shape = tuple(DYNAMIC if n == DYNAMIC else w.output_size(n) for n, w in zip(operand.shape, window, strict=True))
     expected = TensorType(shape, operand.element)
     if not compatible(expected, source):
@@ -246,7 +244,7 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     block, dims = op.regions[0].block, ints(op, "dimensions")
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not types:
-        fail(op, "expects at least 1 operand")
+        fail(op, "expected 1 or more operands, but found 0")
     if any(not compatible_shapes(t.shape, types[0].shape) for t in types):
         fail(op, "requires the same shape for all operands")
     if list(dims) != list(range(len(dims))):
@@ -303,7 +301,7 @@ define(
 def _sort_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not types:
-        fail(op, "expects at least 1 input")
+        fail(op, "expected 1 or more operands, but found 0")
     rank, dim = types[0].rank, int(op.attributes.get("dimension", -1))
     if any(not compatible_shapes(t.shape, types[0].shape) for t in types):
         fail(op, "requires the same shape for all operands and results")

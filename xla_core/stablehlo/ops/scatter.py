@@ -35,6 +35,8 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     count = (len(op.operands) - 1) // 2
     if len(op.operands) < 3 or len(op.operands) % 2 == 0:
         fail(op, "expects N inputs, scatter_indices, and N updates")
+    if not INTEGER_OR_INDEX.accepts(op.operands[count].type):
+        fail(op, f"operand #{count} must be ranked tensor of integer or index values, but got '{tensor(op, count)}'")
     inputs = [tensor(op, i) for i in range(count)]
     indices = tensor(op, count)
     updates = [tensor(op, count + 1 + i) for i in range(count)]

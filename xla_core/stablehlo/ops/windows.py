@@ -21,12 +21,8 @@ def check_window(
     base: str | None = None,
     dilation: str | None = None,
     reversal: str | None = None,
-    end: str,
 ) -> Window:
-    """Checks sizes, strides, padding, dilations and reversal (attributes by these names) against each other.
-
-    `end` closes a sentence: the specification's implementations differ there.
-    """
+    """Checks sizes, strides, padding, dilations and reversal (attributes by these names) against each other."""
     rank = len(sizes)
     ones = (1,) * rank
     for name, what in (
@@ -39,10 +35,9 @@ def check_window(
         if count != rank:
             fail(
                 op,
-                f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: "
-                f"{count}{end}",
+                f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: {count}.",
             )
-    _check_padding(op, rank, end)
+    _check_padding(op, rank)
     values = [
         sizes,
         ints(op, strides, ones),
@@ -61,7 +56,7 @@ def check_window(
     )
 
 
-def _check_padding(op: ir.Op, rank: int, end: str) -> None:
+def _check_padding(op: ir.Op, rank: int) -> None:
     padding = op.attributes.get("padding")
     if not isinstance(padding, DenseElements):
         return
@@ -72,5 +67,5 @@ def _check_padding(op: ir.Op, rank: int, end: str) -> None:
         fail(
             op,
             f"expects padding-entries to have same dimension-size as size of window dimensions ({rank}), but got: "
-            f"{shape[0]}{end}",
+            f"{shape[0]}.",
         )
