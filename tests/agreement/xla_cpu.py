@@ -6,6 +6,7 @@ What jaxlib 0.10.2 was found to do in its own way, and programs for it leave out
 - powers of integers read six bits of the exponent; 0 to the power -1 is 1;
 - leading zeros of constant negative numbers of 8 and 16 bits are counted as if of 64;
 - reductions may leave out an initial value, since it must be the neutral one;
+- select-and-scatter takes another one of equal elements (nothing says which);
 - denormals are flushed, and NaNs change their bits;
 - random bits are unsigned whatever type is asked for;
 - arithmetic of 4-bit integers leaves the range; some programs of 2-bit ones, and normal random numbers of 64 bits, end
@@ -34,7 +35,9 @@ _LACKS = (ElementType.F4E2M1FN, ElementType.F6E2M3FN, ElementType.F6E3M2FN, Elem
 TYPES = tuple(t for t in ElementType if t.is_array and t not in _LACKS)
 """Those that XLA's CPU compiler computes with."""
 
-WITHOUT = frozenset({"scaled_dot", "ragged_dot", "cumulative", "stochastic_convert", "topk", "random"})
+WITHOUT = frozenset(
+    {"scaled_dot", "ragged_dot", "cumulative", "select_and_scatter", "stochastic_convert", "topk", "random"}
+)
 """Steps that StableHLO has no op for."""
 
 
