@@ -45,4 +45,4 @@ def _check(name: str, problem: Problem, element_type: T) -> Check:
                         first_wrong = first_wrong or Worst(f"{what}, n = {n}", str(got), str(expected))
         return Measured(count, error, worst, wrong, first_wrong)
 
-    return Check("linear algebra", name, element_type.value, "n eps", measure)
+    return Check("linear-algebra", name, element_type.value, "n eps", measure)
