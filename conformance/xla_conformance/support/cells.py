@@ -135,7 +135,7 @@ def run_cell(subject: Subject, name: str, column: str) -> Cell:
         return _failed(error)
     rows = [
         [_array(s, r + 7 * i, example, i in example.positive) for i, s in enumerate(module.parameter_shapes)]
-        for r in range(example.replicas)
+        for r in range(example.devices)
     ]
     try:
         expected = EvaluatorSubject().run(module, example, rows)

@@ -64,9 +64,9 @@ def test_an_example_runs_and_xla_agrees(name: str) -> None:
     given = arguments_of(name, module)
     if example.infeed or name == "stablehlo.custom_call":
         pytest.skip("needs a host that feeds it, or a library")
-    if example.replicas > 1:
-        rows = evaluate_replicas(module, [[a + r for a in given] for r in range(example.replicas)], timeout=20)
-        assert len(rows) == example.replicas
+    if example.devices > 1:
+        rows = evaluate_replicas(module, [[a + r for a in given] for r in range(example.devices)], timeout=20)
+        assert len(rows) == example.devices
         return
     ours = evaluate(module, *given)
     if name in NOT_FOR_XLA:

@@ -3,7 +3,8 @@
 In a program, $T is an element type, $R that of its parts (complex numbers), $B an integer of its width; $zero, $one and
 $four are its literals, $order is a comparison that it has. Comments right below the op's name direct who runs it:
 
-    // replicas: 2      it needs so many devices
+    // replicas: 2      it runs as so many replicas
+    // partitions: 2    or as so many partitions
     // infeed: 1        it takes a value from the infeed
     // positive: 0 3    these arguments must be above 0
     // values: random   no two runs give the same
@@ -34,7 +35,8 @@ class OpExample:
     Attributes:
         op: the op's name.
         text: StableHLO with placeholders.
-        replicas: devices that it needs.
+        replicas: how many run it.
+        partitions: how many run it in each replica.
         infeed: whether it takes a value from the infeed.
         positive: arguments that must be above 0.
         is_random: no two runs give the same.
@@ -50,6 +52,12 @@ class OpExample:
     is_random: bool = False
     types: tuple[str, ...] = ()
     shown: str = ""
+    partitions: int = 1
+
+    @property
+    def devices(self) -> int:
+        """How many it needs."""
+        return self.replicas * self.partitions
 
     def program(self, element: str = "f32") -> str:
         """The StableHLO text for an element type in MLIR's spelling (`f32`, `ui8`, `complex<f32>`, `!quant...`).
@@ -57,10 +65,11 @@ class OpExample:
         Whether the op takes that type is for the verifier to say.
         """
         text = string.Template(self.text).substitute(_placeholders(element))
-        if self.replicas == 1:
+        if self.devices == 1:
             return text
+        count = f"num_replicas = {self.replicas}" if self.replicas > 1 else f"num_partitions = {self.partitions}"
         body = "".join(f"  {line}" if line.strip() else line for line in text.splitlines(keepends=True))
-        return f"module attributes {{mhlo.num_replicas = {self.replicas} : i32}} {{\n{body}}}\n"
+        return f"module attributes {{mhlo.{count} : i32}} {{\n{body}}}\n"
 
 
 def op_example(name: str) -> OpExample:
@@ -98,6 +107,7 @@ def _read(name: str, body: str) -> OpExample:
         directions.get("values") == "random",
         tuple(directions.get("types", "").split()),
         directions.get("shown", ""),
+        int(directions.get("partitions", "1")),
     )
 
 
