@@ -38,7 +38,7 @@ TYPES = tuple(t for t in ElementType if t.is_array and t not in _LACKS)
 WITHOUT = frozenset(
     {"scaled_dot", "ragged_dot", "cumulative", "select_and_scatter", "stochastic_convert", "topk", "random"}
 )
-"""Steps that StableHLO has no op for."""
+"""Steps that StableHLO has no op for, or that XLA takes in its own way."""
 
 
 class XlaCpu:
