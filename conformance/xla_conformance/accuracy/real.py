@@ -124,7 +124,8 @@ def _exact(function: Function, element_type: ElementType, operands: tuple[Array,
     with np.errstate(all="ignore"):
         if function.name == "next_after":
             return Exact(oracles.next_after(operands[0], operands[1], element_type))
-        return Exact.of(oracles.WIDE[function.name](*[x.astype(np.float64) for x in operands]))
+        # as float64: 2^-30 ULP of f32
+        return Exact(oracles.WIDE[function.name](*[x.astype(np.float64) for x in operands]).astype(np.float64))
 
 
 @functools.lru_cache(128)
