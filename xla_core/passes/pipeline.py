@@ -16,6 +16,7 @@ from xla_core.analysis import CanShare, can_share_buffer
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.call_inliner import CallInliner
+from xla_core.passes.composite_rewriter import CompositeRewriter
 from xla_core.passes.copy_insertion import CopyInsertion
 from xla_core.passes.dynamic_padder import DynamicPadder
 from xla_core.passes.flatten_call_graph import FlattenCallGraph
@@ -59,11 +60,13 @@ class PipelineOptions:
 
 
 def _simplification(target: TargetConfig, options: PipelineOptions) -> HloPass:
+    composites = target.capabilities.composites
+    first: list[HloPass] = [CompositeRewriter(composites)] if composites else []
     if not options.optimization_level:
-        passes = [DynamicPadder(), CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
+        passes = [*first, DynamicPadder(), CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
         return HloPassPipeline("simplification", passes)
     simplify = simplification_pipeline(SimplificationOptions(fast_math=options.precision == "fast"))
-    return HloPassPipeline("simplification", [DynamicPadder(), *simplify.passes])
+    return HloPassPipeline("simplification", [*first, DynamicPadder(), *simplify.passes])
 
 
 def _target(target: TargetConfig, options: PipelineOptions) -> HloPass:

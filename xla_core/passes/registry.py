@@ -22,6 +22,7 @@ PASSES: dict[str, PassFactory | str] = {
     "call-inliner": "call_inliner:CallInliner",
     "cholesky-expander": "cholesky_expander:CholeskyExpander",
     "comparison-expander": "comparison_expander:ComparisonExpander",
+    "composite-rewriter": "composite_rewriter:CompositeRewriter",
     "conditional-simplifier": "conditional_simplifier:ConditionalSimplifier",
     "convert-mover": "convert_mover:ConvertMover",
     "convolution-canonicalization": "convolution_canonicalization:ConvolutionCanonicalization",

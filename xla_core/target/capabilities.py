@@ -57,6 +57,7 @@ class Capabilities(BaseModel):
         index_types: types of indices into arrays.
         storage_types: types of arrays that the device holds; None takes every type of `ops`, `index_types`, and pred.
         custom_calls: custom-call targets that the device runs, with any operands.
+        composites: names of StableHLO composites that the device runs whole: they become custom calls of that target.
         constraints: opcode -> further conditions; those under "*" are asked for every opcode.
         scalar_computations: opcodes whose applied computation must be a single op of these
             (`{"reduce": {"add", "maximum"}}`).
@@ -68,6 +69,7 @@ class Capabilities(BaseModel):
     index_types: frozenset[ElementType] = frozenset({ElementType.S32})
     storage_types: frozenset[ElementType] | None = None
     custom_calls: frozenset[str] = frozenset()
+    composites: frozenset[str] = frozenset()
     constraints: Mapping[str, tuple[Constraint, ...]] = Field(default_factory=dict)
     scalar_computations: Mapping[str, frozenset[str]] = Field(default_factory=dict)
 
@@ -129,7 +131,7 @@ class Capabilities(BaseModel):
             return self._check_constraints(instruction)
         if opcode == "custom-call":
             target = instruction.attribute("custom_call_target")
-            if target in self.custom_calls:
+            if target in self.custom_calls or target in self.composites:
                 return self._check_constraints(instruction)
             if "custom-call" not in self.ops:
                 return Unsupported(f"there is no custom call {target!r}")

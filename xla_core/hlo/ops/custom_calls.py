@@ -1,13 +1,20 @@
-"""The registry of custom calls that the evaluator knows."""
+"""The registry of custom calls that the evaluator knows.
+
+A distribution that is installed extends it by an entry point: its name is the target, and it resolves to the function.
+
+    [project.entry-points."xla_core.custom_calls"]
+    acme_scale = "acme.meanings:scale"
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_core.errors import AlreadyExistsError, UnimplementedError
+from xla_core.errors import AlreadyExistsError, FailedPreconditionError, UnimplementedError
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.sort_order import sort_order
 
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["custom_call", "is_custom_call_registered", "register_custom_call"]
 
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
+_GROUP = "xla_core.custom_calls"
 
 
 def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
@@ -35,20 +43,42 @@ def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
 
 def is_custom_call_registered(target: str) -> bool:
     """Whether the evaluator knows what a custom call of this target means."""
-    return target in _CUSTOM_CALLS
+    return target in _CUSTOM_CALLS or bool(_installed(target))
+
+
+def _installed(target: str) -> list[EntryPoint]:
+    return list(entry_points(group=_GROUP, name=target))
+
+
+def _find(target: str) -> Evaluate | None:
+    """What is registered; else what an installed distribution says, which is then registered."""
+    if target not in _CUSTOM_CALLS and (found := _installed(target)):
+        owners = sorted({str(point.dist.name) for point in found if point.dist is not None})
+        if len(found) > 1:
+            raise AlreadyExistsError(
+                f"custom call {target!r} comes from {' and '.join(owners)}", hint="uninstall all but one of them"
+            )
+        try:
+            _CUSTOM_CALLS[target] = found[0].load()
+        except Exception as error:  # another's code: whatever it raises is its own
+            raise FailedPreconditionError(
+                f"custom call {target!r} of {', '.join(owners)} does not load: {type(error).__name__}: {error}",
+                hint="repair or uninstall the distribution",
+            ) from error
+    return _CUSTOM_CALLS.get(target)
 
 
 def custom_call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """The registered meaning; a computation that the call carries stands in for one that has none."""
+    """The registered meaning."""
     target = instruction.attributes["custom_call_target"]
-    function = _CUSTOM_CALLS.get(target)
+    function = _find(target)
     if function is not None:
         return function(context, instruction, values)
     raise UnimplementedError(
         f"custom call {target!r} is not registered",
         op="custom-call",
         location=instruction.location,
-        hint="register it with xla_core.hlo.register_custom_call",
+        hint="register it with xla_core.hlo.register_custom_call, or install what gives it a meaning",
     )
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.attributes import SliceDimension
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -39,17 +36,8 @@ def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Sequence[HloInstruction]:
-    """A stable descending sort with the indices, and a slice of the first k; NaN counts as the largest."""
-    last, k = operand.shape.rank - 1, int(op.attributes["k"])
-    indices = ctx.add("iota", shape=operand.shape.with_element_type(ElementType.S32), iota_dimension=last)
-    child = ctx.child("top_k_comparator")
-    scalars = [Shape(operand.shape.element_type)] * 2 + [Shape(ElementType.S32)] * 2
-    a, b, *_ = [child.computation.parameter(i, s) for i, s in enumerate(scalars)]
-    total: dict[str, Any] = {"type": "TOTALORDER"} if operand.shape.element_type.is_floating else {}
-    child.set_root([child.add("compare", a, b, direction="GT", **total)])
-    sort = ctx.add("sort", operand, indices, dimensions=(last,), is_stable=True, to_apply=child.computation)
-    parts = [SliceDimension(0, n) for n in operand.shape.dimensions[:-1]] + [SliceDimension(0, k)]
-    return [ctx.add("slice", part, slice=tuple(parts)) for part in ctx.elements(sort)]
+    """HLO `topk`: a stable descending sort with the indices, and its first k; NaN counts as the largest."""
+    return ctx.elements(ctx.add("topk", operand, k=int(op.attributes["k"]), largest=True))
 
 
 define(

@@ -1,0 +1,191 @@
+"""Custom calls in every form that StableHLO writes, by meanings that plugins give them."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_core as xla
+from tests.xla_core.stablehlo.meaning.programs import main, type_of
+from xla_core.hlo import register_custom_call
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+T = type_of(X)
+_numbers = itertools.count()
+
+
+def meaning(function) -> str:
+    """Registers a meaning under a name of its own; returns the name."""
+    name = f"test.meaning.{next(_numbers)}"
+    register_custom_call(name)(function)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("version", "config", "seen"),
+    [
+        (0, '"text"', "text"),
+        (1, '"text"', "text"),
+        (2, '"more"', "more"),
+        (3, '""', None),
+        (4, '{factor = 2.5 : f32, name = "a"}', '{factor = 2.5 : f32, name = "a"}'),
+    ],
+)
+def test_api_versions_carry_their_configuration(run, version: int, config: str, seen: str | None) -> None:
+    configs = []
+
+    def double(context, instruction, values):
+        configs.append(instruction.attribute("backend_config") or None)
+        return values[0] * 2
+
+    line = (
+        f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{meaning(double)}", api_version = {version} : i32, '
+        f"backend_config = {config}}} : ({T}) -> {T}"
+    )
+    (got,) = run(main([T], [line], [("%0", T)]), X)
+    np.testing.assert_array_equal(got, X * 2)
+    assert configs == [seen]
+
+
+def test_several_results_and_a_tuple(run) -> None:
+    def parts(context, instruction, values):
+        return values[0] + 1, values[0].sum(axis=1).astype(np.float32)
+
+    name = meaning(parts)
+    lines = [
+        f'%0:2 = "stablehlo.custom_call"(%a0) {{call_target_name = "{name}"}} : ({T}) -> ({T}, tensor<3xf32>)',
+        f'%1 = "stablehlo.custom_call"(%a0) {{call_target_name = "{name}"}} : ({T}) -> tuple<{T}, tensor<3xf32>>',
+        f"%2 = stablehlo.get_tuple_element %1[1] : (tuple<{T}, tensor<3xf32>>) -> tensor<3xf32>",
+    ]
+    outs = run(main([T], lines, [("%0#0", T), ("%0#1", "tensor<3xf32>"), ("%2", "tensor<3xf32>")]), X)
+    np.testing.assert_array_equal(outs[0], X + 1)
+    np.testing.assert_array_equal(outs[1], X.sum(1))
+    np.testing.assert_array_equal(outs[2], X.sum(1))
+
+
+def test_called_computations_and_aliases(run) -> None:
+    """The meaning runs what the call carries; a result in an operand's place leaves the operand's own readers alone."""
+    from xla_core.hlo import evaluate_computation
+
+    def apply(context, instruction, values):
+        return evaluate_computation(instruction.called_computations[0], [values[0]], context)[0]
+
+    text = f"""func.func private @body(%x: {T}) -> {T} {{
+      %0 = stablehlo.multiply %x, %x : {T}
+      return %0 : {T}
+    }}
+    func.func @main(%x: {T}) -> ({T}, {T}) {{
+      %0 = stablehlo.add %x, %x : {T}
+      %1 = stablehlo.custom_call @{meaning(apply)}(%0) {{called_computations = [@body], output_operand_aliases = [
+        #stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, operand_tuple_indices = []>]}} : ({T}) -> {T}
+      return %1, %0 : {T}, {T}
+    }}"""
+    squared, doubled = run(text, X)
+    np.testing.assert_array_equal(squared, 4 * X * X)
+    np.testing.assert_array_equal(doubled, 2 * X)
+
+
+@pytest.mark.parametrize("effect", [True, False])
+def test_only_side_effects_keep_a_call_whose_results_nobody_reads(clients, effect: bool) -> None:
+    calls = []
+
+    def note(context, instruction, values):
+        calls.append(values[0].copy())
+        return values[0]
+
+    attribute = ", has_side_effect = true" if effect else ""
+    line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{meaning(note)}"{attribute}}} : ({T}) -> {T}'
+    clients["cpu"].compile(main([T], [line], [("%a0", T)]))(X)[0].block_until_ready()
+    assert len(calls) == effect
+
+
+def test_layouts_of_the_call_do_not_change_values(run) -> None:
+    line = (
+        f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{meaning(lambda c, i, v: v[0] - 1)}", operand_layouts = '
+        f"[dense<[0, 1]> : tensor<2xindex>], result_layouts = [dense<[0, 1]> : tensor<2xindex>]}} : ({T}) -> {T}"
+    )
+    (got,) = run(main([T], [line], [("%0", T)]), X)
+    np.testing.assert_array_equal(got, X - 1)
+
+
+def test_tokens_order_calls(run) -> None:
+    seen = []
+
+    def note(context, instruction, values):
+        seen.append(instruction.attribute("backend_config"))
+        return values[-1]
+
+    name = meaning(note)
+    lines = ["%t = stablehlo.create_token : !stablehlo.token"]
+    lines += [
+        f'%t{i} = "stablehlo.custom_call"(%a0, %{"t" if i == 0 else f"t{i - 1}"}) {{call_target_name = "{name}", '
+        f'backend_config = "{i}", has_side_effect = true}} : ({T}, !stablehlo.token) -> !stablehlo.token'
+        for i in range(4)
+    ]
+    run(main([T], lines, [("%a0", T)]), X)
+    assert seen == ["0", "1", "2", "3"]
+
+
+def test_an_unknown_target_says_what_to_do(run) -> None:
+    line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "acme_unheard_of"}} : ({T}) -> {T}'
+    with pytest.raises(xla.UnimplementedError, match="acme_unheard_of") as caught:
+        run(main([T], [line], [("%0", T)]), X)
+    assert "register_custom_call" in str(caught.value) or "decomposition" in str(caught.value)
+
+
+def test_an_error_of_the_meaning_names_the_call(run) -> None:
+    def fails(context, instruction, values):
+        raise xla.InvalidArgumentError("the scale is zero")
+
+    line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{meaning(fails)}"}} : ({T}) -> {T}'
+    with pytest.raises(xla.InvalidArgumentError, match="the scale is zero"):
+        run(main([T], [line], [("%0", T)]), X)
+
+
+def install(site: Path, distribution: str, target: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = distribution.replace("-", "_")
+    site.mkdir(exist_ok=True)
+    (site / f"{module}.py").write_text(source)
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[xla_core.custom_calls]\n{target} = {module}:meaning\n")
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, module, raising=False)
+
+
+def test_an_installed_distribution_gives_meanings(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = f"plugged_{next(_numbers)}"
+    install(
+        tmp_path,
+        f"plug-{next(_numbers)}",
+        target,
+        "def meaning(context, instruction, values):\n    return values[0] * 7\n",
+        monkeypatch,
+    )
+    line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{target}"}} : ({T}) -> {T}'
+    (got,) = run(main([T], [line], [("%0", T)]), X)
+    np.testing.assert_array_equal(got, X * 7)
+
+
+def test_two_distributions_with_one_target_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = f"plugged_{next(_numbers)}"
+    for name in ("left-plug", "right-plug"):
+        install(
+            tmp_path, name, target, "def meaning(context, instruction, values):\n    return values[0]\n", monkeypatch
+        )
+    line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{target}"}} : ({T}) -> {T}'
+    with pytest.raises(xla.AlreadyExistsError, match="left-plug and right-plug"):
+        xla.evaluate(xla.parse(main([T], [line], [("%0", T)])), X)
+
+
+def test_a_distribution_that_breaks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = f"plugged_{next(_numbers)}"
+    install(tmp_path, f"broken-{next(_numbers)}", target, "import no_such_module_anywhere\n", monkeypatch)
+    line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{target}"}} : ({T}) -> {T}'
+    with pytest.raises(xla.FailedPreconditionError, match="no_such_module_anywhere"):
+        xla.evaluate(xla.parse(main([T], [line], [("%0", T)])), X)
