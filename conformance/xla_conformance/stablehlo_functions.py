@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_core.hlo import HloModule, Shape, Tolerance, compare_arrays, evaluate
+from xla_conformance.ops.tolerances import epsilon
+from xla_core.hlo import ElementType, HloModule, Shape, Tolerance, compare_arrays, evaluate
 from xla_core.stablehlo import Module, Op, TensorType, lower
 
 __all__ = ["run_functions"]
 
-_TOLERANCE = Tolerance(ulp=8, rtol=1e-5, atol=1e-6)
-"""Decompositions of several roundings each, in float32: what is wrong is further off."""
+_ROUNDINGS = 64
+"""How many epsilons of the type decompositions of several roundings may differ by. What is wrong is further off."""
 
 
 def run_functions(
@@ -33,11 +34,18 @@ def run_functions(
         arguments = [_argument(shape, random) for shape in program.parameter_shapes]
         expected = evaluate(program, *arguments)
         for number, (got, want) in enumerate(zip(run(lower(module, name), arguments), expected, strict=True)):
-            difference = compare_arrays(np.asarray(got), want, _TOLERANCE)
+            difference = compare_arrays(np.asarray(got), want, _tolerance(want.dtype))
             if not difference.equal:
                 return f"@{name}: result {number} is not the evaluator's: {difference}", compared
             compared += 1
     return None, compared
+
+
+def _tolerance(dtype: np.dtype) -> Tolerance:
+    if dtype.kind in "iub":
+        return Tolerance()
+    allowed = _ROUNDINGS * epsilon(ElementType.from_numpy(dtype).component)
+    return Tolerance(ulp=16, rtol=allowed, atol=allowed)
 
 
 def _is_static(function: Op) -> bool:

@@ -78,7 +78,7 @@ def tuple_(reader: TypeReader, count: int) -> Signature:
     start = reader.position
     type = reader.type()
     if not isinstance(type, TupleType):
-        raise reader.error(f"expected tuple type, found {type}", start)
+        raise reader.error(f"invalid kind of type specified: expected builtin.tuple, but found '{type}'", start)
     return type.elements, (type,)
 
 

@@ -146,10 +146,19 @@ class TypeReader(LocationReader):
         """`(types) -> types`."""
         inputs: list[Type] = []
         if not self.at("("):
+            if (start := self._type_start()) is not None:
+                found = self.type()
+                raise self.error(
+                    f"invalid kind of type specified: expected builtin.function, but found '{found}'", start
+                )
             raise self.error(f"expected a function type '(types) -> types', found {self.found()}")
         self.list_of("(", ")", lambda: inputs.append(self.type()))
         self.expect("->", "in the function type")
         return FunctionType(tuple(inputs), self.type_or_list())
+
+    def _type_start(self) -> int | None:
+        """Where a type stands next, of those that start with a word."""
+        return self.position if any(self.at(word) for word in ("tensor", "tuple", "memref", "!")) else None
 
     def _type(self) -> Type:
         if self.at("("):

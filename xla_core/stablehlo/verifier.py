@@ -46,6 +46,7 @@ def _verify_function(function: ir.Op) -> None:
     last = op_table.OPS.get(block.ops[-1].name) if block.ops else None
     if last is None or Trait.TERMINATOR not in last.traits:
         fail(function, "block must end with a terminator operation, func.return")
+    _check_order(block)
     end = block.ops[-1]
     if end.name == "stablehlo.return":
         return
@@ -54,6 +55,13 @@ def _verify_function(function: ir.Op) -> None:
     for i, (value, declared) in enumerate(zip(end.operands, type.results, strict=True)):
         if value.type != declared:
             fail(end, f"type of return operand {i} ('{value.type}') doesn't match function result type ('{declared}')")
+
+
+def _check_order(block: ir.Block) -> None:
+    for op in block.ops[:-1]:
+        definition = op_table.OPS.get(op.name)
+        if definition is not None and Trait.TERMINATOR in definition.traits:
+            fail(op, "must be the last operation in the parent block")
 
 
 def _check_bounds(op: ir.Op, type: ir.Type) -> None:
@@ -175,3 +183,4 @@ def _check_regions(op: ir.Op, definition: OpDef) -> None:
         last = op_table.OPS.get(ops[-1].name) if ops else None
         if last is None or Trait.TERMINATOR not in last.traits:
             fail(op, f"region #{i} must end with a terminator, stablehlo.return")
+        _check_order(region.blocks[0])
