@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloComputation, HloModule, Literal, Shape
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.builder import comparator, scalar_computation
@@ -82,7 +82,7 @@ class Program:
             padding = tuple(PaddingDimension(choose([0, 1]), choose([0, 2]), choose([0, 0, 1])) for _ in range(rank))
             return add(op, v, self.fill, padding=padding)
         if op == "slice":
-            return add(op, v, slice=tuple(self.part(n) for n in v.shape.dimensions))
+            return add(op, v, slice=tuple(map(self.part, v.shape.dimensions, flags)))
         if op == "reverse":
             return add(op, v, dimensions=tuple(self.random.sample(range(rank), self.random.randrange(rank + 1))))
         if op == "broadcast" and rank < 4:
@@ -113,8 +113,9 @@ class Program:
             return add(op, v, shape=Shape(F32, (v.shape.num_elements,), None, flags[:1] if flags[0] else ()))
         return None
 
-    def part(self, size: int) -> SliceDimension:
-        if self.random.random() < 0.6:
+    def part(self, size: int, is_dynamic: bool) -> SliceDimension:
+        """XLA calls a part of a dynamic dimension static, so only the whole of one is taken."""
+        if is_dynamic or self.random.random() < 0.6:
             return SliceDimension(0, size)
         start = self.random.randrange(size + 1)
         return SliceDimension(start, self.random.randrange(start, size + 1), self.random.choice([1, 2]))
@@ -133,10 +134,7 @@ def test_padding_keeps_the_meaning(first: int) -> None:
         count, sizes = dynamic_results(padded)
         for _ in range(3):
             arguments = program.arguments()
-            try:
-                expected = evaluate(program.module, *arguments)
-            except InvalidArgumentError:  # a slice beyond the size that came
-                continue
+            expected = evaluate(program.module, *arguments)
             made = evaluate(padded, *arguments)
             for number, want in enumerate(expected):
                 each = sizes.get(number, {})

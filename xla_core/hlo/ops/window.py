@@ -57,7 +57,7 @@ def _reduce_window_shape(operands: Sequence[Shape], attributes: Attributes, decl
     scalar_signature(attributes["to_apply"], inputs, "to_apply")
     types = scalar_signature(attributes["to_apply"], initial, "to_apply")
     sizes = windowed(first.dimensions, window)
-    return shape_of_parts([dims(t, sizes) for t in types])
+    return shape_of_parts([dims(t, sizes, first.dynamic_dimensions) for t in types])
 
 
 def _reduce_window(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
