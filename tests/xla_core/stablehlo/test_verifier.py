@@ -47,7 +47,10 @@ def function(body: str, arguments: str = "%a: tensor<2x3xf32>, %b: tensor<2x3xf3
             "tensor<2x3xf32>",
             "contracting dimension sizes must match for lhs/rhs",
         ),
-        ("return\n  %0 = stablehlo.abs %a : tensor<2x3xf32>", "must be the last operation in the parent block"),
+        (
+            '"func.return"() : () -> ()\n  %0 = stablehlo.abs %a : tensor<2x3xf32>',
+            "must be the last operation in the parent block",
+        ),
         ('%0 = "stablehlo.abs"(%a, %b) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>', "requires a single"),
         ("%0 = stablehlo.tuple %a : tensor<2x3xf32>", "expected builtin.tuple, but found 'tensor<2x3xf32>'"),
         ("call @other() : () -> ()", "'other' does not reference a valid function"),
