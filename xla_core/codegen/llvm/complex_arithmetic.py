@@ -158,8 +158,8 @@ def modulus(m: MathEmitter, x: Complex) -> Value:
 
 
 def rescaled(m: MathEmitter, x: Complex, step: int) -> tuple[Complex, Value]:
-    """(x times r^step, 1 / r), so that the step-th root is scaled back exactly: r is 1, but another power of two where x is
-    so large that its modulus could overflow, or so small that it has few bits.
+    """(x times r^step, 1 / r), so that a root of that order is scaled back exactly. R is 1, but another power of two
+    where x is so large that its modulus could overflow, or so small that it has few bits.
     """
     b = m.b
     size = b.intrinsic("maximum", m.abs(x.real), m.abs(x.imag))
