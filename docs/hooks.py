@@ -1,22 +1,48 @@
 """What mkdocs puts into pages when it builds them: tables that the code itself knows.
 
-A line `<!-- table: NAME -->` in a page is replaced by the text of `TABLES[NAME]`; `<!-- reference: PACKAGE -->` by the
-documentation of every name in the package's `__all__`.
+A line `<!-- table: NAME -->` in a page is replaced by the text of `TABLES[NAME]`; where a line `<!-- end of table -->`
+follows, the page keeps the table between them, and `python docs/hooks.py PAGE` refreshes it. A line
+`<!-- reference: PACKAGE -->` is replaced by the documentation of every name in the package's `__all__`. The pages of
+ops (`op_pages.py`) are made whole.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["TABLES", "expand", "on_page_markdown"]
+__all__ = ["TABLES", "expand", "on_files", "on_page_markdown", "refreshed"]
 
-_TABLE = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
+_TABLE = re.compile(
+    r"^<!-- table: ([\w-]+) -->$(?P<kept>\n(?:(?!<!-- table: ).*\n)*?<!-- end of table -->$)?", re.MULTILINE
+)
 _PLAIN = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
 _REFERENCE = re.compile(r"^<!-- reference: ([\w.]+) -->$", re.MULTILINE)
+
+
+def on_files(files: Any, *, config: Any, **_: Any) -> Any:
+    """The hook by which mkdocs gets the pages that are made from the op tables."""
+    from mkdocs.structure.files import File
+
+    for path, text in _beside("op_pages").pages().items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def _beside(name: str) -> Any:
+    """A module that lies beside this file: hooks are no package."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -28,6 +54,23 @@ def expand(markdown: str) -> str:
     """A page with its tables and references in place. KeyError for a table that there isn't."""
     markdown = _TABLE.sub(lambda found: TABLES[found[1]](), markdown)
     return _REFERENCE.sub(lambda found: reference(found[1]), markdown)
+
+
+def refreshed(markdown: str) -> str:
+    """A page's source, with the tables that it keeps for those who read the source as they are now."""
+
+    def write(found: re.Match[str]) -> str:
+        kept = f"<!-- table: {found[1]} -->\n\n{TABLES[found[1]]()}\n\n<!-- end of table -->"
+        return kept if found["kept"] else found[0]
+
+    return _TABLE.sub(write, markdown)
+
+
+def main(pages: Sequence[str]) -> None:
+    """Writes the tables that pages keep into them."""
+    for name in pages:
+        page = Path(name)
+        page.write_text(refreshed(page.read_text()))
 
 
 def reference(package: str) -> str:
@@ -145,11 +188,26 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
+    "accuracy-16": lambda: str(_beside("accuracy_tables").sixteen_bits()),
+    "accuracy-8": lambda: str(_beside("accuracy_tables").eight_bits()),
+    "accuracy-complex": lambda: str(_beside("accuracy_tables").group("complex")),
+    "accuracy-fft": lambda: str(_beside("accuracy_tables").group("fft")),
+    "accuracy-linear-algebra": lambda: str(_beside("accuracy_tables").group("linear-algebra")),
+    "accuracy-sums": lambda: str(_beside("accuracy_tables").group("sums")),
+    "accuracy-summary": lambda: str(_beside("accuracy_tables").summary()),
+    "accuracy-wide": lambda: str(_beside("accuracy_tables").wide()),
     "commands": commands,
     "compile-options": compile_options,
     "core-flags": flags("CoreFlags"),
+    "ops": lambda: str(_beside("op_pages").index()),
     "passes": passes,
     "pipeline": pipeline,
     "status-codes": status_codes,
+    "support-grid": lambda: str(_beside("support_tables").grid()),
+    "support-reasons": lambda: str(_beside("support_tables").reasons()),
+    "support-summary": lambda: str(_beside("support_tables").summary()),
     "xla-flags": flags("XlaFlags"),
 }
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

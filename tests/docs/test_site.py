@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import xla_core as xla
-from xla_core import backend, config, hlo
+from xla_core import backend, config, hlo, stablehlo
 from xla_core.errors import StatusCode
 from xla_core.passes import PASSES, default_pipeline
 from xla_core.target import Capabilities, TargetConfig
@@ -97,6 +97,70 @@ def test_every_public_package_has_a_page() -> None:
     found = set(re.findall(r"^<!-- reference: ([\w.]+) -->", _all_references(), re.MULTILINE))
     named = re.findall(r"^\| `(xla_core[\w.]*)`", (DOCS / "architecture.md").read_text(), re.MULTILINE)
     assert set(named) - {"xla_core.errors", "xla_core.cli"} <= found
+
+
+OP_PAGES: dict[str, str] = {}
+
+
+def op_pages() -> dict[str, str]:
+    """Made once: every example is run."""
+    if not OP_PAGES:
+        OP_PAGES.update(hooks._beside("op_pages").pages())
+    return OP_PAGES
+
+
+def test_every_op_has_a_section_with_what_it_needs() -> None:
+    sections: dict[str, str] = {}
+    for path, text in op_pages().items():
+        for part in text.split("\n## ")[1:]:
+            if (head := re.match(r"(\S+) \{ #\1 \}\n", part)) is not None:
+                sections[f"{'hlo:' if path.startswith('ops/hlo') else ''}{head[1]}"] = part
+    assert set(sections) == {*stablehlo.OPS, *(f"hlo:{opcode}" for opcode in hlo.OPS)}
+    for name, text in sections.items():
+        assert "\nTests: " in text, name
+        if name.startswith("hlo:"):
+            assert '??? note "Its meaning: `xla_core/hlo/ops/' in text, name
+        else:
+            assert "**Example**" in text, name
+            assert "func.func @main" in text, name
+            assert '??? note "The example in HLO"' in text, name
+
+
+def test_every_page_of_ops_is_in_the_navigation() -> None:
+    listed = re.findall(r"\bops/[\w/]+\.md", (ROOT / "mkdocs.yml").read_text())
+    assert sorted(listed) == sorted(["ops/index.md", *op_pages()])
+    index = hooks.TABLES["ops"]()
+    for name in stablehlo.OPS:
+        assert f"#{name})" in index
+
+
+def test_results_of_examples_are_the_evaluators() -> None:
+    section = op_pages()["ops/slices.md"]
+    assert "-> [[-2.75, 3.5], [-4.75, 5.5]]" in section
+    assert "start index … is larger than limit index …" in section
+
+
+def test_support_tables_show_what_was_measured() -> None:
+    tables = hooks._beside("support_tables")
+    assert [m["subject"] for m in tables.measured()] == ["evaluator", "cpu", "template"]
+    summary = rows(hooks.TABLES["support-summary"]())
+    for matrix in tables.measured():
+        states = [state for row in matrix["ops"].values() for state in row.values()]
+        counts = [int(cell) for cell in summary[matrix["subject"]][:4]]
+        assert counts == [states.count(s) for s in ("pass", "unsupported", "wrong", "error")]
+        assert sum(counts) == len(states)
+        for op in matrix["reasons"]:
+            assert f"`{op}`" in hooks.TABLES["support-reasons"]()
+    grid = hooks.TABLES["support-grid"]()
+    assert grid.count("<tr>") == len(stablehlo.OPS) + 1
+
+
+@pytest.mark.parametrize("page", ["cli", "errors", "flags-and-dumps"])
+def test_tables_that_pages_keep_are_as_the_code_says(page: str) -> None:
+    text = (DOCS / f"{page}.md").read_text()
+    assert "<!-- end of table -->" in text
+    assert hooks.refreshed(text) == text, f"python docs/hooks.py docs/{page}.md"
+    assert "<!--" not in hooks.expand(text)
 
 
 def test_unknown_table_is_an_error() -> None:

@@ -44,6 +44,7 @@ class OpReference:
         results: likewise.
         attributes: (name, kind, default) of each.
         regions: how many, as text; "" where it has none.
+        agreements: what the types of operands and results, or attributes, have in common.
         refused: what the verifier refuses besides wrong operands and attributes, as its messages; "…" stands for
             what depends on the op.
         traits: what else is true of it.
@@ -61,6 +62,7 @@ class OpReference:
     results: tuple[tuple[str, str, str], ...]
     attributes: tuple[tuple[str, str, str], ...]
     regions: str
+    agreements: tuple[str, ...]
     refused: tuple[str, ...]
     traits: tuple[str, ...]
     lowering: str
@@ -86,6 +88,7 @@ def op_reference(name: str) -> OpReference:
         results=tuple(_values(v) for v in op.results),
         attributes=tuple((n, _kind(a), _default(a)) for n, a in op.attributes.items()),
         regions={None: "any number", 0: ""}.get(op.regions, str(op.regions)),
+        agreements=tuple(map(_agreement, op.agree)),
         refused=tuple(dict.fromkeys(refusals(op.rule))),
         traits=tuple(t.name.lower().replace("_", " ") for t in Trait if t in op.traits),
         lowering=op.lowering,
@@ -134,6 +137,21 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "[]" if value == () else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _agreement(agreement: str) -> str:
+    """As of `agreement.py`, in words."""
+    kind, _, names = agreement.partition(": ")
+    what = kind.removeprefix("pairwise-").replace("-", " ")
+    if names:
+        return f"{', '.join(names.split())}: the same {what}"
+    if kind.startswith("pairwise-"):
+        return f"each operand and its result: the same {what}"
+    if kind == "elementwise":
+        return "all operands and results: the same shape"
+    among = "all operands" if kind.endswith("operands") else "all operands and results"
+    what = {"compatible-operands": "compatible element types"}.get(kind, what.removesuffix(" of operands"))
+    return f"{among}: {'the ' if what.startswith('same') else ''}{what}"
 
 
 def _syntax(name: str) -> str:

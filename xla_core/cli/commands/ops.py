@@ -71,6 +71,8 @@ def _dialect_op(op: OpReference) -> str:
         lines += _section(title, rows)
     if op.regions:
         lines += ["", f"regions: {op.regions}"]
+    if op.agreements:
+        lines += ["", "in common:", *(f"  {text}" for text in op.agreements)]
     if op.refused:
         lines += ["", "refused, besides wrong operands and attributes:", *(f"  {text}" for text in op.refused)]
     if op.lowering:
