@@ -34,10 +34,13 @@ def expand(module: Module, version: Version) -> Module:
 
     Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
     """
-    if not any(_expansion(op, version) is not None for op in module.walk()):
-        return module
     copier = _Copier(version)
-    functions = {name: copier.op(function) for name, function in module.functions.items()}
+    functions = {
+        name: copier.op(function) if any(_expansion(op, version) is not None for op in function.walk()) else function
+        for name, function in module.functions.items()
+    }
+    if all(new is old for new, old in zip(functions.values(), module.functions.values(), strict=True)):
+        return module
     return dataclasses.replace(module, functions=functions)
 
 
