@@ -37,10 +37,9 @@ def conform(
     workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
 ) -> None:
     """Decide whether a backend is right; exit code 1 if it isn't."""
-    from rich.console import Console
-
     from xla_conformance import report as reports
     from xla_conformance.plugin import PROFILES
+    from xla_core.cli import console
     from xla_core.errors import InvalidArgumentError, NotFoundError
 
     if profile not in PROFILES:
@@ -54,7 +53,7 @@ def conform(
         )
     if support_matrix and stablehlo_tests is not None:
         raise InvalidArgumentError("--support-matrix and --stablehlo-tests are two runs", hint="give one of them")
-    out = Console(highlight=False)
+    out = console()
     if support_matrix:
         _support_matrix(out, "evaluator" if evaluator else _examine(backend)[0], expression, report)
         return

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from xla_core.cli.output import console as console
     from xla_core.cli.scaffold import Scaffold as Scaffold
 
-__all__ = ["COMMANDS_GROUP", "Scaffold", "main"]
+__all__ = ["COMMANDS_GROUP", "Scaffold", "console", "main"]
 
 COMMANDS_GROUP = "xla_core.commands"
 """Entry points of this group add commands: the name is the command's, the value a function for typer."""
@@ -26,4 +27,8 @@ def __getattr__(name: str) -> Any:
         from xla_core.cli.scaffold import Scaffold
 
         return Scaffold
+    if name == "console":
+        from xla_core.cli.output import console
+
+        return console
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

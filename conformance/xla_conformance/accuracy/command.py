@@ -33,13 +33,12 @@ def accuracy(
 
     --evaluator measures the reference evaluator alone; with --backend too, both.
     """
-    from rich.console import Console
-
     import xla_core as xla
     from xla_conformance.accuracy import report as reports
     from xla_conformance.accuracy.bounds import COLUMNS
     from xla_conformance.accuracy.subjects import BackendSubject, EvaluatorSubject
     from xla_conformance.accuracy.suite import all_checks, require_oracles, select
+    from xla_core.cli import console
     from xla_core.errors import InvalidArgumentError
 
     if bounds is not None and bounds not in COLUMNS:
@@ -54,7 +53,7 @@ def accuracy(
     if backend is not None or not evaluator:
         with xla.Client(backend) as client:
             rows += _measured(BackendSubject(client), checks, points, bounds)
-    out = Console(highlight=False)
+    out = console()
     reports.print_rows(out, rows)
     if report is not None:
         for path in reports.write_report(rows, _environment(points), report):
