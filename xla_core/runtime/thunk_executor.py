@@ -194,7 +194,7 @@ class ThunkExecutor:
                 held = self._constants[key] = _Constant(memory, options.allocator)
             if not held.is_there():
                 shape = allocation.constant.shape.with_default_layout()
-                array = np.ascontiguousarray(allocation.constant.literal.array)
+                array = np.asarray(allocation.constant.literal.array, order="C")
                 stream, manager = options.stream, options.transfer_manager
                 manager.transfer_to_device_async(stream, array, held.memory, shape, immutable=True)
                 held.uploaded = stream.create_event()

@@ -93,3 +93,16 @@ def test_weights_of_four_bits(client: xla.Client) -> None:
 def test_a_compiled_layout_says_so(client: xla.Client) -> None:
     text = "func.func @main(%x: tensor<3x5xi4>) -> tensor<3x5xi4> {\n  %0 = stablehlo.negate %x : tensor<3x5xi4>\n  return %0 : tensor<3x5xi4>\n}"
     assert "s4[3,5]{1,0:E(4)}" in client.compile(text).as_text()
+
+
+@EACH
+def test_scalar_constants_are_packed_too(client: xla.Client, element: str) -> None:
+    x = values(element, 3, 5)
+    t = f"x{element}>"
+    text = f"""func.func @main(%x: tensor<3x5{t}) -> tensor<5x7{t} {{
+      %z = stablehlo.constant dense<1> : tensor<{element}>
+      %0 = stablehlo.pad %x, %z, low = [1, 1], high = [1, 1], interior = [0, 0] : (tensor<3x5{t}, tensor<{element}>) -> tensor<5x7{t}
+      return %0 : tensor<5x7{t}
+    }}""".replace("dense<1>", "dense<1.0>" if element.startswith("f") else "dense<1>")
+    want = np.pad(x.astype(np.float32), 1, constant_values=1)
+    np.testing.assert_array_equal(np.asarray(client.compile(text)(x)[0]).astype(np.float32), want)
