@@ -35,10 +35,7 @@ def expand(module: Module, version: Version) -> Module:
     Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
     """
     copier = _Copier(version)
-    functions = {
-        name: copier.op(function) if any(_expansion(op, version) is not None for op in function.walk()) else function
-        for name, function in module.functions.items()
-    }
+    functions = {name: copier.op(function) for name, function in module.functions.items()}
     if all(new is old for new, old in zip(functions.values(), module.functions.values(), strict=True)):
         return module
     return dataclasses.replace(module, functions=functions)
@@ -76,28 +73,38 @@ class _Copier:
         self.target: list[Op] = []
         self.source: Op | None = None
 
-    def op(self, op: Op) -> Op:
-        """The op with all that is in it, over the copies of its operands."""
-        regions = [Region([self._block(block) for block in region.blocks]) for region in op.regions]
-        operands = [self.values.get(operand, operand) for operand in op.operands]
+    def op(self, op: Op, *, is_new: bool = False) -> Op:
+        """The op with all that is in it, its operands replaced: itself, where nothing in it changes."""
+        values = self.values
+        is_new = is_new or any(operand in values for operand in op.operands)
+        regions = op.regions
+        if regions:
+            regions = [Region([self._block(block) for block in region.blocks]) for region in regions]
+            blocks = [[block for region in each for block in region.blocks] for each in (regions, op.regions)]
+            is_new = is_new or any(a is not b for a, b in zip(*blocks, strict=True))
+        if not is_new:
+            return op
+        operands = [values.get(operand, operand) for operand in op.operands]
         copy = Op(op.name, operands, [r.type for r in op.results], dict(op.attributes), regions, op._location)
         for old, new in zip(op.results, copy.results, strict=True):
             new.name = old.name
-            self.values[old] = new
+            values[old] = new
         return copy
 
     def _block(self, block: Block) -> Block:
-        copy = Block([a.type for a in block.arguments])
+        copy = Block()
+        copy.arguments = block.arguments  # the same values: of what isn't changed nothing is copied
         copy._argument_locations = block._argument_locations
-        for old, new in zip(block.arguments, copy.arguments, strict=True):
-            new.name = old.name
-            self.values[old] = new
         outer, self.target = self.target, copy.ops
+        is_changed = False
         for op in block.ops:
             expansion = _expansion(op, self.version)
             if expansion is None:
-                copy.ops.append(self.op(op))
+                new = self.op(op)
+                is_changed = is_changed or new is not op
+                copy.ops.append(new)
                 continue
+            is_changed = True
             self.source = op
             try:
                 self.values.update(zip(op.results, expansion(self, op), strict=True))
@@ -105,7 +112,7 @@ class _Copier:
                 error.op, error.location = error.op or op.name, op.location or error.location
                 raise
         self.target = outer
-        return copy
+        return copy if is_changed else block
 
     def add(self, name: str, operands: list[Value], type: Type, **attributes: Any) -> Value:
         """Appends an op of one result."""
@@ -124,14 +131,13 @@ class _Copier:
         """The op by itself, lowered and raised; what that makes may have to be expanded in its turn."""
         name = op.name.removeprefix(_CHLO)
         module = _formula(op, name) if name in FORMULAS else lower(_alone(op))
-        body = from_hlo(module).functions["main"].regions[0].block
+        body = from_hlo(module, has_chlo=False).functions["main"].regions[0].block
         if any(part.name == op.name for part in body.ops):
             raise UnimplementedError(f"{op.name} has no form in StableHLO")
         inner = _Copier(self.version)
         operands = [self.values.get(operand, operand) for operand in op.operands]
         inner.values.update(zip(body.arguments, operands, strict=True))
-        made = inner._block(_without_arguments(body)).ops
-        end = made.pop()
+        *made, end = inner._block(_without_arguments(body)).ops
         for part in made:
             part.location = op._location
         self.target += made
@@ -142,7 +148,7 @@ class _Copier:
         attribute, _ = _NUMBERS[op.name]
         numbers, is_gather = op.attributes[attribute], attribute == "dimension_numbers"
         place = 1 if is_gather else (len(op.operands) - 1) // 2
-        copy = self.op(op)
+        copy = self.op(op, is_new=True)
         if is_gather:
             batching, of_indices = numbers.operand_batching_dims, numbers.start_indices_batching_dims
             changed = {

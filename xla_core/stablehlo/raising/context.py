@@ -58,14 +58,15 @@ def raises(*opcodes: str) -> Callable[[Rule], Rule]:
     return add
 
 
-def from_hlo(module: HloModule) -> ir.Module:
+def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     """The StableHLO op tree of an HLO module: its function `main` is the entry, with flat parameters and results.
 
     Fusions and asynchronous pairs are inlined, calls become private functions, composites stay composites, and
-    metadata become locations. Layouts are left to the compiler that reads the result.
+    metadata become locations. Layouts are left to the compiler that reads the result. Without `has_chlo`, ops that
+    StableHLO can say itself are not written as CHLO's.
     Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for.
     """
-    raising = ModuleRaising(module)
+    raising = ModuleRaising(module, has_chlo)
     try:
         raising.entry()
         verify(raising.result)
@@ -127,8 +128,9 @@ def _packed(shape: Shape, values: Iterator[ir.Value]) -> Raised:
 class ModuleRaising:
     """The state of one module: the tree so far, and a function per computation that is called."""
 
-    def __init__(self, source: HloModule) -> None:
+    def __init__(self, source: HloModule, has_chlo: bool) -> None:
         self.source = source
+        self.has_chlo = has_chlo
         self.result = ir.Module(name=source.name)
         self.result.attributes = {
             "mhlo.num_partitions": TypedInt(source.num_partitions, "i32"),

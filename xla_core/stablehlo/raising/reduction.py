@@ -93,13 +93,14 @@ def _scatter(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
 
 @raises("topk")
 def _top_k(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    if instruction.attribute("largest"):
+    is_largest = bool(instruction.attribute("largest"))
+    if is_largest and ctx.module.has_chlo:
         return ctx.results("chlo.top_k", [single(operands[0])], k=int(instruction.attribute("k")))
-    return _bottom_k(ctx, instruction, single(operands[0]))
+    return _first_k(ctx, instruction, single(operands[0]), "GT" if is_largest else "LT")
 
 
-def _bottom_k(ctx: RaisingContext, instruction: HloInstruction, operand: Value) -> Raised:
-    """A stable ascending sort with the indices, and a slice of the first k."""
+def _first_k(ctx: RaisingContext, instruction: HloInstruction, operand: Value, direction: str) -> Raised:
+    """A stable sort with the indices, in total order, and a slice of the first k."""
     shape, sizes = instruction.operand(0).shape, instruction.shape.tuple_shapes[0].dimensions
     scalars = [type_of(s.with_dimensions(())) for s in instruction.shape.tuple_shapes]
     indices_type = type_of(shape.with_element_type(ElementType.S32))
@@ -107,8 +108,8 @@ def _bottom_k(ctx: RaisingContext, instruction: HloInstruction, operand: Value) 
     indices = ctx.add("stablehlo.iota", [], indices_type, iota_dimension=last)
     block = Block([scalars[0], scalars[0], scalars[1], scalars[1]])
     total = {"compare_type": EnumAttribute("TOTALORDER", "comparison_type")} if shape.element_type.is_floating else {}
-    less = {"comparison_direction": EnumAttribute("LT", "comparison_direction"), **total}
-    compare = Op("stablehlo.compare", block.arguments[:2], [TensorType((), "i1")], less)
+    before = {"comparison_direction": EnumAttribute(direction, "comparison_direction"), **total}
+    compare = Op("stablehlo.compare", block.arguments[:2], [TensorType((), "i1")], before)
     block.ops = [compare, Op("stablehlo.return", compare.results, ())]
     values = [operand, indices]
     types = [v.type for v in values]
