@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,16 @@ import pytest
 import xla_core as xla
 
 Run = Callable[..., list[np.ndarray]]
+SHARE = 12
+"""Of so many tests one runs by default, chosen by its name; the rest are slow."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.parent == here and zlib.crc32(item.name.encode()) % SHARE:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
