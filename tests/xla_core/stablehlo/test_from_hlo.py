@@ -209,6 +209,20 @@ func.func private @gelu(%a: tensor<4xf32>) -> tensor<4xf32> {
     }
 
 
+def test_top_k_without_chlo() -> None:
+    module = hlo("""\
+ENTRY main { x = f32[2,5] parameter(0)
+  a = (f32[2,3], s32[2,3]) topk(x), k=3, largest=true
+  ROOT r = (f32[2,3], s32[2,3]) copy(a) }
+""")
+    x = np.array([[1, np.nan, -np.inf, 5, 1], [0.0, -0.0, 3, 3, 2]], np.float32)
+    assert "chlo.top_k" in names(from_hlo(module))
+    raised = from_hlo(module, has_chlo=False)
+    assert "stablehlo.sort" in names(raised)
+    for got, want in zip(evaluate(lower(raised), x), evaluate(module, x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_tuples_vanish_at_the_boundary_and_donations_stay() -> None:
     module = hlo(
         """\
