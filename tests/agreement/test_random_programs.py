@@ -10,12 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import xla_core as xla
+from tests.agreement.bounds import epsilon
 from tests.agreement.checking import Task, outcomes
 from tests.agreement.comparing import check, difference, seeded
 from tests.agreement.coverage import counted, missing
 from tests.agreement.generator import RandomProgram
 from tests.agreement.mutants import mutants
 from tests.agreement.shrinking import shrink
+from xla_core.hlo import evaluate_computation
 
 QUICK = {"cpu": 20, "template": 20}
 MANY = {"cpu": 2000, "template": 500}
@@ -83,6 +85,23 @@ def test_bounds_are_not_empty_promises():
     inexact = [v.error / v.bound for v in results if not v.is_exact]
     assert np.median(inexact) < 1e-4
     assert max(inexact) < 0.51  # half a unit in the last place of f4e2m1fn
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(2000, marks=pytest.mark.slow)])
+def test_values_lie_within_their_bounds_and_on_their_grids(count):
+    """What the generator says of every value of the entry holds for what the evaluator computes there."""
+    for seed in range(count):
+        program = RandomProgram(random.Random(seed), 5 + seed % 40)
+        usual = [v for v in program.values if v.is_usual]
+        program.c.set_root(program.c.add("tuple", *(v.instruction for v in usual)))
+        for value, array in zip(usual, evaluate_computation(program.c, program.arguments(seed)), strict=True):
+            wide = array.astype(np.complex128 if value.type.is_complex else np.float64)
+            parts = np.stack([wide.real, wide.imag])
+            limit = value.bound + value.error + (epsilon(value.type) * value.bound if value.rounds else 0)
+            assert (np.abs(parts) <= limit).all(), f"seed {seed}: {value.instruction}"
+            if value.rounds and value.is_exact and value.grid is not None:
+                steps = parts * 2.0**value.grid
+                assert (steps == np.round(steps)).all(), f"seed {seed}: {value.instruction}"
 
 
 def test_mutants_are_told_from_their_programs():
