@@ -21,6 +21,7 @@ from xla_core.hlo import (
     Shape,
     WindowDimension,
     comparator,
+    parse_hlo,
     scalar_computation,
 )
 
@@ -471,3 +472,10 @@ def test_topk() -> None:
     np.testing.assert_array_equal(values, [[3, 3], [5, 5]])
     np.testing.assert_array_equal(places, [[0, 2], [2, 3]])
     np.testing.assert_array_equal(run("topk", x, k=2, largest=False)[1], [[1, 3], [1, 0]])
+
+
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_complex_numbers_have_no_largest(kind: str) -> None:
+    text = f"HloModule m\nENTRY e {{\n x = {kind}[4] parameter(0)\n ROOT r = ({kind}[2], s32[2]) topk(x), k=2\n}}"
+    with pytest.raises(InvalidArgumentError, match="has no order"):
+        parse_hlo(text)

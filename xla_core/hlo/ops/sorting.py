@@ -66,6 +66,7 @@ def _topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     operand, k = array(operands[0]), attributes["k"]
     if operand.rank < 1 or not 0 <= k <= operand.dimensions[-1]:
         raise InvalidArgumentError(f"k = {k} of {operand.without_layout()}")
+    check(not operand.element_type.is_complex, lambda: f"{operand.without_layout()} has no order")
     sizes = (*operand.dimensions[:-1], k)
     return Shape.tuple([dims(operand.element_type, sizes), dims(ElementType.S32, sizes)])
 
