@@ -23,6 +23,7 @@ from xla_core.hlo import (
     comparator,
     parse_hlo,
     scalar_computation,
+    verify,
 )
 
 FUNCTIONS: dict[str, Callable] = {
@@ -478,4 +479,4 @@ def test_topk() -> None:
 def test_complex_numbers_have_no_largest(kind: str) -> None:
     text = f"HloModule m\nENTRY e {{\n x = {kind}[4] parameter(0)\n ROOT r = ({kind}[2], s32[2]) topk(x), k=2\n}}"
     with pytest.raises(InvalidArgumentError, match="has no order"):
-        parse_hlo(text)
+        verify(parse_hlo(text))
