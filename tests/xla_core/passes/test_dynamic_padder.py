@@ -70,6 +70,7 @@ BODIES = {
     "sort": "ROOT r = f32[<=5,4] sort(dx), dimensions={0}, to_apply=greater",
     "sort, several operands": "ROOT r = (f32[<=5,4], s32[<=5,4]) sort(dx, dn), dimensions={0}, is_stable=true, to_apply=by_key",
     "gather": "i = s32[<=5,1] slice(dn), slice={[0:5], [0:1]}\n ROOT r = f32[<=5,6] gather(y, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}",
+    "barrier": "a = f32[<=5,4] opt-barrier(dx)\n ROOT r = f32[<=5,4] negate(a)",
     "several results": "s = f32[4] reduce(dx, zero), dimensions={0}, to_apply=add\n t = f32[<=5,4] negate(dx)\n ROOT r = (f32[<=5,4], f32[4], f32[5,4]) tuple(t, s, x)",
     "while": "i = s32[] constant(0)\n t = f32[4] broadcast(zero), dimensions={}\n s = (s32[], f32[<=5,4], f32[4]) tuple(i, dx, t)\n ROOT r = (s32[], f32[<=5,4], f32[4]) while(s), condition=below, body=step",
     "while, dynamic within": "i = s32[] constant(0)\n t = f32[4] reduce(x, zero), dimensions={0}, to_apply=add\n s = (s32[], f32[4]) tuple(i, t)\n ROOT r = (s32[], f32[4]) while(s), condition=inner_below, body=inner_step",

@@ -34,7 +34,7 @@ def _static(shape: Shape) -> Shape:
     return shape.with_dimensions(shape.dimensions)
 
 
-@_handles("copy", "map", "reduce-precision", "optimization-barrier", "convert", "bitcast-convert", "select", "clamp")
+@_handles("opt-barrier")
 def elementwise(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
     """What is beyond the sizes of the operands is beyond the result's."""
     if not i.shape.is_array or any(o.sizes and o.value.shape.rank != i.shape.rank for o in operands):
