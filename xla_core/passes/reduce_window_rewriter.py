@@ -40,8 +40,8 @@ def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
 class ReduceWindowRewriter(OpExpander):
     """Rewrites scans whose computation is one op with a neutral value.
 
-    Padding counts as the initial value, as often as there is padding: that must be the neutral value, or one that counts
-    once however often it is there.
+    Padding counts as the initial value, as often as there is padding: that must be the neutral value, or one that
+    counts once however often it is there.
     """
 
     name = "reduce-window-rewriter"

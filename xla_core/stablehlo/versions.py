@@ -1,4 +1,4 @@
-"""Releases of StableHLO: what an op, a type or an attribute needs, and programs for a chosen release.
+"""Releases of StableHLO: those that can be written, and the first that has each type.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloDialect.td (the log of releases), Version.h, VhloOps.cpp.
 """

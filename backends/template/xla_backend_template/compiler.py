@@ -19,7 +19,7 @@ _COLLECTIVES = [op.opcode for op in OPS.values() if not op.traits.isdisjoint((Tr
 
 
 class TemplateCompiler(Compiler):
-    """Every instruction that the evaluator knows is a kernel; fusing them would gain nothing. int4 and int2 are packed."""
+    """Every instruction that the evaluator knows is a kernel; fusing them would gain nothing. int4, int2 are packed."""
 
     host_fallback = True
 

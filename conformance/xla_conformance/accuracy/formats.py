@@ -16,7 +16,6 @@ from xla_core.hlo import ElementType
 __all__ = ["Errors", "Exact", "Format", "all_values", "errors"]
 
 Array = np.ndarray
-_UNIQUE_ZERO = frozenset({"f8e4m3b11fnuz", "f8e4m3fnuz", "f8e5m2fnuz"})
 
 
 @dataclasses.dataclass(frozen=True)

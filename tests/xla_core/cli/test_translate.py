@@ -81,4 +81,6 @@ def test_says_what_is_wrong(xla: Callable[..., Any], program: Path, tmp_path: Pa
         result = xla("translate", *words)
         assert result.code == 2
         assert message in result.err
-    assert "model.py:3:5: UNIMPLEMENTED" in xla("translate", newer, "--to", "stablehlo", "--target-version", "1.6.0").err
+    assert (
+        "model.py:3:5: UNIMPLEMENTED" in xla("translate", newer, "--to", "stablehlo", "--target-version", "1.6.0").err
+    )

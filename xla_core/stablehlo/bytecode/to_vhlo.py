@@ -102,7 +102,7 @@ def _newest(op: Op, version: Version) -> VhloOp:
 
 
 def _fits_first(op: Op, first: VhloOp) -> bool:
-    """Whether the first version of an op can say it: of a collective of several operands or a composite, not all can."""
+    """Whether the first version of an op can say it: no collective of several operands, no composite with regions."""
     if op.name == "stablehlo.composite":
         return not op.regions
     return len(op.operands) == 1 or "replica_groups" not in first.attributes
