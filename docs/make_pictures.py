@@ -28,7 +28,7 @@ def accuracy_chart(path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    data = json.loads((DOCS / "data" / "accuracy" / "real" / "accuracy.json").read_text(encoding="utf-8"))
+    data = json.loads((DOCS / "data" / "accuracy" / "real-f32" / "accuracy.json").read_text(encoding="utf-8"))
     rows = [r for r in data["rows"] if r["group"] == "real" and r["element_type"] == "f32"]
     errors = {(r["subject"], r["function"]): float(r["measured"]["error"]) for r in rows}
     subjects = list(dict.fromkeys(r["subject"] for r in rows))
