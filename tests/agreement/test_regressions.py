@@ -159,3 +159,19 @@ ENTRY e {
 }
 """
     agree(client, text, np.zeros((3, 5), np.float32), options=xla.CompileOptions(optimization_level=level))
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_reductions_of_two_operands_over_nothing(client, level):
+    """The index of an element that isn't there was divided by the extents of its dimensions."""
+    text = """HloModule m
+combine { a = s32[] parameter(0)  b = s32[] parameter(1)  c = s32[] parameter(2)  d = s32[] parameter(3)
+          m = s32[] minimum(a, c)  o = s32[] or(b, d)  ROOT t = (s32[], s32[]) tuple(m, o) }
+ENTRY e {
+  x = s32[7,1,4,0] parameter(0)
+  k = s32[] constant(7)
+  l = s32[] constant(3)
+  ROOT r = (s32[1,4], s32[1,4]) reduce(x, x, k, l), dimensions={0,3}, to_apply=combine
+}
+"""
+    agree(client, text, np.zeros((7, 1, 4, 0), np.int32), options=xla.CompileOptions(optimization_level=level))
