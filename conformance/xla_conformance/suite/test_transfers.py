@@ -27,7 +27,8 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> None:
     size = max(a.dtype.itemsize, 1)
     have, want = (np.frombuffer(np.ascontiguousarray(x).tobytes(), np.uint8).reshape(-1, size) for x in (a, b))
     if (bits := Shape.of(b).element_type.bit_width) < 8:  # what is above them in a byte means nothing
-        have, want = have & ((1 << bits) - 1), want & ((1 << bits) - 1)
+        mask = np.uint8((1 << bits) - 1)
+        have, want = have & mask, want & mask
     wrong = np.flatnonzero((have != want).any(axis=1))
     if wrong.size:
         at = np.unravel_index(wrong[0], a.shape)
