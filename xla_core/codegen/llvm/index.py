@@ -70,7 +70,7 @@ class Index:
     def regroup(self, builder: IrBuilder, extents: Sequence[int]) -> list[tuple[Digit, ...]]:
         """The digits in groups whose extents multiply to `extents` (whose product is the number of elements)."""
         if 0 in extents:  # there is no element to find
-            return [(Digit(builder.int_(0), extent),) for extent in extents]
+            return [(Digit(builder.int_(0), extent, 0),) for extent in extents]
         pending = list(self.digits)
         groups: list[tuple[Digit, ...]] = []
         for extent in reversed(extents):
