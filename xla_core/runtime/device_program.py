@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core.backend.executable import Executable, RunOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
+from xla_core.hlo.argument_checks import wrong_count
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.host_event import ready_event
@@ -198,8 +199,7 @@ class DeviceProgram:
         )
 
     def wrong_count(self, count: int) -> InvalidArgumentError:
-        shapes = ", ".join(str(s.without_layout()) for s in self.shapes)
-        return InvalidArgumentError(f"{self.name} takes {self.count} arguments ({shapes}), not {count}")
+        return wrong_count(self.name, self.shapes, count)
 
     def _check_donated_once(self, memories: list[DeviceMemory]) -> None:
         first: dict[int, int] = {}

@@ -5,6 +5,7 @@ import pytest
 from xla_core.errors import AlreadyExistsError, UnimplementedError
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.op_table import OPS, REQUIRED, Arity, Kind, Trait, define, lookup
+from xla_core.stablehlo.syntax import COMMUTATIVE
 
 
 def _of(dialect: str) -> list[str]:
@@ -29,6 +30,10 @@ def test_every_op_is_lowered_documented_and_well_formed(name: str):
         assert (attribute.kind in (Kind.ENUM, Kind.ENUMS)) == bool(attribute.cases)
         if attribute.minimum is not None:
             assert attribute.kind in (Kind.INT, Kind.INT32)
+
+
+def test_the_ops_that_a_reduce_may_apply_are_the_commutative_ones():
+    assert {name for name, op in OPS.items() if Trait.COMMUTATIVE in op.traits} == COMMUTATIVE
 
 
 def test_names_of_operands_come_from_short_text():

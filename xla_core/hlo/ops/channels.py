@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["SOURCE_TARGET_PAIRS"]
+__all__ = ["SOURCE_TARGET_PAIRS", "source_target_pairs"]
 
 SOURCE_TARGET_PAIRS = "_xla_send_recv_source_target_pairs"
 """XLA's frontend attribute of send and recv, `{{0,1},{1,2}}`: each of the pairs is a channel of its own."""
@@ -65,7 +65,7 @@ def _send_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 def _send(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     environment, channel = context.environment, instruction.attribute("channel_id") or 0
-    pairs = _source_target_pairs(instruction)
+    pairs = source_target_pairs(instruction)
     if instruction.attribute("is_host_transfer"):
         environment.sent.setdefault(channel, []).append(values[0])
     elif pairs:
@@ -115,7 +115,7 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
     start = start if start.opcode == "recv" else instruction
     channel = start.attribute("channel_id") or 0
     shape = instruction.shape.tuple_shapes[0]
-    pairs = _source_target_pairs(start)
+    pairs = source_target_pairs(start)
     if start.attribute("is_host_transfer"):
         waiting = environment.to_receive.get(channel)
         if not waiting:
@@ -134,7 +134,7 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
     return value, TOKEN
 
 
-def _source_target_pairs(instruction: HloInstruction) -> list[tuple[int, int]]:
+def source_target_pairs(instruction: HloInstruction) -> list[tuple[int, int]]:
     """Who sends to whom; empty where anyone may take what comes."""
     text = dict(instruction.attribute("frontend_attributes") or ()).get(SOURCE_TARGET_PAIRS, "")
     return [(int(source), int(target)) for source, target in re.findall(r"(\d+)\s*,\s*(\d+)", text)]

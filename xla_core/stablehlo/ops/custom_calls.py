@@ -13,6 +13,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import DenseElements, OutputOperandAlias
 from xla_core.stablehlo.compatibility import compatible, fail
+from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -90,18 +91,12 @@ define(
 
 _SHARDING = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape")
 
-_API_VERSIONS = {
-    0: "API_VERSION_UNSPECIFIED",
-    1: "API_VERSION_ORIGINAL",
-    2: "API_VERSION_STATUS_RETURNING",
-    3: "API_VERSION_STATUS_RETURNING_UNIFIED",
-    4: "API_VERSION_TYPED_FFI",
-}
+_API_VERSIONS = dict(enumerate(ENUMS["custom_call_api_version"]))
 
 
 def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
     version = int(op.attributes.get("api_version", 1))
-    if version != 0 and version not in _API_VERSIONS:
+    if version not in _API_VERSIONS:
         fail(op, f"Invalid attribute `api_version` in property conversion: {version} : i32")
     config = op.attributes.get("backend_config")
     if config is not None:

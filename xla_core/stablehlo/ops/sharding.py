@@ -17,6 +17,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import AxisRef, ReplicaGroupMeshAxes
 from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.entry import device_counts
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.mesh_groups import mesh_groups
@@ -112,7 +113,7 @@ def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes
     if all(count == 1 for count in counts):
         return value
     sizes = [size // count for size, count in zip(value.shape.dimensions, counts, strict=True)]
-    partitions = int(ctx.module.source.attributes.get("mhlo.num_partitions", 1))
+    _, partitions = device_counts(ctx.module.source)
     devices = len(shard_indices(sharding.mesh, ()))
     if partitions != devices:
         raise InvalidArgumentError(f"a mesh of {devices} devices in a program for {partitions} partitions")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
+from xla_core.hlo.ops.channels import source_target_pairs
 from xla_core.stablehlo.attributes import ChannelHandle
 from xla_core.stablehlo.ir import TokenType
 from xla_core.stablehlo.raising.context import Raised, RaisingContext, leaves, raises, single, type_of
@@ -15,7 +14,6 @@ from xla_core.stablehlo.raising.contraction import i64_matrix
 
 __all__: list[str] = []
 
-_PAIR = re.compile(r"\{(\d+),\s*(\d+)\}")
 _BETWEEN_DEVICES, _TO_HOST, _FROM_HOST = 1, 2, 3
 
 
@@ -53,10 +51,9 @@ def _transfer(instruction: HloInstruction, host: int) -> dict[str, Any]:
     is_host = bool(instruction.attributes.get("is_host_transfer"))
     handle = ChannelHandle(int(instruction.attribute("channel_id") or 0), host if is_host else _BETWEEN_DEVICES)
     attributes: dict[str, Any] = {"channel_handle": handle, "is_host_transfer": is_host}
-    frontend = dict(instruction.attributes.get("frontend_attributes") or ())
-    pairs = _PAIR.findall(frontend.get(SOURCE_TARGET_PAIRS, ""))
+    pairs = source_target_pairs(instruction)
     if pairs:
-        attributes["source_target_pairs"] = i64_matrix([(int(source), int(target)) for source, target in pairs])
+        attributes["source_target_pairs"] = i64_matrix(pairs)
     return attributes
 
 
