@@ -33,7 +33,9 @@ class IndexingSteps(Steps):
         rng, rank = self.rng, x.shape.rank
         batching = [d for d in range(rank) if rng.random() < 0.2] if rng.random() < 0.4 else []
         others = [d for d in range(rank) if d not in batching]
-        mapped = rng.sample(others, rng.randint(0 if rng.random() < 0.1 else min(1, len(others)), min(2, len(others))))
+        mapped = rng.sample(
+            others, rng.randint(0 if rng.random() < 0.1 and self.strict else min(1, len(others)), min(2, len(others)))
+        )
         sizes = [rng.randint(1, 4) for _ in range(rng.randint(0, 2))]
         where = []
         for d in batching:

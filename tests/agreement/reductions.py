@@ -59,7 +59,8 @@ class ReductionSteps(Steps):
         window = []
         for n in sizes:
             size = rng.randint(1, max(1, min(rng.choice([1, 3, 3, 5]), n)))
-            low, high = rng.choice([(0, 0), (0, 0), (1, 1), (0, 1), (size - 1, 0), (-1, 1), (0, -1), (2, 3)])
+            pads = [(0, 0), (0, 0), (1, 1), (0, 1), (size - 1, 0), (2, 3)]
+            low, high = rng.choice([*pads, (-1, 1), (0, -1)] if self.strict else pads)
             dilations = rng.choice([1, 1, 1, 2]), rng.choice([1, 1, 1, 2])
             reverse = reversal and rng.random() < 0.2
             window.append(WindowDimension(size, rng.choice([1, 1, 2, 3]), low, high, *dilations, reverse))
