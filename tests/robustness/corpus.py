@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
+import io
 import os
 from pathlib import Path
 
 import xla_core as xla
 from tests.programs import PROGRAMS
+from xla_core.stablehlo import VersionError, parse_text, write_portable_artifact
 
 __all__ = ["FORMATS", "sources"]
 
 ROOT = Path(__file__).parents[2]
+VERSIONS = ("0.9.0", "0.20.0", "1.0.0", "1.8.0", "1.14.0", "1.20.0")
 SMALL = 200_000  # bytes: larger sources cost more time a mutant than they find
 
 Source = tuple[str, "str | bytes"]
@@ -39,31 +43,27 @@ def _hlo() -> list[Source]:
 
 
 def _bytecode() -> list[Source]:
+    """Portable artifacts of the programs, each for one of the releases; StableHLO's own; what MLIR writes itself."""
     folder = _tests_of_stablehlo()
     found: list[Source] = [(p.stem, p.read_bytes()) for p in sorted(folder.rglob("*.bc"))] if folder else []
-    if importlib.util.find_spec("jaxlib") is None:
-        return found
-    return found + [(p.name, data) for p in PROGRAMS for data in _written_by_jax(p.text)]
+    for index, program in enumerate(PROGRAMS):
+        module = parse_text(program.text)
+        with contextlib.suppress(xla.UnimplementedError, VersionError):
+            found.append((program.name, write_portable_artifact(module, VERSIONS[index % len(VERSIONS)])))
+    if importlib.util.find_spec("jaxlib") is not None:
+        found += [(f"{p.name} (MLIR's)", _written_by_mlir(p.text)) for p in PROGRAMS[::2]]
+    return found
 
 
-def _written_by_jax(text: str) -> list[bytes]:
-    """As plain MLIR bytecode and as a portable artifact, as far as jaxlib's version can read and write it."""
-    import io
-
+def _written_by_mlir(text: str) -> bytes:
+    """StableHLO's own dialect in bytecode; empty where jaxlib's version can't read the program."""
     from jax._src.interpreters import mlir
-    from jax._src.lib import _jax
     from jaxlib.mlir import ir
-    from jaxlib.mlir.dialects import stablehlo
 
-    with mlir.make_ir_context():
-        try:
-            module = ir.Module.parse(text)
-        except ir.MLIRError:
-            return []
-        plain = io.BytesIO()
-        module.operation.write_bytecode(plain)
-        artifact = _jax.mlir.serialize_portable_artifact(module, stablehlo.get_current_version(), False)
-    return [plain.getvalue(), artifact]
+    data = io.BytesIO()
+    with mlir.make_ir_context(), contextlib.suppress(ir.MLIRError):
+        ir.Module.parse(text).operation.write_bytecode(data)
+    return data.getvalue()
 
 
 FORMATS = {"stablehlo": _stablehlo, "hlo": _hlo, "bytecode": _bytecode}
@@ -72,4 +72,4 @@ FORMATS = {"stablehlo": _stablehlo, "hlo": _hlo, "bytecode": _bytecode}
 @functools.cache
 def sources(format: str) -> list[Source]:
     """(name, data) of each program, the smallest first; without those that are too large to be mutated often."""
-    return sorted((s for s in FORMATS[format]() if len(s[1]) <= SMALL), key=lambda s: (len(s[1]), s[0]))
+    return sorted((s for s in FORMATS[format]() if 0 < len(s[1]) <= SMALL), key=lambda s: (len(s[1]), s[0]))
