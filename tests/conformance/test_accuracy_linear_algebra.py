@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from xla_conformance.accuracy import BackendSubject, EvaluatorSubject, Subject, bound
+from xla_conformance.accuracy.fourier import checks as fft_checks
 from xla_conformance.accuracy.linear_algebra import checks
 from xla_conformance.accuracy.linear_problems import PROBLEMS
 
@@ -74,6 +75,26 @@ def test_one_wrong_element_shows(name):
     check = next(c for c in CHECKS if c.function == name and c.element_type == "f64")
     found = check.measure(Spoiled(OTHERS.get(name, 0)), 0)
     assert found.error > 1e6 or found.wrong
+
+
+class WithNan(Subject):
+    """The evaluator, with a NaN in the first results that have an element."""
+
+    name, column = "with NaN", "backend"
+
+    def __init__(self) -> None:
+        self.evaluator, self.spoiled = EvaluatorSubject(), False
+
+    def run(self, program, *arrays):
+        results = [np.array(r) for r in self.evaluator.run(program, *arrays)]
+        if not self.spoiled and results[0].size:
+            results[0].flat[0], self.spoiled = np.nan, True
+        return results
+
+
+@pytest.mark.parametrize("check", [CHECKS[0], fft_checks()[0]], ids=named)
+def test_a_nan_shows_whatever_comes_after_it(check):
+    assert check.measure(WithNan(), 0).error == np.inf
 
 
 def test_a_matrix_without_a_factorization_is_a_fact():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from xla_conformance.accuracy.frame import Check, Measured, Worst
+from xla_conformance.accuracy.frame import Check, Measured, Worst, error_of
 from xla_conformance.accuracy.subjects import Subject
 from xla_conformance.accuracy.sum_frame import epsilon, wide
 from xla_core.hlo import ElementType
@@ -42,8 +42,9 @@ def _check(kind: str, part: T, several: bool) -> Check:
                 exact = _transform(kind, wide(x), lengths)
                 (got,) = subject.run(_program(kind, part, shape, lengths, exact.shape), x)
                 count += exact.size
-                here = _relative(np.asarray(got), exact) / (math.log2(2 * math.prod(lengths)) * epsilon(part))
-                if not here <= error:
+                unit = math.log2(2 * math.prod(lengths)) * epsilon(part)
+                here = error_of(_relative(np.asarray(got), exact) / unit)
+                if here > error:
                     error, worst = here, Worst(f"{kind} of length {lengths}", f"{here:.3g}", "0")
         return Measured(count, error, worst)
 

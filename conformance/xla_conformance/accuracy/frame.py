@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xla_conformance.accuracy.subjects import Subject
 
-__all__ = ["Check", "Measured", "Row", "Worst"]
+__all__ = ["Check", "Measured", "Row", "Worst", "error_of"]
+
+
+def error_of(residual: float) -> float:
+    """What counts as the error: where a result is NaN there is no smaller one than infinity."""
+    return math.inf if math.isnan(residual) else residual
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xla_conformance.accuracy.frame import Check, Measured, Worst
+from xla_conformance.accuracy.frame import Check, Measured, Worst, error_of
 from xla_conformance.accuracy.linear_problems import PROBLEMS, Problem
 from xla_conformance.accuracy.subjects import Subject
 from xla_core.hlo import ElementType
@@ -36,8 +36,8 @@ def _check(name: str, problem: Problem, element_type: T) -> Check:
                 results = [np.asarray(r) for r in subject.run(trial.program, *trial.arguments)]
                 count += sum(r.size for r in results)
                 for what, residual in trial.residuals(*results).items():
-                    here = residual / (max(n, 1) * eps)
-                    if not here <= error:
+                    here = error_of(residual / (max(n, 1) * eps))
+                    if here > error:
                         error, worst = here, Worst(f"{what}, n = {n}", f"{here:.3g}", "0")
                 for what, (got, expected) in trial.facts(*results).items():
                     if got != expected:
