@@ -53,6 +53,8 @@ def conform(
         )
     if support_matrix and stablehlo_tests is not None:
         raise InvalidArgumentError("--support-matrix and --stablehlo-tests are two runs", hint="give one of them")
+    if support_matrix and (workers or profile != "quick"):
+        raise InvalidArgumentError("--support-matrix runs every op, in one process", hint="leave -n and -p out")
     out = console()
     if support_matrix:
         _support_matrix(out, "evaluator" if evaluator else _examine(backend)[0], expression, report)

@@ -83,6 +83,9 @@ def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixtur
         (["--backend", "template", "--stablehlo-tests", "nowhere"], "nowhere is no folder of StableHLO's test files"),
         (["--evaluator"], "--evaluator goes with --stablehlo-tests"),
         (["--evaluator", "--backend", "template", "--stablehlo-tests", "."], "and not with --backend"),
+        (["--evaluator", "--support-matrix", "--stablehlo-tests", "."], "are two runs"),
+        (["--evaluator", "--support-matrix", "-n", "2"], "in one process"),
+        (["--evaluator", "--support-matrix", "--profile", "full"], "in one process"),
     ],
 )
 def test_what_the_command_refuses(words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 The module is laid out on one line of time: a computation that control flow calls is inlined at its call site. Every
 array, token or opaque leaf that an instruction defines is an `HloValue`; tuple, get-tuple-element, bitcast,
-optimization-barrier, call and the parameters of branches define nothing and pass values on. A loop-carried leaf gets a
+opt-barrier, call and the parameters of branches define nothing and pass values on. A loop-carried leaf gets a
 phi value at the loop's start; a leaf that the body hands through unchanged doesn't: it is the initial value throughout.
 
 Where two values must be in one place (initial value, phi, what the body returns, and the loop's result, for one), an

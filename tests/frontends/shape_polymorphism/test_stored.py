@@ -42,4 +42,5 @@ def run(path: Path, call) -> int:
             assert (got.dtype, got.shape) == (want.dtype, want.shape)
             np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
         count += 1
+    assert count
     return count

@@ -76,12 +76,10 @@ def make(text: str, name: str, rng: random.Random) -> tuple[Module, str] | None:
     else:
         return None
     op, block = ops[0], function.regions[0].block
-    type = function.attributes["function_type"]
     block.ops[-1].operands = []
     function.attributes.pop("res_attrs", None)
     change = _CHANGES[rng.choice(list(_CHANGES))](op, block.arguments, rng)
     function.attributes["function_type"] = FunctionType(tuple(a.type for a in block.arguments), ())
-    del type
     return None if change is None else (module, change)
 
 
