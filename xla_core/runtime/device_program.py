@@ -107,6 +107,14 @@ class DeviceProgram:
             [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]
         )
 
+    def start(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
+        """Enqueues one run, and waits for nothing of it: other devices may have to be started first."""
+        return DeviceProgram.run(self, arguments, run_options)
+
+    def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
+        """What `start` gave, as it is handed out."""
+        return made
+
     def _run_donating(
         self, arguments: Sequence[Buffer], memories: list[DeviceMemory], run_options: RunOptions
     ) -> Sequence[DeviceMemory]:

@@ -107,7 +107,8 @@ class LoadedExecutable:
             return self._run(arguments)
         if not self._single:
             raise self._not_single()
-        return self._profiled(self._programs[0], arguments, None)
+        program = self._programs[0]
+        return program.sized(self._profiled(program, arguments, None))
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
         """As `execute`, for numpy arrays, DLPack objects, Python numbers and Buffers in any mixture."""
@@ -142,17 +143,17 @@ class LoadedExecutable:
                     options = program.run_options
                     report_failure(run_id, (options.replica_id, options.partition_id), cause)
                 raise
-        return results
+        return [program.sized(made) for program, made in zip(self._programs, results, strict=True)]
 
     def _profiled(
         self, program: DeviceProgram, arguments: Sequence[Buffer], run_options: RunOptions | None
     ) -> tuple[Buffer, ...]:
         active = profiler.active()
         if active is None:
-            return program.run(arguments, run_options)
+            return program.start(arguments, run_options)
         start = time.perf_counter_ns()
         with profiler.span(f"execute {self.name}", "execute", device=program.device.id):
-            results = program.run(arguments, run_options)
+            results = program.start(arguments, run_options)
         if results and results[0]._event is not None:
             stream = program.run_options.stream
             stream.host_callback(

@@ -27,7 +27,10 @@ class SizedProgram(DeviceProgram):
         return self
 
     def run(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
-        made = super().run(arguments, run_options)
+        return self.sized(self.start(arguments, run_options))
+
+    def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
+        """Waits for the sizes, and cuts the results to them."""
         results = list(made[: self._kept])
         for number, sizes in self._dynamic.items():
             whole = results[number]

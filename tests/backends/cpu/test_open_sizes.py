@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +144,32 @@ def test_serialization_carries_the_program_and_what_is_compiled(client, as_bytes
     empty = client.deserialize(client.compile(CENTERED).serialize())
     assert empty.signatures() == ()
     np.testing.assert_array_equal(np.asarray(empty(inputs[2], 0)[0]), expected[2])
+
+
+SUMMED = """
+import numpy as np
+import xla_core as xla
+
+program = '''module attributes {mhlo.num_replicas = 2 : i32} {
+  func.func @main(%x: tensor<6xf32>, %n: tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<6>> {
+    %s = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %q = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %q : tensor<f32>
+    }) : (tensor<6xf32>) -> tensor<6xf32>
+    %0 = stablehlo.set_dimension_size %s, %n, dim = 0 :
+        (tensor<6xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<6>>
+    return %0 : tensor<?xf32, #stablehlo.bounds<6>>
+  }
+}'''
+x = np.arange(6, dtype=np.float32)
+rows = xla.Client("cpu").compile(program).execute_sharded([[x, np.int32(2)], [x, np.int32(3)]])
+print([np.asarray(row[0]).tolist() for row in rows])
+"""
+
+
+def test_devices_that_wait_for_each_other_are_all_started_before_sizes_are_waited_for() -> None:
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    command = [sys.executable, "-c", SUMMED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    assert done.stdout.strip() == "[[0.0, 2.0], [0.0, 2.0, 4.0]]", done.stderr
