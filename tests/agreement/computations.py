@@ -66,7 +66,9 @@ def order(rng: random.Random, types: Sequence[ElementType], keys: Sequence[int],
             "compare", a, b, direction=direction, **(kind if types[key].is_floating and form == 0 else {})
         )
         if result is not None:
-            same = computation.add("compare", a, b, direction="EQ")
+            same = computation.add(
+                "compare", a, b, direction="EQ", **(kind if types[key].is_floating and form == 0 else {})
+            )
             result = computation.add("or", less, computation.add("and", same, result))
         else:
             result = less
