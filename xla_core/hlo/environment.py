@@ -13,7 +13,7 @@ import numpy as np
 
 from xla_core.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, XlaError
 
-__all__ = ["TOKEN", "Environment", "Rendezvous", "Token", "Value"]
+__all__ = ["TOKEN", "Alone", "Environment", "Rendezvous", "Token", "Value"]
 
 
 class Token:
@@ -100,6 +100,26 @@ class Rendezvous:
                     f"{', '.join(_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
                     hint="every device of a group must run the same collectives",
                 )
+
+
+class Alone(Rendezvous):
+    """Where one device runs of a program of `replicas` x `partitions`: what needs another is an error at once."""
+
+    def __init__(self, program: str, replicas: int, partitions: int) -> None:
+        super().__init__(0.0)
+        self._program = program
+        self._count = f"{replicas * partitions} devices ({replicas} replicas x {partitions} partitions)"
+        self._single = replicas * partitions == 1
+
+    def _wait(self, missing: Callable[[], Sequence[Device]], what: str) -> None:
+        absent = missing()
+        if any(replica >= 0 for replica, _ in absent):
+            needs = f"{self._program} has {what}" if self._single else f"{self._program} runs on {self._count}"
+            raise FailedPreconditionError(
+                f"{needs}; evaluate runs one",
+                hint="run them all: xla_core.hlo.evaluate_replicas(module, [arguments of the first device, ...])",
+            )
+        super()._wait(missing, what)
 
 
 def _name(device: Device) -> str:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.environment import TOKEN, Environment, Rendezvous, Token, Value
+from xla_core.hlo.environment import TOKEN, Alone, Environment, Rendezvous, Token, Value
 from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
@@ -112,12 +112,16 @@ def evaluate(
 
     Raises:
         InvalidArgumentError: when number, shape or dtype of the arrays is wrong.
+        FailedPreconditionError: when it must meet other devices; `evaluate_replicas` runs several.
         DeadlineExceededError, ResourceExhaustedError: when a limit is passed.
     """
     if not isinstance(module, HloModule):
         raise InvalidArgumentError(
             f"evaluate takes an HloModule, not {type(module).__name__}", hint="xla_core.parse makes one of text"
         )
+    if environment is None:
+        count = module.num_replicas, module.num_partitions
+        environment = Environment(num_replicas=count[0], num_partitions=count[1], rendezvous=Alone(module.name, *count))
     context = EvaluationContext(environment, max_steps=max_steps, max_bytes=max_bytes, timeout=timeout)
     return evaluate_computation(module.entry, arrays, context)
 

@@ -87,6 +87,7 @@ def evaluate(
 
     Raises:
         InvalidArgumentError: when number, shape or dtype of the arrays is wrong; what `parse` raises.
+        FailedPreconditionError: when it must meet other devices; `xla_core.hlo.evaluate_replicas` runs several.
         DeadlineExceededError, ResourceExhaustedError: when a limit is passed.
     """
     from xla_core.hlo.evaluator import evaluate as evaluate_module

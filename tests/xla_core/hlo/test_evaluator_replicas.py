@@ -17,6 +17,7 @@ from xla_core.hlo import (
     HloComputation,
     HloInstruction,
     Shape,
+    evaluate,
     evaluate_parallel,
     evaluate_replicas,
     scalar_computation,
@@ -272,3 +273,21 @@ def test_a_device_that_is_no_target_receives_zeros() -> None:
 
     results = evaluate_replicas(build(root), [[np.float32(3)], [np.float32(4)]])
     assert [float(r[0]) for r in results] == [0, 3]
+
+
+@pytest.mark.parametrize("groups", [(), ((0, 1, 2, 3),)])
+def test_one_device_of_several_is_an_error_at_once(groups: tuple) -> None:
+    x = numbers(1)[0]
+    gathered = Shape(ElementType.S32, (16,))
+    module = build(lambda c, x: c.add("all-gather", x, replica_groups=groups, dimensions=(0,), shape=gathered), x)
+    module.num_replicas = 4
+    with pytest.raises(FailedPreconditionError, match=r"runs on 4 devices \(4 replicas x 1 partitions\)") as caught:
+        evaluate(module, x)
+    assert "xla_core.hlo.evaluate_replicas" in str(caught.value.hint)
+
+
+def test_one_device_may_meet_itself() -> None:
+    x = numbers(1)[0]
+    module = build(lambda c, x: c.add("all-gather", x, replica_groups=((0,), (1,)), dimensions=(0,), shape=x.shape), x)
+    module.num_replicas = 2
+    np.testing.assert_array_equal(evaluate(module, x)[0], x)
