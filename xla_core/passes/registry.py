@@ -27,6 +27,7 @@ PASSES: dict[str, PassFactory | str] = {
     "convert-mover": "convert_mover:ConvertMover",
     "convolution-canonicalization": "convolution_canonicalization:ConvolutionCanonicalization",
     "copy-insertion": "copy_insertion:CopyInsertion",
+    "dot-algorithm-rewriter": "dot_algorithm_rewriter:DotAlgorithmRewriter",
     "dot-decomposer": "dot_decomposer:DotDecomposer",
     "dynamic-index-splitter": "dynamic_index_splitter:DynamicIndexSplitter",
     "dynamic-padder": "dynamic_padder:DynamicPadder",

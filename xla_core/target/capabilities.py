@@ -57,6 +57,7 @@ class Capabilities(BaseModel):
         index_types: types of indices into arrays.
         storage_types: types of arrays that the device holds; None takes every type of `ops`, `index_types`, and pred.
         custom_calls: custom-call targets that the device runs, with any operands.
+        dot_algorithms: values of a dot's `algorithm` that the device follows; else operands are rounded first.
         composites: names of StableHLO composites that the device runs whole: they become custom calls of that target.
         constraints: opcode -> further conditions; those under "*" are asked for every opcode.
         scalar_computations: opcodes whose applied computation must be a single op of these
@@ -69,6 +70,7 @@ class Capabilities(BaseModel):
     index_types: frozenset[ElementType] = frozenset({ElementType.S32})
     storage_types: frozenset[ElementType] | None = None
     custom_calls: frozenset[str] = frozenset()
+    dot_algorithms: frozenset[str] = frozenset()
     composites: frozenset[str] = frozenset()
     constraints: Mapping[str, tuple[Constraint, ...]] = Field(default_factory=dict)
     scalar_computations: Mapping[str, frozenset[str]] = Field(default_factory=dict)
@@ -140,6 +142,9 @@ class Capabilities(BaseModel):
         wrong = self._wrong_type(instruction)
         if wrong is not None:
             return Unsupported(f"there is no {opcode} of {wrong}")
+        algorithm = instruction.attributes.get("algorithm") if opcode == "dot" else None
+        if algorithm is not None and algorithm not in self.dot_algorithms:
+            return Unsupported(f"there is no dot by algorithm {algorithm}")
         inside = self._check_computations(instruction)
         return self._check_constraints(instruction) if inside is None else inside
 

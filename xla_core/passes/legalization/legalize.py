@@ -13,6 +13,8 @@ from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.ops.custom_calls import HINT as UNKNOWN_TARGET_HINT
+from xla_core.hlo.ops.custom_calls import is_custom_call_registered
 from xla_core.passes.legalization.float_normalization import widen
 from xla_core.passes.legalization.registry import DECOMPOSITIONS
 from xla_core.passes.pass_manager import HloPass
@@ -144,10 +146,17 @@ def _error(refused: Sequence[tuple[HloInstruction, str]]) -> UnimplementedError:
     if len(refused) > _MOST_LISTED:
         lines.append(f"  and {len(refused) - _MOST_LISTED} more")
     first = refused[0][0]
+    hint = 'give the target these ops or a decomposition of them, or compile with fallback="host"'
+    if all(i.opcode == "custom-call" and not _has_meaning(i) for i, _ in refused):
+        hint = f"{UNKNOWN_TARGET_HINT} (docs/custom-calls.md)"
     return UnimplementedError(
         f"the target cannot run {len(refused)} instruction{'s' if len(refused) > 1 else ''}, and no decomposition "
         "helps:\n" + "\n".join(lines),
         op=first.opcode,
         location=first.location,
-        hint='give the target these ops or a decomposition of them, or compile with fallback="host"',
+        hint=hint,
     )
+
+
+def _has_meaning(call: HloInstruction) -> bool:
+    return is_custom_call_registered(call.attribute("custom_call_target"))

@@ -12,6 +12,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.batchnorm_expander import BatchNormExpander
 from xla_core.passes.cholesky_expander import CholeskyExpander
+from xla_core.passes.dot_algorithm_rewriter import DotAlgorithmRewriter
 from xla_core.passes.expander import OpExpander, scalar_computation
 from xla_core.passes.gather_expander import GatherExpander
 from xla_core.passes.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
@@ -46,6 +47,7 @@ def use_expander(expander: OpExpander) -> None:
 for _expander in (
     BatchNormExpander(),
     CholeskyExpander(),
+    DotAlgorithmRewriter(),
     GatherExpander(),
     LogisticExpander(),
     RaggedDotExpander(),

@@ -1,0 +1,59 @@
+"""Dots with an algorithm: plain dots of operands that are rounded as the algorithm's types say."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import xla_core as xla
+from xla_core.target import Capabilities
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((4, 6)).astype(np.float32), RNG.standard_normal((6, 5)).astype(np.float32)
+
+
+def tf32(x: np.ndarray) -> np.ndarray:
+    """To 10 bits of mantissa, to nearest even."""
+    bits = x.view(np.uint32)
+    rounded = bits + 0x0FFF + ((bits >> 13) & 1)
+    return (rounded & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+ROUNDED = {
+    "dot_bf16_bf16_f32": lambda x: x.astype(ml_dtypes.bfloat16),
+    "dot_f16_f16_f32": lambda x: x.astype(np.float16),
+    "dot_tf32_tf32_f32": tf32,
+    "dot_bf16_bf16_f32_x3": lambda x: x,
+    "dot_f32_f32_f32": lambda x: x,
+}
+
+
+def text(algorithm: str) -> str:
+    return f"""x = f32[4,6] parameter(0)
+      y = f32[6,5] parameter(1)
+      ROOT r = f32[4,5] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, algorithm={algorithm}"""
+
+
+@pytest.mark.parametrize("algorithm", ROUNDED)
+def test_means_the_same_without_the_algorithm(check_pass, algorithm):
+    module = check_pass(text(algorithm), "dot-algorithm-rewriter", [X, Y])
+    (dot,) = (i for i in module.entry.instructions if i.opcode == "dot")
+    assert "algorithm" not in dot.attributes
+
+
+@pytest.mark.parametrize("backend", ["cpu", "template"])
+@pytest.mark.parametrize("algorithm", ROUNDED)
+def test_backends_round_the_operands(backend, algorithm):
+    a, b = (ROUNDED[algorithm](v).astype(np.float64) for v in (X, Y))
+    with xla.Client(backend) as client:
+        (result,) = client.compile(f"HloModule m\nENTRY e {{ {text(algorithm)} }}")(X, Y)
+        got = np.asarray(result)
+    error = np.abs(got - a @ b)
+    assert (error <= 6 * 2**-24 * (np.abs(a) @ np.abs(b))).all()  # k roundings of f32
+
+
+def test_a_target_that_has_the_algorithm_keeps_it():
+    dot = xla.parse(f"HloModule m\nENTRY e {{ {text('dot_bf16_bf16_f32')} }}").entry.root
+    assert not Capabilities.all_of().supports(dot)
+    assert Capabilities.all_of().model_copy(update={"dot_algorithms": frozenset({"dot_bf16_bf16_f32"})}).supports(dot)

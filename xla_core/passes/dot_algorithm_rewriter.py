@@ -1,0 +1,47 @@
+"""dot_algorithm_rewriter: a dot with an algorithm becomes a plain one of operands rounded as the algorithm sees them.
+(XLA: xla/service/gpu/transforms/dot_algorithm_rewriter.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["DotAlgorithmRewriter"]
+
+
+class DotAlgorithmRewriter(OpExpander):
+    """The types of the operands are what the algorithm fixes. Those that add several products of parts of an operand
+    (`_x3`, ...) ask for no more than the operand's own precision, which a plain dot has.
+    """
+
+    name = "dot-algorithm-rewriter"
+    opcodes = frozenset({"dot"})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return instruction.attributes.get("algorithm") is not None
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        algorithm: str = instruction.attributes["algorithm"]
+        plain = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
+        operands = [_rounded(o, algorithm, b) for o in instruction.operands]
+        return b.add("dot", *operands, shape=instruction.shape.without_layout(), **plain)
+
+
+def _rounded(operand: HloInstruction, algorithm: str, b: Builder) -> HloInstruction:
+    kind = operand.shape.element_type
+    if not kind.is_floating or algorithm == "unset" or algorithm.rpartition("_")[2].startswith("x"):
+        return operand
+    name = algorithm.split("_")[1]
+    if name == "tf32":
+        return (
+            b.add("reduce-precision", operand, exponent_bits=8, mantissa_bits=10)
+            if kind is ElementType.F32
+            else operand
+        )
+    if name not in ("bf16", "f16", "f32", "f64") or ElementType(name).byte_width >= kind.byte_width:
+        return operand
+    narrow = b.convert(operand, operand.shape.with_element_type(ElementType(name)))
+    return b.convert(narrow, operand.shape)
