@@ -8,13 +8,14 @@ A distribution that is installed extends it by an entry point: its name is the t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_core.errors import AlreadyExistsError, FailedPreconditionError, UnimplementedError
+from xla_core.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from xla_core.hlo.environment import Token
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.sort_order import sort_order
 
@@ -22,11 +23,17 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
     from xla_core.hlo.op_table import Evaluate
+    from xla_core.hlo.shape import Shape
 
-__all__ = ["custom_call", "is_custom_call_registered", "register_custom_call"]
+__all__ = ["HINT", "custom_call", "is_custom_call_registered", "register_custom_call"]
 
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
 _GROUP = "xla_core.custom_calls"
+HINT = (
+    f"give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry point of the "
+    f"group {_GROUP}"
+)
+"""What to do about a target that nobody knows."""
 
 
 def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
@@ -73,12 +80,53 @@ def custom_call(context: EvaluationContext, instruction: HloInstruction, values:
     target = instruction.attributes["custom_call_target"]
     function = _find(target)
     if function is not None:
-        return function(context, instruction, values)
+        return _checked(function(context, instruction, values), instruction, target)
     raise UnimplementedError(
         f"custom call {target!r} is not registered",
         op="custom-call",
         location=instruction.location,
-        hint="register it with xla_core.hlo.register_custom_call, or install what gives it a meaning",
+        hint=HINT,
+    )
+
+
+def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
+    """What a call gave, where it is what the program says. The function is another's code."""
+    declared = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
+    results = list(_leaves(value))
+    if len(results) != len(declared):
+        raise InvalidArgumentError(
+            f"custom call {target!r} gave {len(results)} results, the program expects {len(declared)}",
+            op="custom-call",
+            location=instruction.location,
+            hint=f"return a tuple of {len(declared)} arrays" if len(declared) != 1 else "return one array",
+        )
+    for number, (result, shape) in enumerate(zip(results, declared, strict=True)):
+        array = np.asarray(result)
+        if array.dtype != shape.dtype or not _fits(array.shape, shape):
+            raise InvalidArgumentError(
+                f"custom call {target!r} gave {array.dtype}{list(array.shape)} as result {number}, "
+                f"the program expects {shape.without_layout()}",
+                op="custom-call",
+                location=instruction.location,
+                hint=f"return an array of numpy dtype {shape.dtype} and shape {list(shape.dimensions)}",
+            )
+    return value
+
+
+def _leaves(value: Value) -> Iterator[Any]:
+    """The arrays of a value; tokens are left out."""
+    if isinstance(value, tuple):
+        for element in value:
+            yield from _leaves(element)
+    elif not isinstance(value, Token):
+        yield value
+
+
+def _fits(sizes: tuple[int, ...], shape: Shape) -> bool:
+    flags = shape.dynamic_dimensions or (False,) * shape.rank
+    return len(sizes) == shape.rank and all(
+        size <= bound if flag else size == bound
+        for size, bound, flag in zip(sizes, shape.dimensions, flags, strict=True)
     )
 
 

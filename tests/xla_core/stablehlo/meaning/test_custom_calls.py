@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import xla_core as xla
 from tests.xla_core.stablehlo.meaning.programs import main, type_of
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import register_custom_call
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -189,3 +191,29 @@ def test_a_distribution_that_breaks_says_so(tmp_path: Path, monkeypatch: pytest.
     line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{target}"}} : ({T}) -> {T}'
     with pytest.raises(xla.FailedPreconditionError, match="no_such_module_anywhere"):
         xla.evaluate(xla.parse(main([T], [line], [("%0", T)])), X)
+
+
+@pytest.mark.parametrize(
+    ("gives", "said", "hint"),
+    [
+        (lambda x: (x, x.sum(1).astype(np.float64)), r"gave float64\[3\] as result 1, .* expects f32\[3\]", "float32"),
+        (lambda x: (x[0], x.sum(1)), r"gave float32\[4\] as result 0, .* expects f32\[3,4\]", r"\[3, 4\]"),
+        (lambda x: x, r"gave 1 results, the program expects 2", "tuple of 2 arrays"),
+    ],
+)
+def test_a_meaning_that_gives_what_the_program_does_not_declare(clients, gives, said: str, hint: str) -> None:
+    name = meaning(lambda c, i, v: gives(v[0]))
+    line = f'%0:2 = "stablehlo.custom_call"(%a0) {{call_target_name = "{name}"}} : ({T}) -> ({T}, tensor<3xf32>)'
+    text = main([T], [line], [("%0#0", T), ("%0#1", "tensor<3xf32>")])
+    for run in (xla.evaluate, lambda text, x: [np.asarray(r) for r in clients["cpu"].compile(text)(x)]):
+        with pytest.raises(InvalidArgumentError, match=f"custom call '{name}' {said}") as caught:
+            run(text, X)
+        assert re.search(hint, str(caught.value.hint))
+
+
+def test_an_unknown_target_is_refused_with_both_ways_to_name_it(clients) -> None:
+    text = main([T], [f"%0 = stablehlo.custom_call @nobody.knows(%a0) : ({T}) -> {T}"], [("%0", T)])
+    with pytest.raises(UnimplementedError, match=r"no custom call 'nobody\.knows'") as caught:
+        clients["cpu"].compile(text)
+    assert "xla_core.hlo.register_custom_call" in str(caught.value.hint)
+    assert "group xla_core.custom_calls" in str(caught.value.hint)
