@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -15,9 +16,12 @@ from tests.xla_core.stablehlo.reading import PROGRAM, in_function, stablehlo_tes
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo import evaluate
 from xla_core.stablehlo import (
+    OPS,
     Module,
+    Op,
     VersionError,
     lower,
+    op_example,
     parse_bytecode,
     parse_text,
     split_modules,
@@ -28,7 +32,7 @@ from xla_core.stablehlo import (
 from xla_core.stablehlo.attributes import ChannelHandle, Unit
 from xla_core.stablehlo.bytecode.to_vhlo import _converted, to_vhlo
 from xla_core.stablehlo.bytecode.vhlo_conversion import is_default
-from xla_core.stablehlo.bytecode.vhlo_ops import VHLO_OPS
+from xla_core.stablehlo.bytecode.vhlo_ops import BY_OPERANDS, VHLO_OPS
 from xla_core.stablehlo.elementary_formulas import COMPLEX_FORMULAS, FORMULAS
 from xla_core.stablehlo.expansion import expand
 from xla_core.stablehlo.versions import CURRENT, MINIMUM, Version
@@ -191,6 +195,52 @@ def test_every_op_of_stablehlo_has_a_form() -> None:
     op = parse_text(in_function("%0 = stablehlo.tanh %a : tensor<f32>")).functions["f"].regions[0].block.ops[0]
     assert to_vhlo(op, CURRENT)[0].written == newest["vhlo.tanh"] == "vhlo.tanh_v2"
     assert to_vhlo(op, MINIMUM)[0].written == "vhlo.tanh_v1"
+
+
+class Watched:
+    """An op, and which of its operands, results and regions somebody looked at."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.looked: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("operands", "results", "regions"):
+            self.looked.add(name)
+        return getattr(self.op, name)
+
+
+def test_ops_whose_attributes_do_not_say_all_are_known() -> None:
+    """The writer keeps what ops of equal attributes become: not where anything else is looked at, at any release."""
+    examples = [op_example(name).program() for name in OPS if name.startswith("stablehlo.")]
+    ops: dict[str, list[Op]] = {}
+    for text in (*examples, PROGRAM, *(program.text for program in PROGRAMS)):
+        for op in parse_text(text).walk():
+            if op.name.startswith(("stablehlo.", "func.")):
+                ops.setdefault(op.name, []).append(op)
+    assert set(ops) >= {op.name for op in VHLO_OPS.values()}
+    releases = [Version.parse(release) for release in ("0.9.0", "0.16.0", "0.20.0", "1.0.0", "1.13.0", "1.20.0")]
+    looking = set()
+    for op, release in itertools.product(itertools.chain.from_iterable(ops.values()), releases):
+        watched: Any = Watched(op)
+        with contextlib.suppress(XlaError):
+            to_vhlo(watched, release)
+        if watched.looked:
+            looking.add(op.name)
+    assert looking == BY_OPERANDS
+
+
+def test_what_an_op_becomes_follows_its_operands() -> None:
+    """Two ops of one attribute's identity: the second promotes, or meets several operands."""
+    sums = """({{
+^b(%x: tensor<{0}>, %y: tensor<{0}>):
+  stablehlo.return %x : tensor<{0}>
+}}) {{replica_groups = dense<0> : tensor<1x1xi64>}} : (tensor<f32>) -> tensor<{0}>"""
+    body = '%0 = "stablehlo.all_reduce"(%a) ' + sums.format("f32") + '\n%1 = "stablehlo.all_reduce"(%a) '
+    module = parse_text(in_function(body + sums.format("f64")))
+    assert write_portable_artifact(module, "0.17.0")
+    with pytest.raises(VersionError, match="another element type"):
+        write_portable_artifact(module, "0.16.0")
 
 
 # Expansions

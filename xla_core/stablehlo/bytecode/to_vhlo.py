@@ -38,10 +38,6 @@ _ELSEWHERE = {
     "call": "call",
     "return": "return",
 }
-_PROMOTING = frozenset(
-    f"stablehlo.{name}"
-    for name in ("all_reduce", "reduce", "reduce_scatter", "reduce_window", "scatter", "select_and_scatter")
-)
 _PROMOTION = Version(0, 17)
 _TYPED_CALLS = Version(1, 3)
 _FUTURES_IN_CALLS = Version(1, 17)
@@ -70,7 +66,7 @@ def to_vhlo(op: Op, version: Version) -> tuple[VhloOp, dict[str, Any], dict[str,
     for name in _newer_attributes(vhlo):
         if (value := rest.pop(name, None)) is not None and not is_default(name, _converted(name, value)):
             raise VersionError(f"{op.name} with {name}", _first_with(vhlo, name), version)
-    _check_constraints(op, own, version)
+    _check_constraints(op, vhlo, own, version)
     return vhlo, own, rest
 
 
@@ -105,7 +101,7 @@ def _fits_first(op: Op, first: VhloOp) -> bool:
     """Whether the first version of an op can say it: no collective of several operands, no composite with regions."""
     if op.name == "stablehlo.composite":
         return not op.regions
-    return len(op.operands) == 1 or "replica_groups" not in first.attributes
+    return "replica_groups" not in first.attributes or len(op.operands) == 1
 
 
 def _newer_attributes(op: VhloOp) -> set[str]:
@@ -250,8 +246,8 @@ def _element(type: Type) -> str | QuantizedType | None:
     return type.element if isinstance(type, TensorType) else None
 
 
-def _check_constraints(op: Op, own: dict[str, Any], version: Version) -> None:
-    if op.name in _PROMOTING and version < _PROMOTION:
+def _check_constraints(op: Op, vhlo: VhloOp, own: dict[str, Any], version: Version) -> None:
+    if vhlo.promotes and version < _PROMOTION:
         pairs = zip(op.operands, op.results, strict=False)
         if any(_element(operand.type) != _element(result.type) for operand, result in pairs):
             raise VersionError(f"{op.name} whose result has another element type", _PROMOTION, version)

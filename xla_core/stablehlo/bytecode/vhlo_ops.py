@@ -20,7 +20,7 @@ from xla_core.stablehlo.attributes import (
     ScatterDimensionNumbers,
 )
 
-__all__ = ["VHLO_OPS", "WITH_ACCURACY", "ConversionError", "VhloOp", "find_vhlo_op"]
+__all__ = ["BY_OPERANDS", "VHLO_OPS", "WITH_ACCURACY", "ConversionError", "VhloOp", "find_vhlo_op"]
 
 _CONVOLUTION = (
     "input_batch_dimension input_feature_dimension input_spatial_dimensions kernel_input_feature_dimension"
@@ -51,9 +51,9 @@ cbrt cosine exponential exponential_minus_one log log_plus_one logistic rsqrt si
 _ATTRIBUTES: dict[str, str] = {
     **dict.fromkeys(_PLAIN.split(), ""),
     **dict.fromkeys(WITH_ACCURACY.split(), "result_accuracy?@2"),
-    "all_gather": f"all_gather_dim {_COLLECTIVE} use_global_device_ids? @2",
-    "all_reduce": f"{_COLLECTIVE} use_global_device_ids? @2",
-    "all_to_all": f"split_dimension concat_dimension split_count {_COLLECTIVE} @2",
+    "all_gather": f"all_gather_dim {_COLLECTIVE} use_global_device_ids? @2 &",
+    "all_reduce": f"{_COLLECTIVE} use_global_device_ids? @2 & ^",
+    "all_to_all": f"split_dimension concat_dimension split_count {_COLLECTIVE} @2 &",
     "batch_norm_grad": "epsilon feature_index",
     "batch_norm_inference": "epsilon feature_index",
     "batch_norm_training": "epsilon feature_index",
@@ -61,17 +61,17 @@ _ATTRIBUTES: dict[str, str] = {
     "broadcast_in_dim": "broadcast_dimensions",
     "call": "callee",
     "cholesky": "lower?",
-    "collective_broadcast": f"{_COLLECTIVE} has_dynamic_root?@2",
+    "collective_broadcast": f"{_COLLECTIVE} has_dynamic_root?@2 &",
     "collective_permute": "source_target_pairs channel_id?",
     "collective_reduce": f"{_COLLECTIVE} use_global_device_ids? has_dynamic_root?",
     "compare": "comparison_direction compare_type?",
-    "composite": "name composite_attributes? decomposition version? @2",
+    "composite": "name composite_attributes? decomposition version? @2 &",
     "concatenate": "dimension",
     "constant": "value",
     "convolution": f"{_CONVOLUTION} padding?",
     "cross-replica-sum": "replica_groups",
     "custom_call": "call_target_name has_side_effect? backend_config? api_version? called_computations?"
-    " operand_layouts result_layouts output_operand_aliases? result_tilings?@2",
+    " operand_layouts result_layouts output_operand_aliases? result_tilings?@2 &",
     "dot": "precision_config?",
     "dot_general": "lhs_batching_dimensions rhs_batching_dimensions lhs_contracting_dimensions"
     " rhs_contracting_dimensions precision_config? lhs_precision_type@2 rhs_precision_type@2 accumulation_type@2"
@@ -93,16 +93,16 @@ _ATTRIBUTES: dict[str, str] = {
     "outfeed": "outfeed_config?",
     "pad": "edge_padding_low edge_padding_high interior_padding",
     "recv": _TRANSFER,
-    "reduce": "dimensions",
+    "reduce": "dimensions & ^",
     "reduce_precision": "exponent_bits mantissa_bits",
-    "reduce_scatter": f"scatter_dimension {_COLLECTIVE} use_global_device_ids?",
-    "reduce_window": "window_dimensions window_strides? base_dilations? window_dilations? padding?",
+    "reduce_scatter": f"scatter_dimension {_COLLECTIVE} use_global_device_ids? & ^",
+    "reduce_window": "window_dimensions window_strides? base_dilations? window_dilations? padding? & ^",
     "reverse": "dimensions",
     "rng": "rng_distribution",
     "rng_bit_generator": "rng_algorithm",
     "scatter": "update_window_dims inserted_window_dims input_batching_dims@2 scatter_indices_batching_dims@2"
-    " scatter_dims_to_operand_dims index_vector_dim indices_are_sorted? unique_indices?",
-    "select_and_scatter": "window_dimensions window_strides? padding?",
+    " scatter_dims_to_operand_dims index_vector_dim indices_are_sorted? unique_indices? & ^",
+    "select_and_scatter": "window_dimensions window_strides? padding? & ^",
     "send": _TRANSFER,
     "set_dimension_size": "dimension",
     "slice": "start_indices limit_indices strides",
@@ -113,7 +113,9 @@ _ATTRIBUTES: dict[str, str] = {
     "unary_einsum": "einsum_config",
 }
 """Ops and their attributes. `?`: left out where it has its default; `@2`: there from the op's version 2 on; `!`: in
-version 1 alone, and StableHLO does without it. `@2` by itself: there is a version 2 with the same attributes."""
+version 1 alone, and StableHLO does without it. `@2` by itself: there is a version 2 with the same attributes. `&`: what
+the op is at a release depends on its operands, results or regions too. `^`: release 0.17 brought results of other
+element types than the operands'."""
 
 _FIRST: dict[str, str] = {
     "all_gather": "0.9 1.5",
@@ -167,6 +169,8 @@ class VhloOp:
         structs: what is put together.
         first: the release of StableHLO that brought it: (major, minor).
         written: its name in VHLO.
+        by_operands: whether more than its attributes says what it is at a release.
+        promotes: whether later releases let its results have other element types than its operands.
     """
 
     name: str
@@ -176,10 +180,13 @@ class VhloOp:
     structs: tuple[tuple[str, Any], ...]
     first: tuple[int, int]
     written: str
+    by_operands: bool
+    promotes: bool
 
 
 def _versions(op: str, text: str) -> dict[str, VhloOp]:
-    words = [word.partition("@") for word in text.split()]
+    marks = {"&", "^"}.intersection(text.split())
+    words = [word.partition("@") for word in text.split() if word not in marks]
     found = {}
     releases = [release.split(".") for release in _FIRST.get(op, "0.9 0.9").split()]
     for version in range(1, 1 + ("@2" in text) + 1):
@@ -196,6 +203,8 @@ def _versions(op: str, text: str) -> dict[str, VhloOp]:
             _STRUCTS.get(op, ()),
             (int(releases[version - 1][0]), int(releases[version - 1][1])),
             f"vhlo.{op}_v{version}",
+            "&" in marks,
+            "^" in marks,
         )
     return found
 
@@ -204,6 +213,9 @@ VHLO_OPS: dict[str, VhloOp] = {
     name: op for base, text in _ATTRIBUTES.items() for name, op in _versions(base, text).items()
 }
 """Every version of every op, by its name in VHLO."""
+
+BY_OPERANDS = frozenset(op.name for op in VHLO_OPS.values() if op.by_operands)
+"""Ops of StableHLO of which more than the attributes says what they are at a release."""
 
 
 @functools.cache

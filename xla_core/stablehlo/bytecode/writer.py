@@ -14,6 +14,7 @@ from xla_core.stablehlo.bytecode.properties import layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, SectionId
 from xla_core.stablehlo.bytecode.to_vhlo import to_vhlo
 from xla_core.stablehlo.bytecode.vhlo_encoding import Encoder
+from xla_core.stablehlo.bytecode.vhlo_ops import BY_OPERANDS
 from xla_core.stablehlo.collector import without_collector
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.expansion import expand
@@ -158,13 +159,15 @@ class _Writer:
     def _op(self, out: bytearray, op: Op) -> None:
         # Readers share the attributes that are written alike: what ops of one name become is found by their identity.
         attributes = op.attributes
-        if op.name in _BY_OPERANDS:
+        if op.name in BY_OPERANDS:
             name, mask, encoded = self._head(op)
         else:
             key = (op.name, *attributes, *map(id, attributes.values())) if attributes else op.name
             head = self._heads.get(key)
             if head is None:
-                head = self._heads[key] = self._head(op)
+                head = self._head(op)
+                if not op.name.startswith("sdy."):  # whose operands, results and regions are refused
+                    self._heads[key] = head
             name, mask, encoded = head
         results, operands, regions = op.results, op.operands, op.regions
         if results:
@@ -286,23 +289,3 @@ class _Writer:
             self.next_value += 1
         if self.format >= FormatVersion.USE_LIST_ORDERS:
             out.append(0)
-
-
-_BY_OPERANDS = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "all_gather",
-        "all_reduce",
-        "all_to_all",
-        "collective_broadcast",
-        "collective_reduce",
-        "composite",
-        "custom_call",
-        "reduce",
-        "reduce_scatter",
-        "reduce_window",
-        "scatter",
-        "select_and_scatter",
-    )
-)
-"""Ops of which more than the attributes says what they are at a release."""
