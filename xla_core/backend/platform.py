@@ -19,9 +19,11 @@ class Platform(abc.ABC):
 
     Attributes:
         name: the entry point's name, set by the registry.
+        device_count_flag: the flag of XLA_FLAGS that says how many devices there are; "" where the machine does.
     """
 
     name: str = ""
+    device_count_flag: str = ""
 
     def __init__(self) -> None:
         self._executors: dict[int, StreamExecutor] = {}

@@ -35,8 +35,10 @@ def tolerance_for(element_type: ElementType) -> Tolerance:
     return Tolerance(ulp=4, rtol=relative, scaled=relative)
 
 
-def check_results(console: Console, actual: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> bool:
-    """Prints a line for each result; returns whether all are right."""
+def check_results(
+    console: Console, actual: Sequence[np.ndarray], expected: Sequence[np.ndarray], places: Sequence[str] = ()
+) -> bool:
+    """Prints a line for each result, by its number or its name of `places`; returns whether all are right."""
     from rich.table import Table
 
     from xla_core.hlo import ElementType
@@ -47,13 +49,14 @@ def check_results(console: Console, actual: Sequence[np.ndarray], expected: Sequ
     table = Table("result", "max |difference|", "max ULP", "verdict", box=None, pad_edge=False)
     right = True
     for index, (have, want) in enumerate(zip(actual, expected, strict=True)):
+        place = places[index] if places else str(index)
         try:
             difference = compare_arrays(have, want, tolerance_for(ElementType.from_numpy(want.dtype)))
         except InvalidArgumentError as error:
-            table.add_row(str(index), "", "", f"[red]{error.message}")
+            table.add_row(place, "", "", f"[red]{error.message}")
             right = False
             continue
-        figures = (str(index), f"{difference.max_absolute:.3g}", f"{difference.max_ulp:.3g}")
+        figures = (place, f"{difference.max_absolute:.3g}", f"{difference.max_ulp:.3g}")
         if difference.equal:
             table.add_row(*figures, "[green]right")
         else:

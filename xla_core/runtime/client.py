@@ -184,8 +184,10 @@ class Client:
         if replicas < 1 or partitions < 1:
             raise InvalidArgumentError(f"a program runs on 1 device at least, not on {replicas} x {partitions}")
         if replicas * partitions > len(self.devices):
+            flag = self.platform.device_count_flag
             raise InvalidArgumentError(
-                f"the program needs {replicas} x {partitions} devices, {self.platform_name} has {len(self.devices)}"
+                f"the program needs {replicas} x {partitions} devices, {self.platform_name} has {len(self.devices)}",
+                hint=f"set XLA_FLAGS=--{flag}={replicas * partitions} before the client is made" if flag else None,
             )
         if wanted is None:
             return tuple(tuple(range(r * partitions, (r + 1) * partitions)) for r in range(replicas))

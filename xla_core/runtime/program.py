@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.environment import Environment
     from xla_core.stablehlo import Module, PolymorphicProgram
 
-__all__ = ["evaluate", "is_hlo_text", "lower", "module_name", "parse", "read", "stablehlo_source"]
+__all__ = ["evaluate", "is_hlo_text", "lower", "module_for", "module_name", "parse", "read", "stablehlo_source"]
 
 MAX_KNOWN_ELEMENTS = 1024
 """Elements of an array whose values sizes may follow from."""
@@ -92,13 +92,14 @@ def evaluate(
     """
     from xla_core.hlo.evaluator import evaluate as evaluate_module
 
-    module = program if isinstance(program, HloModule) else _module_for(program, arrays, file)
+    module = program if isinstance(program, HloModule) else module_for(program, arrays, file)
     return evaluate_module(
         module, *arrays, environment=environment, max_steps=max_steps, max_bytes=max_bytes, timeout=timeout
     )
 
 
-def _module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str) -> HloModule:
+def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str = "") -> HloModule:
+    """As `parse`; sizes that the program leaves open are those of the arrays, or follow from their values."""
     found = read(program, file=file)
     if isinstance(found, HloModule):
         return found

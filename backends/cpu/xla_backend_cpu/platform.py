@@ -13,6 +13,8 @@ __all__ = ["CpuPlatform"]
 class CpuPlatform(Platform):
     """`--xla_force_host_platform_device_count=N` in XLA_FLAGS makes N devices that share memory and threads."""
 
+    device_count_flag = "xla_force_host_platform_device_count"
+
     def visible_device_count(self) -> int:
         return xla_flags().xla_force_host_platform_device_count
 

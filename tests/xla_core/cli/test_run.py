@@ -154,3 +154,51 @@ def test_a_driver_that_raises(
     assert f"INTERNAL: {type(error).__name__}: {error} (raised in {__file__}:" in result.err
     assert "Traceback" not in result.err
     assert "Traceback" in xla("run", program, "--backend", toy_backend, "--debug").err
+
+
+REPLICAS = """\
+HloModule gather, replica_count=2
+
+ENTRY main {
+  x = f32[2] parameter(0)
+  id = u32[] replica-id()
+  number = f32[] convert(id)
+  numbers = f32[2] broadcast(number), dimensions={}
+  own = f32[2] add(x, numbers)
+  ROOT all = f32[4] all-gather(own), replica_groups={}, dimensions={0}
+}
+"""
+
+
+@pytest.mark.parametrize("root", ["all", "own"])
+def test_a_program_of_several_devices_runs_on_them(
+    xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: str
+) -> None:
+    pytest.importorskip("xla_backend_cpu")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+    text = REPLICAS if root == "all" else REPLICAS.replace("ROOT all", "all").replace("own =", "ROOT own =")
+    (tmp_path / "gather.hlo").write_text(text)
+    np.save(tmp_path / "x.npy", np.float32([1, 2]))
+    out = tmp_path / "out"
+    for repeat in (1, 3):
+        words = ["-i", tmp_path / "x.npy", "--check", "-o", out, "--repeat", repeat]
+        result = xla("run", tmp_path / "gather.hlo", "-b", "cpu", *words)
+        assert result.code == 0, result.err
+        assert "agrees with the reference evaluator" in result.out
+        assert ("the same on all 2 devices" in result.out) == (root == "all")
+        for device in range(2):
+            own = np.float32([1, 2]) + device
+            expected = np.float32([1, 2, 2, 3]) if root == "all" else own
+            np.testing.assert_array_equal(np.load(out / f"device_{device}" / "result_0.npy"), expected)
+
+
+def test_too_few_devices_are_an_error_that_says_how_to_have_more(
+    xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("xla_backend_cpu")
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    (tmp_path / "gather.hlo").write_text(REPLICAS)
+    result = xla("run", tmp_path / "gather.hlo", "-b", "cpu")
+    assert result.code == 2
+    assert "the program needs 2 x 1 devices, cpu has 1" in result.err
+    assert "XLA_FLAGS=--xla_force_host_platform_device_count=2" in result.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import statistics
 import time
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,9 +41,7 @@ def run(
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Compile a program and run it."""
-    import numpy as np
-
+    """Compile a program and run it; on each of its devices with the same arguments, where it runs on several."""
     import xla_core as xla
     from xla_core import profiler
 
@@ -75,47 +74,87 @@ def run(
     report = executable.report
     times = f"median of {repeat} runs" if repeat > 1 else "first run"
     out.print(
-        f"{executable.name} on {client.devices[0]}: compiled in {report.compile_seconds:.3g} s, "
+        f"{executable.name} on {', '.join(map(str, executable.devices))}: compiled in {report.compile_seconds:.3g} s, "
         f"{times} {statistics.median(seconds) * 1e3:.4g} ms",
         markup=False,
     )
     _print_results(results)
     if output_directory is not None:
-        for index, result in enumerate(results):
-            programs.save_array(output_directory / f"result_{index}.npy", result)
-    if check:
-        expected = xla.evaluate(text, *map(np.asarray, arguments), file=programs.file_name(file))
-        if not checking.check_results(out, results, expected):
-            raise typer.Exit(1)
+        for place, row in zip(_folders(output_directory, len(results)), results, strict=True):
+            place.mkdir(exist_ok=True)
+            for index, result in enumerate(row):
+                programs.save_array(place / f"result_{index}.npy", result)
+    if check and not _check(executable, text, programs.file_name(file), arguments, results):
+        raise typer.Exit(1)
+
+
+def _folders(directory: Path, devices: int) -> list[Path]:
+    """Where each device's results go."""
+    return [directory] if devices == 1 else [directory / f"device_{device}" for device in range(devices)]
+
+
+def _check(
+    executable: xla.LoadedExecutable,
+    text: bytes,
+    file: str,
+    arguments: list[np.ndarray],
+    results: list[list[np.ndarray]],
+) -> bool:
+    """Whether the reference evaluator, with as many devices, agrees."""
+    import xla_core as xla
+    from xla_core.hlo import evaluate_replicas
+    from xla_core.runtime.program import module_for
+
+    if len(results) == 1:
+        return checking.check_results(output.console(), results[0], xla.evaluate(text, *arguments, file=file))
+    expected = evaluate_replicas(
+        module_for(text, arguments, file), [arguments] * len(results), num_partitions=executable.num_partitions
+    )
+    places = [f"device {device}, {index}" for device, row in enumerate(results) for index in range(len(row))]
+    return checking.check_results(output.console(), [*chain(*results)], [*chain(*expected)], places)
 
 
 def _run(
     executable: xla.LoadedExecutable, arguments: list[np.ndarray], repeat: int
-) -> tuple[list[np.ndarray], list[float]]:
-    """The results on the host, and the seconds of each run from call to the last result."""
+) -> tuple[list[list[np.ndarray]], list[float]]:
+    """Each device's results on the host, and the seconds of each run from call to the last result."""
     import numpy as np
 
+    devices = executable.devices
+    rows: list[list[Any]] = [list(arguments) for _ in devices]
     if repeat > 1:
-        buffers = [executable.client.buffer_from_host(a, executable.devices[0]) for a in arguments]
-        for buffer in executable.execute(buffers):  # the first run warms up
+        rows = [[executable.client.buffer_from_host(a, device) for a in arguments] for device in devices]
+        for buffer in chain(*executable.execute_sharded(rows)):  # the first run warms up
             buffer.block_until_ready()
     seconds = []
     for _ in range(repeat):
         start = time.perf_counter()
-        results = executable.execute(buffers) if repeat > 1 else executable(*arguments)
-        for buffer in results:
+        results = executable.execute_sharded(rows)
+        for buffer in chain(*results):
             buffer.block_until_ready()
         seconds.append(time.perf_counter() - start)
-    return [np.asarray(r) for r in results], seconds
+    return [[np.asarray(r) for r in row] for row in results], seconds
 
 
-def _print_results(results: list[np.ndarray]) -> None:
+def _print_results(results: list[list[np.ndarray]]) -> None:
+    """The results of each device; of the first alone, where all have the same."""
     from rich.table import Table
 
     from xla_core.hlo import Shape
 
-    table = Table("result", "shape", "values", "first", box=None, pad_edge=False)
-    for index, result in enumerate(results):
-        spread, first = output.describe_array(result)
-        table.add_row(str(index), str(Shape.of(result)).replace("[", r"\["), spread, first.replace("[", r"\["))
+    first = results[0]
+    same = all(
+        a.dtype == b.dtype and a.tobytes() == b.tobytes()
+        for row in results[1:]
+        for a, b in zip(row, first, strict=True)
+    )
+    shown = results[:1] if same else results
+    table = Table(*(["device"] if not same else []), "result", "shape", "values", "first", box=None, pad_edge=False)
+    for device, row in enumerate(shown):
+        for index, result in enumerate(row):
+            spread, start = output.describe_array(result)
+            cells = [str(index), str(Shape.of(result)).replace("[", r"\["), spread, start.replace("[", r"\[")]
+            table.add_row(*([str(device)] if not same else []), *cells)
     output.console().print(table)
+    if same and len(results) > 1:
+        output.console().print(f"the same on all {len(results)} devices", markup=False)
