@@ -10,6 +10,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import AxisRef, Mesh, ReplicaGroupMeshAxes
+from xla_core.stablehlo.mesh import device_ids, find_mesh, sub_axis
 
 __all__ = ["mesh_groups"]
 
@@ -19,11 +20,13 @@ def mesh_groups(groups: ReplicaGroupMeshAxes, module: ir.Module, op: ir.Op) -> R
 
     Raises InvalidArgumentError where the mesh or an axis is not there.
     """
-    mesh = groups.mesh if isinstance(groups.mesh, Mesh) else _find_mesh(str(groups.mesh), module, op)
+    mesh = groups.mesh if isinstance(groups.mesh, Mesh) else find_mesh(str(groups.mesh), module)
+    if mesh is None:
+        raise InvalidArgumentError(
+            f"replica_groups: mesh symbol '{groups.mesh}' not found", op=op.name, location=op.location
+        )
     names = [name for name, _ in mesh.axes]
     sizes = [size for _, size in mesh.axes]
-    total = int(np.prod(sizes)) if sizes else 1
-    ids = np.arange(total) if mesh.device_ids is None else mesh.device_ids.array.reshape(-1)
     split: list[int] = []  # the mesh's axes, each cut where a sub-axis begins or ends
     picked: dict[int, int] = {}  # position in `split` -> place among the axes given
     for name, size in zip(names, sizes, strict=True):
@@ -32,8 +35,7 @@ def mesh_groups(groups: ReplicaGroupMeshAxes, module: ir.Module, op: ir.Op) -> R
         cuts = _cuts(size, [axis for _, axis in wanted], op)
         split += [cuts[i + 1] // cuts[i] for i in range(len(cuts) - 1)]
         for order, axis in wanted:
-            first = 1 if axis.size is None else axis.pre_size or 1
-            last = size if axis.size is None else first * axis.size
+            first, last = sub_axis(size, axis)
             for i in range(len(cuts) - 1):
                 if first <= cuts[i] and cuts[i + 1] <= last and cuts[i] != cuts[i + 1]:
                     picked[start + i] = order
@@ -42,7 +44,7 @@ def mesh_groups(groups: ReplicaGroupMeshAxes, module: ir.Module, op: ir.Op) -> R
         raise InvalidArgumentError(f"the mesh has no axis {missing[0]!r}", op=op.name, location=op.location)
     rest = [i for i in range(len(split)) if i not in picked]
     inner = sorted(picked, key=lambda i: (picked[i], i))
-    grid = ids.reshape(split).transpose([*rest, *inner])
+    grid = device_ids(mesh).reshape(split).transpose([*rest, *inner])
     width = int(np.prod([split[i] for i in inner])) if inner else 1
     return tuple(tuple(int(i) for i in row) for row in grid.reshape(-1, width))
 
@@ -51,19 +53,8 @@ def _cuts(size: int, axes: list[AxisRef], op: ir.Op) -> list[int]:
     """Where an axis of `size` has to be cut: products of major parts, from 1 to `size`."""
     cuts = {1, size}
     for axis in axes:
-        if axis.size is not None:
-            cuts |= {axis.pre_size or 1, (axis.pre_size or 1) * axis.size}
+        cuts |= set(sub_axis(size, axis))
     ordered = sorted(cuts)
     if any(b % a for a, b in itertools.pairwise(ordered)):
         raise InvalidArgumentError("sub-axes of a mesh do not divide it", op=op.name, location=op.location)
     return ordered
-
-
-def _find_mesh(name: str, module: ir.Module, op: ir.Op) -> Mesh:
-    for other in (*module.others, *module.functions.values()):
-        if str(other.attributes.get("sym_name")) == name:
-            for key in ("mesh", "stablehlo.mesh"):
-                mesh = other.attributes.get(key)
-                if isinstance(mesh, Mesh):
-                    return mesh
-    raise InvalidArgumentError(f"replica_groups: mesh symbol '{name}' not found", op=op.name, location=op.location)

@@ -12,14 +12,13 @@ import re
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.stablehlo.attributes import AxisRef, DenseElements, Mesh, OpaqueAttribute
-from xla_core.stablehlo.ir import Module, Op, TensorType
+from xla_core.stablehlo.attributes import AxisRef, Mesh
+from xla_core.stablehlo.ir import Module, Op
+from xla_core.stablehlo.mesh import device_ids, find_mesh, parse_mesh, sub_axis
 
 __all__ = ["Sharding", "axis_names", "parse_shardings", "shard_count", "shard_indices"]
 
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?::\s*\(\s*(\d+)\s*\)\s*(\d+))?')
-_MESH_AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=\s*(\d+)')
-_DEVICE_IDS = re.compile(r"device_ids\s*=\s*\[([\d,\s]*)\]")
 _DIMENSION = re.compile(r"\{([^{}]*)\}")
 _SHARDING = re.compile(r'<\s*(@"(?:[^"\\]|\\.)*"|@[\w$.\-]+|mesh\s*<[^<>]*>)\s*,\s*\[([^\[\]]*)\]([^<>]*)>')
 
@@ -46,7 +45,7 @@ def parse_shardings(attribute: object, module: Module, op: Op) -> list[Sharding]
     for match in _SHARDING.finditer(str(attribute)):
         if "unreduced" in match[3]:
             raise UnimplementedError("a sharding that leaves a sum to be done later (unreduced) needs a partitioner")
-        mesh = _find_mesh(match[1], module, op)
+        mesh = _mesh(match[1], module, op)
         sizes = dict(mesh.axes)
         dimensions = tuple(_axes(part[1]) for part in _DIMENSION.finditer(match[2]))
         for axis in (axis for axes in dimensions for axis in axes):
@@ -63,33 +62,17 @@ def _axes(text: str) -> tuple[AxisRef, ...]:
     )
 
 
-def _find_mesh(name: str, module: Module, op: Op) -> Mesh:
-    if not name.startswith("@"):
-        return _mesh(name)
-    symbol = name[1:].strip('"')
-    for other in module.others:
-        mesh = other.attributes.get("mesh")
-        if (
-            other.name == "sdy.mesh"
-            and other.attributes.get("sym_name") == symbol
-            and isinstance(mesh, OpaqueAttribute)
-        ):
-            return _mesh(mesh.text)
-    raise InvalidArgumentError(f"there is no mesh {name}", op=op.name, location=op.location)
-
-
-def _mesh(text: str) -> Mesh:
-    """`<["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>`."""
-    axes = tuple((name, int(size)) for name, size in _MESH_AXIS.findall(text))
-    ids = _DEVICE_IDS.search(text)
-    if ids is None:
-        return Mesh(axes)
-    data = np.array([int(number) for number in ids[1].split(",") if number.strip()], np.int64)
-    return Mesh(axes, DenseElements(TensorType(data.shape, "i64"), data))
+def _mesh(name: str, module: Module, op: Op) -> Mesh:
+    """`@mesh`, or one in place: `mesh<["x"=2]>`."""
+    mesh = find_mesh(name[1:].strip('"'), module) if name.startswith("@") else parse_mesh(name)
+    if mesh is None:
+        raise InvalidArgumentError(f"there is no mesh {name}", op=op.name, location=op.location)
+    return mesh
 
 
 def _size(mesh: Mesh, axis: AxisRef) -> int:
-    return dict(mesh.axes)[axis.name] if axis.size is None else axis.size
+    first, last = sub_axis(dict(mesh.axes)[axis.name], axis)
+    return last // first
 
 
 def shard_count(mesh: Mesh, axes: tuple[AxisRef, ...]) -> int:
@@ -101,7 +84,7 @@ def shard_indices(mesh: Mesh, axes: tuple[AxisRef, ...]) -> np.ndarray:
     """For each device, by its number, which part of the dimension it has: int64."""
     sizes = [size for _, size in mesh.axes]
     count = math.prod(sizes)
-    ids = np.arange(count) if mesh.device_ids is None else mesh.device_ids.array.reshape(-1)
+    ids = device_ids(mesh)
     if sorted(ids.tolist()) != list(range(count)):
         raise UnimplementedError(f"a mesh over the devices {ids.tolist()} alone needs a partitioner")
     coordinates = dict(
@@ -109,9 +92,10 @@ def shard_indices(mesh: Mesh, axes: tuple[AxisRef, ...]) -> np.ndarray:
     )
     index = np.zeros(count, np.int64)
     for axis in axes:
-        whole, part = dict(mesh.axes)[axis.name], _size(mesh, axis)
-        minor = whole // ((axis.pre_size or 1) * part) if axis.size is not None else 1
-        index = index * part + coordinates[axis.name] // minor % part
+        whole = dict(mesh.axes)[axis.name]
+        first, last = sub_axis(whole, axis)
+        part = last // first
+        index = index * part + coordinates[axis.name] // (whole // last) % part
     by_device = np.zeros(count, np.int64)
     by_device[ids] = index
     return by_device
