@@ -23,7 +23,10 @@ class _Options(BaseModel):
             first = error.errors()[0]
             place = ".".join([type(self).__name__, *map(str, first["loc"])])
             names = ", ".join(type(self).model_fields) or "none"
-            raise InvalidArgumentError(f"{place}: {first['msg']}", hint=f"the options are: {names}") from error
+            hint = f"the options are: {names}"
+            if isinstance(self, BackendOptions):  # these are named beside the fields of CompileOptions: `xla run --set`
+                hint += f"; those of every backend, in CompileOptions: {', '.join(CompileOptions.model_fields)}"
+            raise InvalidArgumentError(f"{place}: {first['msg']}", hint=hint) from error
 
 
 class BackendOptions(_Options):

@@ -142,7 +142,14 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
     for path in paths:
         try:
             loaded = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+        except OSError as error:
+            raise NotFoundError(f"cannot read the array in {path}: {error.strerror or error}") from error
+        except (ValueError, EOFError) as error:
+            if not _is_array_file(path):
+                raise InvalidArgumentError(
+                    f"{path} is no .npy or .npz file",
+                    hint="--input takes arrays as numpy.save and numpy.savez write them",
+                ) from None
             raise InvalidArgumentError(
                 f"cannot read the array in {path}: {error}", hint="numpy.save writes it"
             ) from None
@@ -155,6 +162,11 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
         if array.dtype.kind == "V" and array.dtype.itemsize == shape.dtype.itemsize:
             arrays[index] = array.view(shape.dtype)
     return arrays
+
+
+def _is_array_file(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(6).startswith((b"\x93NUMPY", b"PK"))
 
 
 def random_arguments(shapes: Sequence[Shape], seed: int = 0) -> list[np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 
 __all__ = ["check_arguments", "wrong_count"]
@@ -13,7 +14,15 @@ __all__ = ["check_arguments", "wrong_count"]
 def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgumentError:
     """The error for `count` arguments."""
     shapes = ", ".join(str(s.without_layout()) for s in declared)
-    return InvalidArgumentError(f"{name} takes {len(declared)} arguments ({shapes}), not {count}")
+    noun = "argument" if len(declared) == 1 else "arguments"
+    hint = None
+    if count == len(declared) - 1 and declared[0].element_type is ElementType.S32 and declared[0].rank == 0:
+        hint = (
+            "is argument 0, s32[], the platform's index? Programs that JAX exports for several platforms take it first"
+        )
+    return InvalidArgumentError(
+        f"{name} takes {len(declared)} {noun}{f' ({shapes})' if shapes else ''}, not {count}", hint=hint
+    )
 
 
 def check_arguments(name: str, declared: Sequence[Shape], shapes: Sequence[Shape]) -> None:

@@ -59,7 +59,9 @@ def _argument(array: npt.ArrayLike, shape: Shape, position: int) -> np.ndarray:
 def _arguments(computation: HloComputation, arrays: Sequence[npt.ArrayLike]) -> list[Value]:
     shapes = [leaf for p in computation.parameters for leaf in p.shape.leaves() if leaf.is_array]
     if len(arrays) != len(shapes):
-        raise InvalidArgumentError(f"{computation.name} takes {len(shapes)} arrays, not {len(arrays)}")
+        raise InvalidArgumentError(
+            f"{computation.name} takes {len(shapes)} array{'' if len(shapes) == 1 else 's'}, not {len(arrays)}"
+        )
     given = iter([_argument(a, s, i) for i, (a, s) in enumerate(zip(arrays, shapes, strict=True))])
     return [unflatten_value(p.shape, given) for p in computation.parameters]
 

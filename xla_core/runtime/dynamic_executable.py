@@ -15,7 +15,7 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer
-from xla_core.runtime.host_array import as_host_array
+from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import MAX_KNOWN_ELEMENTS
 from xla_core.runtime.signature import Signature, shape_of
@@ -163,8 +163,8 @@ class DynamicExecutable(LoadedExecutable):
         if len(arguments) != len(self._dtypes):
             raise self._program.wrong_count(len(arguments))
         return [
-            a if a.__class__ is Buffer else as_host_array(a, dtype)
-            for a, dtype in zip(arguments, self._dtypes, strict=True)
+            a if a.__class__ is Buffer else as_argument(a, dtype, index, self.name)
+            for index, (a, dtype) in enumerate(zip(arguments, self._dtypes, strict=True))
         ]
 
     # -- signatures --------------------------------------------------------------------------------------------------
@@ -215,7 +215,9 @@ class DynamicExecutable(LoadedExecutable):
     def _value(self, index: int, argument: Any) -> np.ndarray:
         if isinstance(argument, (Shape, tuple)):
             raise InvalidArgumentError(f"argument {index} of {self.name} is static: give its value, not {argument}")
-        array = np.asarray(argument) if argument.__class__ is Buffer else as_host_array(argument, self._dtypes[index])
+        dtype = self._dtypes[index]
+        is_buffer = argument.__class__ is Buffer
+        array = np.asarray(argument) if is_buffer else as_argument(argument, dtype, index, self.name)
         if array.size > MAX_KNOWN_ELEMENTS:
             raise InvalidArgumentError(
                 f"argument {index} of {self.name} is static and has {array.size} elements; "

@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["as_host_array"]
+__all__ = ["as_argument", "as_host_array"]
 
 _NATIVE = frozenset(t.dtype for t in ElementType if t.is_array)
 _HOST_DEVICES = (1, 3, 11)  # DLPack's CPU, CUDA host, ROCm host
@@ -30,6 +30,14 @@ def as_host_array(value: Any, dtype: np.dtype | None = None) -> np.ndarray:
         return array
     ElementType.from_numpy(array.dtype)  # raises for a dtype that has none
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def as_argument(value: Any, dtype: np.dtype | None, index: int, program: str) -> np.ndarray:
+    """As `as_host_array`, of the argument `index` of a program: errors say so."""
+    try:
+        return as_host_array(value, dtype)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"argument {index} of {program}: {error.message}", hint=error.hint) from error
 
 
 def _convert(value: Any, dtype: np.dtype | None) -> np.ndarray:

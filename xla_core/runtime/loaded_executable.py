@@ -19,7 +19,7 @@ from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape
 from xla_core.runtime.communicator import report_failure
 from xla_core.runtime.device_program import DeviceProgram
-from xla_core.runtime.host_array import as_host_array
+from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.host_stream import as_xla_error
 from xla_core.runtime.signature import Signature, shape_of
 
@@ -167,7 +167,7 @@ class LoadedExecutable:
         if index >= program.count:
             raise program.wrong_count(index + 1)
         shape = self._shapes[index]
-        array = as_host_array(argument, shape.dtype)
+        array = as_argument(argument, shape.dtype, index, self.name)
         if array.shape != shape.dimensions or array.dtype != shape.dtype:
             raise program.mismatch(index, shape, Shape.of(array))
         return self._client._to_device(array, program.device, shape)

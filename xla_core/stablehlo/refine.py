@@ -74,7 +74,9 @@ def refine(
     declared = [a.type for a in function.regions[0].block.arguments]
     types = list(declared if argument_types is None else argument_types)
     if len(types) != len(declared):
-        raise InvalidArgumentError(f"@{entry} takes {len(declared)} arguments, not {len(types)}")
+        raise InvalidArgumentError(
+            f"@{entry} takes {len(declared)} argument{'' if len(declared) == 1 else 's'}, not {len(types)}"
+        )
     for i, (type, wanted) in enumerate(zip(types, declared, strict=True)):
         if not compatible(type, wanted):
             raise InvalidArgumentError(f"argument {i} of type {type} doesn't fit @{entry}, which takes {wanted}")

@@ -73,12 +73,14 @@ def test_trace(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["nowhere.mlir"], "cannot read the program nowhere.mlir"),
-        (["PROGRAM", "--input", "nowhere.npy"], "cannot read the array in nowhere.npy"),
+        (["PROGRAM", "--input", "nowhere.npy"], "NOT_FOUND: cannot read the array in nowhere.npy"),
+        (["PROGRAM", "--input", "PROGRAM"], "softplus.hlo is no .npy or .npz file"),
         (["PROGRAM", "--input", "WRONG"], "argument 0 of softplus must be f32[2,3], not f64[2]"),
         (["PROGRAM", "--backend", "nothing"], "there is no backend named 'nothing'"),
         (["PROGRAM", "--set", "optimization_level=9"], "optimization_level"),
         (["PROGRAM", "--set", "speed"], "has no value"),
         (["PROGRAM", "--set", "speeed=3"], "options are: speed"),
+        (["PROGRAM", "--set", "speeed=3"], "in CompileOptions: num_replicas"),
     ],
 )
 def test_errors_have_no_traceback(
@@ -151,7 +153,8 @@ def test_a_driver_that_raises(
     monkeypatch.setattr(toy.ToyPlatform, "visible_device_count", fail)
     result = xla("run", program, "--backend", toy_backend)
     assert result.code == 2
-    assert f"INTERNAL: {type(error).__name__}: {error} (raised in {__file__}:" in result.err
+    said = f"UNAVAILABLE: backend '{toy_backend}' cannot open its devices: {type(error).__name__}: {error}"
+    assert said in result.err
     assert "Traceback" not in result.err
     assert "Traceback" in xla("run", program, "--backend", toy_backend, "--debug").err
 

@@ -47,7 +47,7 @@ def test_what_does_not_fit_is_refused():
     module = parse_text(DOUBLE)
     with pytest.raises(InvalidArgumentError, match="argument 0 of type"):
         refine(module, [TensorType((2, 4), "f32")])
-    with pytest.raises(InvalidArgumentError, match="takes 1 arguments, not 2"):
+    with pytest.raises(InvalidArgumentError, match="takes 1 argument, not 2"):
         refine(module, [TensorType((2, 3), "f32")] * 2)
 
 

@@ -83,7 +83,7 @@ class Sections:
             raise UnimplementedError(
                 f"MLIR bytecode of version {self.version}: versions 0 to {int(FormatVersion.NEWEST)} can be read",
                 location=SourceLocation(file),
-                hint="write the program as a portable artifact of StableHLO 1.20 or older",
+                hint="write the program as a portable artifact of StableHLO 1.20 or older; or is the file damaged?",
             )
         self.producer = reader.text_until_null()
         found = self._find(reader)
