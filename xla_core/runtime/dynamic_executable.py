@@ -115,7 +115,7 @@ class DynamicExecutable(LoadedExecutable):
                 found = self._table.get(tuple([a._shape.dimensions for a in arguments]))
             except AttributeError:  # not a Buffer: said below
                 found = None
-        if found is None:
+        if found is None or found.executable._closed:
             found = self._specialization(arguments)
         found.used = next(_calls)
         try:
@@ -132,7 +132,7 @@ class DynamicExecutable(LoadedExecutable):
                 for a in arguments
             ]
             found = self._table.get(tuple(key))
-        if found is None:
+        if found is None or found.executable._closed:
             arguments = tuple(self._on_host(arguments))
             found = self._specialization(arguments)
         found.used = next(_calls)
@@ -171,11 +171,17 @@ class DynamicExecutable(LoadedExecutable):
 
     def signatures(self) -> tuple[Signature, ...]:
         """What it is compiled for now, the least recently called first."""
+        return tuple(s.signature for s in self._usable())
+
+    def _usable(self) -> list[_Specialization]:
+        """What is compiled and not deleted, the least recently called first."""
         with self._lock:
-            return tuple(s.signature for s in sorted(self._table.values(), key=lambda s: s.used))
+            made = [s for s in self._table.values() if not s.executable._closed]
+        return sorted(made, key=lambda s: s.used)
 
     def specialize(self, *arguments: Any) -> LoadedExecutable:
-        """The executable for arguments: compiled now, unless it is there. It stays usable when it is forgotten here.
+        """The executable for arguments: compiled now, unless it is there. It stays usable when it is forgotten here,
+        and when it is deleted, the next call compiles anew.
 
         Args:
             arguments: one for each parameter, or what stands for it: a Shape, or sizes as a tuple. A static argument
@@ -234,7 +240,9 @@ class DynamicExecutable(LoadedExecutable):
                     raise self._deleted.with_traceback(None)
                 found = self._table.get(key)
                 if found is not None:
-                    return found
+                    if not found.executable._closed:
+                        return found
+                    del self._table[key]
                 theirs = self._under_way.get(key)
                 if theirs is None:
                     mine = self._under_way[key] = _Compilation()
@@ -311,15 +319,13 @@ class DynamicExecutable(LoadedExecutable):
 
     def serialize(self) -> bytes:
         """The program as it was given, and what is compiled of it now."""
-        with self._lock:
-            made = sorted(self._table.values(), key=lambda s: s.used)
         return serialization.pack_dynamic(
             self._client.platform,
             self._client.backend_version,
             self.name,
             self._options,
             self._source,
-            [(s.signature, s.executable.serialize()) for s in made],
+            [(s.signature, s.executable.serialize()) for s in self._usable()],
         )
 
     def restore(self, signature: Signature, executable: LoadedExecutable) -> None:

@@ -47,6 +47,8 @@ class LoadedExecutable:
     outs = exe.execute([x, y])   # Buffers only: the fast path
     """
 
+    _closed = False  # deleted
+
     def __init__(self, client: Client, executable: Executable, options: CompileOptions, name: str) -> None:
         module = executable.module
         self._place(client, options, name, module.num_replicas, module.num_partitions)
@@ -188,6 +190,7 @@ class LoadedExecutable:
         """Ends runs that are under way, where the backend can, with CancelledError in their results. Later runs are
         errors.
         """
+        self._closed = True
         error = FailedPreconditionError(f"the executable {self.name} was deleted")
         for program in self._programs:
             program.execute = _raiser(error)

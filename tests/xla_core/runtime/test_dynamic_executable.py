@@ -341,6 +341,23 @@ def test_delete_and_close(client: Client) -> None:
             other(rows(n), B)
 
 
+def test_a_deleted_specialization_is_compiled_anew(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    compilations = Compilations(client, monkeypatch)
+    exe = client.compile(SUMS)
+    buffers = [client.buffer_from_host(rows(2)), client.buffer_from_host(B)]
+    uses = [lambda: exe(rows(2), B), lambda: exe.execute(buffers), lambda: exe.specialize((2, 3), (3,))(rows(2), B)]
+    for number, use in enumerate(uses, 2):
+        one = exe.specialize((2, 3), (3,))
+        one.delete()
+        assert exe.signatures() == ()
+        exe.serialize()
+        np.testing.assert_array_equal(np.asarray(use()[0]), rows(2) + B)
+        assert len(exe.signatures()) == 1
+        assert compilations.count == number
+        with pytest.raises(FailedPreconditionError, match="was deleted"):
+            one(rows(2), B)
+
+
 def test_wrong_programs_and_devices_are_said_at_once(client: Client) -> None:
     with pytest.raises(InvalidArgumentError, match="needs 3 x 1 devices"):
         client.compile(SUMS, xla_core.CompileOptions(num_replicas=3))
