@@ -30,6 +30,7 @@ __all__ = [
     "UNIT",
     "AxisRef",
     "ChannelHandle",
+    "ChannelType",
     "ConvDimensionNumbers",
     "DenseArray",
     "DenseElements",
@@ -262,9 +263,17 @@ class DotAlgorithm:
     allow_imprecise_accumulation: bool
 
 
+class ChannelType(enum.IntEnum):
+    """What a channel is between. Other numbers stand in programs too: collectives do not look at it."""
+
+    DEVICE_TO_DEVICE = 1
+    DEVICE_TO_HOST = 2
+    HOST_TO_DEVICE = 3
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChannelHandle:
-    """`#stablehlo.channel_handle<handle = 0, type = 0>`."""
+    """`#stablehlo.channel_handle<handle = 0, type = 0>`; `type` is a ChannelType's number."""
 
     handle: int
     type: int

@@ -10,7 +10,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import ChannelHandle
+from xla_core.stablehlo.attributes import ChannelHandle, ChannelType
 from xla_core.stablehlo.compatibility import (
     fail,
 )
@@ -103,24 +103,23 @@ define(
 )
 
 
-def _check_transfer(op: ir.Op, host: int, name: str) -> None:
-    """The type of a channel: 1 between devices, 2 from device to host, 3 from host to device."""
+def _check_transfer(op: ir.Op, host: ChannelType) -> None:
+    """The channel goes where the op says: to or from the host, or between devices."""
     handle = op.attributes["channel_handle"]
     if not isinstance(handle, ChannelHandle):
         return
-    if op.attributes.get("is_host_transfer"):
-        if handle.type != host:
-            fail(op, f"channel_type should be {name} when is_host_transfer is true")
-    elif handle.type != 1:
-        fail(op, "channel_type should be DEVICE_TO_DEVICE when is_host_transfer is false")
+    is_host = bool(op.attributes.get("is_host_transfer"))
+    needed = host if is_host else ChannelType.DEVICE_TO_DEVICE
+    if handle.type != needed:
+        fail(op, f"channel_type should be {needed.name} when is_host_transfer is {str(is_host).lower()}")
 
 
 def _send_rule(op: ir.Op, module: ir.Module) -> None:
-    _check_transfer(op, 2, "DEVICE_TO_HOST")
+    _check_transfer(op, ChannelType.DEVICE_TO_HOST)
 
 
 def _recv_rule(op: ir.Op, module: ir.Module) -> None:
-    _check_transfer(op, 3, "HOST_TO_DEVICE")
+    _check_transfer(op, ChannelType.HOST_TO_DEVICE)
     _check_received(op, "everything but the last element of result types is expected")
 
 

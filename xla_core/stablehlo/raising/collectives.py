@@ -9,15 +9,13 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.stablehlo.attributes import UNIT, ChannelHandle, DenseElements
+from xla_core.stablehlo.attributes import UNIT, ChannelHandle, ChannelType, DenseElements
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single, type_of
 from xla_core.stablehlo.raising.contraction import i64_matrix
 from xla_core.stablehlo.raising.data import started
 
 __all__: list[str] = []
-
-_BETWEEN_DEVICES = 1
 
 
 def _groups(ctx: RaisingContext, instruction: HloInstruction) -> list[tuple[int, ...]]:
@@ -50,7 +48,7 @@ def _attributes(ctx: RaisingContext, instruction: HloInstruction) -> dict[str, A
 
 def _channel(instruction: HloInstruction) -> dict[str, Any]:
     channel = instruction.attributes.get("channel_id")
-    return {"channel_handle": ChannelHandle(int(channel), _BETWEEN_DEVICES)} if channel else {}
+    return {"channel_handle": ChannelHandle(int(channel), ChannelType.DEVICE_TO_DEVICE)} if channel else {}
 
 
 @raises("all-reduce", "all-reduce-start", "collective-reduce")

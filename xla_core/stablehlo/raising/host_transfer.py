@@ -7,14 +7,12 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.channels import source_target_pairs
-from xla_core.stablehlo.attributes import ChannelHandle
+from xla_core.stablehlo.attributes import ChannelHandle, ChannelType
 from xla_core.stablehlo.ir import TokenType
 from xla_core.stablehlo.raising.context import Raised, RaisingContext, leaves, raises, single, type_of
 from xla_core.stablehlo.raising.contraction import i64_matrix
 
 __all__: list[str] = []
-
-_BETWEEN_DEVICES, _TO_HOST, _FROM_HOST = 1, 2, 3
 
 
 @raises("after-all")
@@ -47,9 +45,10 @@ def _outfeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     return ctx.results("stablehlo.outfeed", list(leaves(tuple(operands))), outfeed_config=config)
 
 
-def _transfer(instruction: HloInstruction, host: int) -> dict[str, Any]:
+def _transfer(instruction: HloInstruction, host: ChannelType) -> dict[str, Any]:
     is_host = bool(instruction.attributes.get("is_host_transfer"))
-    handle = ChannelHandle(int(instruction.attribute("channel_id") or 0), host if is_host else _BETWEEN_DEVICES)
+    channel = int(instruction.attribute("channel_id") or 0)
+    handle = ChannelHandle(channel, host if is_host else ChannelType.DEVICE_TO_DEVICE)
     attributes: dict[str, Any] = {"channel_handle": handle, "is_host_transfer": is_host}
     pairs = source_target_pairs(instruction)
     if pairs:
@@ -60,7 +59,7 @@ def _transfer(instruction: HloInstruction, host: int) -> dict[str, Any]:
 @raises("send")
 def _send(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     values = list(leaves(tuple(operands)))
-    return ctx.add("stablehlo.send", values, TokenType(), **_transfer(instruction, _TO_HOST))
+    return ctx.add("stablehlo.send", values, TokenType(), **_transfer(instruction, ChannelType.DEVICE_TO_HOST))
 
 
 @raises("recv")
@@ -68,7 +67,8 @@ def _recv(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
     """The data and a token, which is what recv-done gives back."""
     data = instruction.shape.tuple_shapes[0]
     types = [*(type_of(leaf) for leaf in data.leaves()), TokenType()]
-    *received, token = ctx.op("stablehlo.recv", [single(operands[0])], types, **_transfer(instruction, _FROM_HOST))
+    attributes = _transfer(instruction, ChannelType.HOST_TO_DEVICE)
+    *received, token = ctx.op("stablehlo.recv", [single(operands[0])], types, **attributes)
     return (tuple(received) if data.is_tuple else received[0]), token
 
 
