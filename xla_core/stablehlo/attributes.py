@@ -278,6 +278,9 @@ class ChannelHandle:
     handle: int
     type: int
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", int(self.type))  # as readers make it: writers look at the class
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutputOperandAlias:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.special
 
+import xla_core as xla
 from tests.programs import PROGRAMS, Program
 from tests.xla_core.stablehlo.reading import PROGRAM, in_function, stablehlo_tests, tree
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
@@ -20,6 +21,7 @@ from xla_core.stablehlo import (
     Module,
     Op,
     VersionError,
+    from_hlo,
     lower,
     op_example,
     parse_bytecode,
@@ -241,6 +243,24 @@ def test_what_an_op_becomes_follows_its_operands() -> None:
     assert write_portable_artifact(module, "0.17.0")
     with pytest.raises(VersionError, match="another element type"):
         write_portable_artifact(module, "0.16.0")
+
+
+def test_transfers_of_hlo_have_a_form() -> None:
+    module = from_hlo(
+        xla.parse("""HloModule transfer
+ENTRY e {
+  t = token[] after-all()
+  x = f32[2] parameter(0)
+  s = (f32[2], u32[], token[]) send(x, t), channel_id=5, is_host_transfer=true
+  sd = token[] send-done(s), channel_id=5, is_host_transfer=true
+  r = (f32[2], u32[], token[]) recv(sd), channel_id=6
+  rd = (f32[2], token[]) recv-done(r), channel_id=6
+  ROOT y = f32[2] get-tuple-element(rd), index=0
+}""")
+    )
+    check(module, "1.0.0")
+    handles = [op.attributes["channel_handle"] for op in module.walk() if "channel_handle" in op.attributes]
+    assert handles == [ChannelHandle(5, 2), ChannelHandle(6, 1)]
 
 
 # Expansions
