@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.op_table import Evaluate
     from xla_core.hlo.shape import Shape
 
-__all__ = ["HINT", "custom_call", "is_custom_call_registered", "register_custom_call"]
+__all__ = ["ANNOTATIONS", "HINT", "RESHARDING", "custom_call", "is_custom_call_registered", "register_custom_call"]
 
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
 _GROUP = "xla_core.custom_calls"
@@ -34,6 +34,12 @@ HINT = (
     f"group {_GROUP}"
 )
 """What to do about a target that nobody knows."""
+
+RESHARDING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
+"""Targets that take a shard of a tensor, or put it together: of one device they are their operand."""
+
+ANNOTATIONS = ("Sharding", *RESHARDING, "LayoutConstraint")
+"""Targets that say where or how their operand should lie, and mean it."""
 
 
 def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
@@ -135,11 +141,8 @@ def _first(context: EvaluationContext, instruction: HloInstruction, values: list
 
 
 for _target in (
-    "Sharding",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
+    *ANNOTATIONS,
     "annotate_device_placement",
-    "LayoutConstraint",
     "MoveToHost",
     "MoveToDevice",
     "xla.sdy.FuncResultSharding",

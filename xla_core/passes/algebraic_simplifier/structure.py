@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.custom_calls import ANNOTATIONS
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.rewriter import Builder
 from xla_core.passes.tuple_simplifier import forwarded_element, forwarded_tuple
 
 __all__: list[str] = []
-
-_ANNOTATIONS = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"})
 
 
 @rule("get-tuple-element")
@@ -37,7 +36,7 @@ def after_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def annotation_of_one_device(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A sharding of one partition -> the operand"""
     module = b.computation.module
-    if i.attributes["custom_call_target"] not in _ANNOTATIONS or module is None or module.num_partitions != 1:
+    if i.attributes["custom_call_target"] not in ANNOTATIONS or module is None or module.num_partitions != 1:
         return None
     return i.operands[0] if i.operands[0].shape.compatible(i.shape) else None
 

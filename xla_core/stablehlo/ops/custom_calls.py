@@ -8,6 +8,7 @@ from typing import Any
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.custom_calls import RESHARDING
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attribute_text import attribute_text
@@ -88,8 +89,6 @@ define(
         "function. A target that knows the name runs it whole; for others it is its decomposition."
     ),
 )
-
-_SHARDING = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape")
 
 _API_VERSIONS = dict(enumerate(ENUMS["custom_call_api_version"]))
 
@@ -179,11 +178,12 @@ def _lower_custom_call(
 ) -> Sequence[HloInstruction] | HloInstruction:
     """HLO `custom-call`; one that only says a sharding is its operand."""
     shapes = [shape_of(r.type) for r in op.results]
-    if str(op.attributes["call_target_name"]) in _SHARDING and [o.shape for o in operands] == shapes:
+    target = str(op.attributes["call_target_name"])
+    if target in ("Sharding", *RESHARDING) and [o.shape for o in operands] == shapes:
         return operands[0]
-    if str(op.attributes["call_target_name"]) in _SHARDING[1:]:
+    if target in RESHARDING:
         raise UnimplementedError(
-            f"custom_call @{op.attributes['call_target_name']} to another shape needs a partitioner",
+            f"custom_call @{target} to another shape needs a partitioner",
             hint="let JAX write shard_map with Shardy (jax_use_shardy_partitioner=True): its form is run here",
         )
     config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")  # JAX's exports have both
