@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xla_core.stablehlo.attributes import DotAlgorithm
 
-__all__ = ["algorithm_name", "algorithm_of", "algorithm_problem"]
+__all__ = ["KNOWN_ALGORITHMS", "algorithm_name", "algorithm_of", "algorithm_problem"]
 
 # (lhs, rhs, accumulation types, primitive operations) -> XLA's name; every operand is one component.
 _ALGORITHMS = {
@@ -20,6 +20,10 @@ _ALGORITHMS = {
     ("f32", "f32", "f32", 1): "dot_f32_f32_f32",
     ("f64", "f64", "f64", 1): "dot_f64_f64_f64",
 }
+_FLOAT8, _FLOAT8_FAST = "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum"
+
+KNOWN_ALGORITHMS = (*_ALGORITHMS.values(), _FLOAT8, _FLOAT8_FAST)
+"""XLA's names: dot_LHS_RHS_ACCUMULATION, and xN of N primitive operations."""
 
 
 def algorithm_name(algorithm: DotAlgorithm) -> str | None:
@@ -27,7 +31,7 @@ def algorithm_name(algorithm: DotAlgorithm) -> str | None:
     lhs, rhs, accumulation = algorithm.lhs_precision_type, algorithm.rhs_precision_type, algorithm.accumulation_type
     operations = algorithm.num_primitive_operations
     if lhs[:2] == rhs[:2] == "f8" and accumulation == "f32" and operations == 1:
-        return "dot_any_f8_any_f8_f32_fast_accum" if algorithm.allow_imprecise_accumulation else "dot_any_f8_any_f8_f32"
+        return _FLOAT8_FAST if algorithm.allow_imprecise_accumulation else _FLOAT8
     components = (algorithm.lhs_component_count, algorithm.rhs_component_count)
     if algorithm.allow_imprecise_accumulation or components != (1, 1):
         return None

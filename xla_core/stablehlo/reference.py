@@ -17,10 +17,13 @@ from typing import Any
 
 from xla_core.errors import NotFoundError, XlaError
 from xla_core.hlo.module import HloModule
+from xla_core.stablehlo.attributes import DotAlgorithm
 from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.dot_algorithms import KNOWN_ALGORITHMS
 from xla_core.stablehlo.examples import op_example
 from xla_core.stablehlo.lowering import lower
-from xla_core.stablehlo.op_table import OPS, REQUIRED, Arity, Attribute, Kind, Trait, Values
+from xla_core.stablehlo.op_table import OPS, REQUIRED, Arity, Attribute, Kind, OpDef, Trait, Values
+from xla_core.stablehlo.ops.common import check_accuracy
 from xla_core.stablehlo.parser import parse_text
 from xla_core.stablehlo.verifier import verify
 
@@ -43,6 +46,7 @@ class OpReference:
         operands: (name, how many, types) of each.
         results: likewise.
         attributes: (name, kind, default) of each.
+        structures: (name, fields, known values by name) of each structure among the attributes.
         regions: how many, as text; "" where it has none.
         agreements: what the types of operands and results, or attributes, have in common.
         refused: what the verifier refuses besides wrong operands and attributes, as its messages; "…" stands for
@@ -61,6 +65,7 @@ class OpReference:
     operands: tuple[tuple[str, str, str], ...]
     results: tuple[tuple[str, str, str], ...]
     attributes: tuple[tuple[str, str, str], ...]
+    structures: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
     regions: str
     agreements: tuple[str, ...]
     refused: tuple[str, ...]
@@ -87,11 +92,12 @@ def op_reference(name: str) -> OpReference:
         operands=tuple(_values(v) for v in op.operands),
         results=tuple(_values(v) for v in op.results),
         attributes=tuple((n, _kind(a), _default(a)) for n, a in op.attributes.items()),
+        structures=tuple(_structure(c) for a in op.attributes.values() for c in a.classes),
         regions={None: "any number", 0: ""}.get(op.regions, str(op.regions)),
         agreements=tuple(map(_agreement, op.agree)),
-        refused=tuple(dict.fromkeys(refusals(op.rule))),
+        refused=tuple(dict.fromkeys(_refused(op))),
         traits=tuple(t.name.lower().replace("_", " ") for t in Trait if t in op.traits),
-        lowering=op.lowering,
+        lowering=_opcodes(hlo) if hlo is not None and op.lowering == op.doc else op.lowering,
         example=example,
         hlo=hlo,
         rule=op.rule,
@@ -125,6 +131,18 @@ def _kind(attribute: Attribute) -> str:
     if attribute.classes:
         text = " or ".join(c.__name__ for c in attribute.classes)
     return text if attribute.minimum is None else f"{text}, at least {attribute.minimum}"
+
+
+def _structure(structure: type) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    fields = tuple(f.name for f in dataclasses.fields(structure)) if dataclasses.is_dataclass(structure) else ()
+    return structure.__name__, fields, KNOWN_ALGORITHMS if structure is DotAlgorithm else ()
+
+
+def _opcodes(module: HloModule) -> str:
+    """What the example becomes, where the lowering says only what the op means."""
+    computing = [i for c in module.computations for i in c.instructions if i.opcode not in ("parameter", "tuple")]
+    names = ", ".join(f"`{opcode}`" for opcode in sorted({i.opcode for i in computing}))
+    return f"{len(computing)} instruction{'s' if len(computing) > 1 else ''} of HLO, in the example: {names}."
 
 
 def _default(attribute: Attribute) -> str:
@@ -169,6 +187,12 @@ def _syntax(name: str) -> str:
 
 
 # -- what a rule refuses ---------------------------------------------------------------------------------------------
+
+
+def _refused(op: OpDef) -> Iterator[str]:
+    """Without what rules that many ops share say of an attribute that this one does not have."""
+    foreign = set() if "result_accuracy" in op.attributes else set(refusals(check_accuracy))
+    yield from (message for message in refusals(op.rule) if message not in foreign)
 
 
 def refusals(rule: Callable[..., Any]) -> Iterator[str]:

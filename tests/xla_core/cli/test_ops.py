@@ -35,6 +35,28 @@ def test_it_says_what_an_op_takes(xla: Callable[..., Any], name: str, shown: lis
         assert text in done.out
 
 
+def test_the_fields_of_a_structure_and_the_algorithms_that_are_known(xla: Callable[..., Any]) -> None:
+    out = " ".join(xla("ops", "stablehlo.dot_general").out.split())
+    assert "DotAlgorithm: lhs_precision_type, rhs_precision_type, accumulation_type, lhs_component_count" in out
+    assert "dot_bf16_bf16_f32_x3" in out
+    assert "dot_any_f8_any_f8_f32_fast_accum" in out
+
+
+def test_refusals_are_of_attributes_that_the_op_has(xla: Callable[..., Any]) -> None:
+    said = "Invalid tolerances for ResultAccuracyAttr"
+    assert said not in xla("ops", "stablehlo.add").out
+    assert said in xla("ops", "stablehlo.exponential").out
+
+
+def test_what_an_op_becomes_is_not_what_it_means(xla: Callable[..., Any]) -> None:
+    out = xla("ops", "chlo.erf_inv").out
+    assert out.count("The y with erf(y) = x") == 1
+    assert "instructions of HLO, in the example: `" in out
+    for op in stablehlo.OPS:
+        reference = stablehlo.op_reference(op)
+        assert reference.lowering != reference.doc or reference.hlo is None, op
+
+
 def test_an_unknown_op_is_an_error_that_names_the_nearest(xla: Callable[..., Any]) -> None:
     done = xla("ops", "stablehlo.slce")
     assert done.code == 2

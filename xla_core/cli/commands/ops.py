@@ -69,6 +69,11 @@ def _dialect_op(op: OpReference) -> str:
     lines = [op.name, "", *_wrapped(op.doc), "", f"  {op.syntax}"]
     for title, rows in (("operands", op.operands), ("results", op.results), ("attributes", op.attributes)):
         lines += _section(title, rows)
+    for structure, fields, known in op.structures:
+        if fields:
+            lines += ["", *_wrapped(f"{structure}: {', '.join(fields)}")]
+        if known:
+            lines += _wrapped(f"known, by XLA's names: {', '.join(known)}")
     if op.regions:
         lines += ["", f"regions: {op.regions}"]
     if op.agreements:
