@@ -43,7 +43,7 @@ def _grouped(results: list[Result], names: Any) -> dict[str, dict[str, int]]:
 
 def to_json(run: Run) -> dict[str, Any]:
     """By folder; by op (a case counts for every op that its text names); files that are wrong, or that StableHLO itself
-    doesn't run. Nothing for a run of other tests.
+    doesn't run; how many cases only ran, with nothing to compare their results with. Nothing for a run of other tests.
     """
     results = _results(run)
     if not results:
@@ -58,8 +58,13 @@ def to_json(run: Run) -> dict[str, Any]:
                 for r in results
                 if "disabled" in r.properties
             },
+            "ran": sum(r.state is State.PASS and r.properties.get("passed_by") == "ran" for r in results),
         }
     }
+
+
+def _ran(count: int) -> str:
+    return f"{count} of those that pass ran: nothing but the evaluator says what they give"
 
 
 def tables(run: Run) -> Iterator[Table | str]:
@@ -76,6 +81,8 @@ def tables(run: Run) -> Iterator[Table | str]:
         yield ""
     for name, proof in found["files_wrong"].items():
         yield f"[yellow]FILE_WRONG[/] {escape(name)}: {escape(proof)}"
+    if found["ran"]:
+        yield _ran(found["ran"])
     for file, what in found["disabled"].items():
         yield f"{escape(file)}: StableHLO itself doesn't run it ({escape(what['why'])}); here: {what['state']}"
 
@@ -91,6 +98,8 @@ def write(run: Run, directory: Path) -> list[Path]:
         lines += [f"| {name} | {' | '.join(str(counts[c]) for c in _COLUMNS)} |" for name, counts in rows.items()]
         lines.append("")
     lines += [f"- {name}, a wrong file: {proof}" for name, proof in found["files_wrong"].items()]
+    if found["ran"]:
+        lines.append(f"- {_ran(found['ran'])}")
     lines += [
         f"- {file}, which StableHLO itself doesn't run ({what['why']}): {what['state']}"
         for file, what in found["disabled"].items()

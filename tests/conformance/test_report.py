@@ -145,6 +145,13 @@ func.func @main() {
 }
 """
 
+CHLO = """\
+func.func @square(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = chlo.square %x : tensor<2xf32> -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+"""
+
 
 @pytest.fixture
 def stablehlo_tests(tmp_path: Path) -> Path:
@@ -152,6 +159,9 @@ def stablehlo_tests(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "add.mlir").write_text(STABLEHLO)
     (folder / "sqrt.mlir").write_text(DISABLED)
+    chlo = tmp_path / "tests" / "chlo"
+    chlo.mkdir()
+    (chlo / "square.mlir").write_text(CHLO)
     return tmp_path / "tests"
 
 
@@ -164,7 +174,7 @@ def test_stablehlos_own_files(
     out = capfd.readouterr().out
     assert "FAIL stablehlo: test_stablehlo[interpret/add.mlir:1]" in out
     stored = json.loads((tmp_path / "report.json").read_text())
-    counts = {"PASS": 2, "FAIL": 1, "NOT_SUPPORTED": 0, "ERROR": 0, "FILE_WRONG": 1}
+    counts = {"PASS": 3, "FAIL": 1, "NOT_SUPPORTED": 0, "ERROR": 0, "FILE_WRONG": 1}
     assert stored["groups"] == {"stablehlo": counts}
     found = stored["stablehlo"]
     zeros = {"file wrong": 0, "not supported": 0}
@@ -172,6 +182,9 @@ def test_stablehlos_own_files(
     assert found["ops"]["stablehlo.add"] == {"files": 1, "cases": 2, "pass": 2, "wrong": 0, **zeros}
     assert found["ops"]["stablehlo.multiply"] == {"files": 1, "cases": 1, "pass": 0, "wrong": 1, **zeros}
     assert found["disabled"] == {"interpret/sqrt.mlir": {"why": "inaccurate", "state": "FILE_WRONG"}}
+    alone = "--evaluator" in on  # CHLO's cases are compared with the evaluator, so there with nothing
+    assert found["ran"] == int(alone)
+    assert ("1 of those that pass ran" in out) == alone
     (proof,) = found["files_wrong"].values()
     assert "in float64 the element [0] is 1.3784048" in proof
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith("stablehlo.")}

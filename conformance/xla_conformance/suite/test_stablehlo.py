@@ -70,4 +70,6 @@ def test_stablehlo(runs: tuple[Run, ParallelRun], case: Case, record_property: C
     if outcome.proof:
         record_property("file_wrong", outcome.proof)
         return
+    if outcome.passed and outcome.detail:
+        record_property("passed_by", outcome.detail)
     assert outcome.passed, outcome.detail

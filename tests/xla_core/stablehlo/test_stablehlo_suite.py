@@ -142,3 +142,22 @@ func.func @main() {{
     (case,) = suite.cases(file)
     outcome = suite.run_case(case, run=lambda module, arrays: [np.array(got, np.array(want).dtype)])
     assert outcome.passed is passes, outcome.detail
+
+
+def test_the_evaluator_is_not_compared_with_itself(tmp_path: Path) -> None:
+    file = tmp_path / "chlo" / "square.mlir"
+    file.parent.mkdir()
+    file.write_text("""\
+func.func @square(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = chlo.square %x : tensor<2xf32> -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}
+""")
+    (case,) = suite.cases(file)
+    alone = suite.run_case(case)
+    assert (alone.passed, alone.checks, alone.detail) == (True, 0, "ran")
+    other = suite.run_case(case, run=lambda module, arrays: [a * a for a in arrays])
+    assert (other.passed, other.checks, other.detail) == (True, 1, "")
+    wrong = suite.run_case(case, run=lambda module, arrays: [a + a for a in arrays])
+    assert not wrong.passed
+    assert "@square: result 0 is not the evaluator's" in wrong.detail
