@@ -32,9 +32,8 @@ from xla_core.stablehlo.text import write_text
 
 __all__ = ["TYPES", "WITHOUT", "XlaCpu"]
 
-_LACKS = (ElementType.F4E2M1FN, ElementType.F6E2M3FN, ElementType.F6E3M2FN, ElementType.F8E8M0FNU, ElementType.S2,
-          ElementType.U2, ElementType.S4, ElementType.U4, ElementType.F8E3M4, ElementType.F8E4M3)  # fmt: skip
-TYPES = tuple(t for t in ElementType if t.is_array and t not in _LACKS)
+_LACKS = (ElementType.F8E8M0FNU, ElementType.F8E3M4, ElementType.F8E4M3)
+TYPES = tuple(t for t in ElementType if t.is_array and t not in _LACKS and (t.bit_width >= 8 or t is ElementType.PRED))
 """Those that XLA's CPU compiler computes with."""
 
 WITHOUT = frozenset(

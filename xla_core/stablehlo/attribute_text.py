@@ -32,7 +32,7 @@ from xla_core.stablehlo.attributes import (
     TypeExtensions,
     Unit,
 )
-from xla_core.stablehlo.types import DTYPES
+from xla_core.stablehlo.types import BIT_WIDTHS, DTYPES
 
 __all__ = ["attribute_text", "dictionary_text", "location_text", "quoted", "struct_text", "symbol_text"]
 
@@ -42,7 +42,7 @@ _MLIR_TYPES = (ir.TensorType, ir.TokenType, ir.TupleType, ir.FunctionType, ir.Op
 _LONGEST_LIST = 64
 """Tensors of more elements are written as a dump of their bytes."""
 
-_SUB_BYTE = frozenset(("i1", "i2", "ui2", "i4", "ui4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"))
+_SUB_BYTE = frozenset(name for name, bits in BIT_WIDTHS.items() if bits < 8)
 """Elements that are smaller than a byte, whose dump MLIR's versions read in different ways."""
 
 

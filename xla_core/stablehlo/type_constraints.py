@@ -7,6 +7,7 @@ import enum
 import functools
 
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.types import FLOATS
 
 __all__ = [
     "ANY",
@@ -109,7 +110,7 @@ def elements_of(element: str | ir.QuantizedType) -> Elements:
         if element.startswith(prefix) and element[len(prefix) :].isdigit():
             supported = element[len(prefix) :] in ("2", "4", "8", "16", "32", "64")
             return kind if supported else Elements.OTHER
-    if element in _FLOATS:
+    if element in FLOATS or element == "tf32":
         return Elements.FLOAT
     return Elements.OTHER
 
@@ -120,10 +121,6 @@ def _quantized(element: ir.QuantizedType) -> Elements:
     if element.block_sizes or any(not low <= zero <= high for zero in element.zero_points):
         return Elements.OTHER
     return Elements.QUANTIZED if element.axis is None else Elements.PER_AXIS
-
-
-_SMALL_FLOATS = "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU"
-_FLOATS = frozenset((*_SMALL_FLOATS.split(), "bf16", "f16", "f32", "f64", "tf32"))
 
 
 @dataclasses.dataclass(frozen=True)

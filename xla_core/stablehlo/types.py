@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from xla_core.hlo.element_type import ElementType
 from xla_core.stablehlo.cursor import Alias
 from xla_core.stablehlo.ir import (
     DYNAMIC,
@@ -23,7 +24,7 @@ from xla_core.stablehlo.ir import (
 )
 from xla_core.stablehlo.locations import LocationReader
 
-__all__ = ["DTYPES", "TypeReader", "integer_format"]
+__all__ = ["BIT_WIDTHS", "DTYPES", "FLOATS", "TypeReader", "integer_format"]
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "i1": np.dtype(np.bool_),
@@ -53,6 +54,11 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "complex<f64>": np.dtype(np.complex128),
 }
 """Element types that have arrays: MLIR's name to numpy's."""
+
+BIT_WIDTHS = {name: ElementType.from_numpy(dtype).bit_width for name, dtype in DTYPES.items()}
+"""Bits of one element; ml_dtypes holds those of less than 8 in the lower bits of a byte."""
+
+FLOATS = frozenset(name for name, dtype in DTYPES.items() if ElementType.from_numpy(dtype).is_floating)
 
 _INTEGER_TYPE = re.compile(r"(si|ui|i)([1-9][0-9]{0,7})\Z").match
 _OTHER_SCALARS = frozenset(("tf32", "f80", "f128", "none"))

@@ -12,12 +12,9 @@ from xla_core.stablehlo.attributes import DenseArray, DenseElements, OpaqueAttri
 from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
 from xla_core.stablehlo.bytecode.pool import DialectReader
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.types import DTYPES, integer_format
+from xla_core.stablehlo.types import BIT_WIDTHS, DTYPES, integer_format
 
 __all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
-
-_SUB_BYTE = {"i2": 2, "ui2": 2, "i4": 4, "ui4": 4, "f4E2M1FN": 4, "f6E2M3FN": 6, "f6E3M2FN": 6}
-"""Bits of the element types that ml_dtypes holds in the lower bits of a byte."""
 
 
 def integer_number(reader: DialectReader) -> Any:
@@ -41,7 +38,7 @@ def float_number(reader: DialectReader) -> Any:
     dtype = DTYPES.get(element)
     if dtype is None or integer_format(element) is not None or dtype.kind == "c":
         raise reader.error(f"a float of the type {element} can't be read", start)
-    width = _SUB_BYTE.get(element, 8 * dtype.itemsize)
+    width = BIT_WIDTHS[element]
     data = reader.bits(width).to_bytes(dtype.itemsize, "little")
     value = float(np.frombuffer(data, dtype)[0])
     return value if element == "f64" else TypedFloat(value, element)
@@ -88,7 +85,7 @@ def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) 
         raise reader.error(f"{type} needs {count} elements of {dtype.itemsize} bytes, found {size} bytes", start)
     count = math.prod(shape)
     data = np.frombuffer(reader.data, dtype, count, start) if size else np.empty(0, dtype)
-    bits = _SUB_BYTE.get(str(type.element), 8)
+    bits = BIT_WIDTHS.get(str(type.element), 8)
     if bits < 8 and data.view(np.uint8).max(initial=0) >> bits:
         data = (data.view(np.uint8) & np.uint8((1 << bits) - 1)).view(dtype)
     return DenseElements(type, data.reshape(shape))
