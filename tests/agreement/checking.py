@@ -116,8 +116,7 @@ def _drive(task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQ
             done.put(here.recv())
         except (EOFError, OSError):
             process.join()
-            what = "skip" if task.oracle else "crash"
-            done.put(Outcome(seed, what, f"the process ended with exit code {process.exitcode}"))
+            done.put(Outcome(seed, "crash", f"the process ended with exit code {process.exitcode}"))
             process = None
     if process is not None:
         here.send(None)
@@ -167,7 +166,7 @@ def main() -> int:
             skipped[outcome.message.split("\n")[0][:100]] += 1
         elif outcome.what != "agree":
             wrong.append(outcome.seed)
-            print(f"== seed {outcome.seed} {outcome.what}s: {outcome.message[:600]}\n{outcome.where}\n{outcome.program}", flush=True)  # fmt: skip
+            print(f"== seed {outcome.seed}, {outcome.what}: {outcome.message[:600]}\n{outcome.where}\n{outcome.program}", flush=True)  # fmt: skip
         if done % 500 == 0:
             print(f"{done} programs, {time.perf_counter() - start:.0f} s, {len(wrong)} wrong", flush=True)
     seconds = time.perf_counter() - start

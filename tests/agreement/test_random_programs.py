@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -10,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import xla_core as xla
+from tests.agreement import checking
 from tests.agreement.bounds import epsilon
-from tests.agreement.checking import Task, outcomes
+from tests.agreement.checking import Outcome, Task, outcomes
 from tests.agreement.comparing import check, difference, seeded
 from tests.agreement.coverage import counted, missing
 from tests.agreement.generator import RandomProgram
@@ -63,6 +67,28 @@ def test_the_evaluator_agrees_with_xlas_own_compiler():
     found = list(outcomes(Task("", oracle="jax", shrinks=False), range(500)))
     assert [o for o in found if o.what not in ("agree", "skip")] == []
     assert any(o.what == "agree" for o in found)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ending(Task):
+    """Its process ends at seed 1."""
+
+    def client(self):
+        return None
+
+    def run(self, client, seed):
+        if seed == 1:
+            os._exit(7)
+        return Outcome(seed, "agree")
+
+
+def test_a_worker_that_ends_is_a_crash_whatever_the_oracle(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["checking", "--programs", "3", "--oracle", "jax"])
+    monkeypatch.setattr(checking, "Task", Ending)
+    assert checking.main() == 1
+    out = capsys.readouterr().out
+    assert "== seed 1, crash: the process ended with exit code 7" in out
+    assert "jax: seeds 0 to 2: 2 agree, 0 differ, 1 crash;" in out
 
 
 # -- the generator and its bounds --------------------------------------------------------------------------------------
