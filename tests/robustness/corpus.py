@@ -6,8 +6,8 @@ import contextlib
 import functools
 import importlib.util
 import io
-import os
-from pathlib import Path
+
+from xla_conformance.stablehlo_suite import find_tests
 
 import xla_core as xla
 from tests.programs import PROGRAMS
@@ -15,21 +15,15 @@ from xla_core.stablehlo import VersionError, parse_text, write_portable_artifact
 
 __all__ = ["FORMATS", "sources"]
 
-ROOT = Path(__file__).parents[2]
 VERSIONS = ("0.9.0", "0.20.0", "1.0.0", "1.8.0", "1.14.0", "1.20.0")
 SMALL = 200_000  # bytes: larger sources cost more time a mutant than they find
 
 Source = tuple[str, "str | bytes"]
 
 
-def _tests_of_stablehlo() -> Path | None:
-    folder = Path(os.environ.get("STABLEHLO_TESTS") or ROOT.parent / "shared" / "stablehlo-tests")
-    return folder if folder.is_dir() else None
-
-
 def _stablehlo() -> list[Source]:
     found: list[Source] = [(p.name, p.text) for p in PROGRAMS]
-    folder = _tests_of_stablehlo()
+    folder = find_tests()
     for path in sorted(folder.rglob("*.mlir")) if folder else []:
         if path.stat().st_size > SMALL:
             continue
@@ -44,7 +38,7 @@ def _hlo() -> list[Source]:
 
 def _bytecode() -> list[Source]:
     """Portable artifacts of the programs, each for one of the releases; StableHLO's own; what MLIR writes itself."""
-    folder = _tests_of_stablehlo()
+    folder = find_tests()
     found: list[Source] = [(p.stem, p.read_bytes()) for p in sorted(folder.rglob("*.bc"))] if folder else []
     for index, program in enumerate(PROGRAMS):
         module = parse_text(program.text)

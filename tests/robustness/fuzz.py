@@ -134,7 +134,7 @@ def main() -> int:
         ):  # fmt: skip
             progress.advance(task)
             counts[outcome.verdict] += 1
-            by_format[mutant_format(outcome.seed, formats)] += 1
+            by_format[outcome.format or mutant(outcome.seed, formats).format] += 1
             compiled += outcome.compiled
             evaluated += outcome.evaluated
             slowest = max(slowest, outcome, key=lambda o: o.seconds)
@@ -149,12 +149,6 @@ def main() -> int:
         highlight=False,
     )
     return 1 if counts["FAILED"] else 0
-
-
-def mutant_format(seed: int, formats: Sequence[str]) -> str:
-    import random
-
-    return random.Random(seed).choice(list(formats))
 
 
 if __name__ == "__main__":

@@ -46,7 +46,8 @@ LIMITS = Limits()
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """`verdict` is "module", an error's status code, or "FAILED"; `detail` then says why. `seconds` is what reading took."""
+    """`verdict` is "module", an error's status code, or "FAILED"; `detail` then says why. `seconds` is what reading took;
+    `format` the mutant's, empty where the process died before it said so."""
 
     seed: int
     verdict: str
@@ -54,6 +55,7 @@ class Outcome:
     detail: str = ""
     compiled: bool = False
     evaluated: bool = False
+    format: str = ""
 
 
 def examine(data: str | bytes, compiles: bool, evaluates: bool) -> Outcome:
@@ -120,7 +122,8 @@ def serve() -> None:
                 data if formats == ["bytecode"] else data.decode("utf-8", "surrogatepass"), compiles, evaluates
             )
         else:
-            outcome = dataclasses.replace(examine(mutant(seed, formats).data, compiles, evaluates), seed=seed)
+            case = mutant(seed, formats)
+            outcome = dataclasses.replace(examine(case.data, compiles, evaluates), seed=seed, format=case.format)
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         if held > LIMITS.memory:
             outcome = dataclasses.replace(

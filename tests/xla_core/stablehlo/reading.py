@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from xla_conformance.stablehlo_suite import find_tests
 
 from xla_core.errors import XlaError
 from xla_core.stablehlo import Module, Op, Value, parse_text
@@ -85,10 +85,9 @@ def refusal(source: str) -> XlaError:
 
 def stablehlo_tests() -> Path:
     """The folder of StableHLO's own test files, or skip."""
-    given = os.environ.get("STABLEHLO_TESTS")
-    folder = Path(given) if given else Path(__file__).parents[4] / "shared" / "stablehlo-tests"
-    if not folder.is_dir():
-        pytest.skip(f"StableHLO's tests are not at {folder}; set STABLEHLO_TESTS")
+    folder = find_tests()
+    if folder is None:
+        pytest.skip("StableHLO's tests are not there; set STABLEHLO_TESTS")
     return folder
 
 
