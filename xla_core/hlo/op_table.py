@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMON_ATTRIBUTES",
     "OPS",
+    "PINNED",
     "REQUIRED",
     "Attribute",
     "AttributeKind",
@@ -104,6 +105,12 @@ class Trait(enum.Enum):
     PER_DEVICE = enum.auto()  # its value depends on which device runs it
     BITWISE = enum.auto()  # about bits, not numbers: means another thing in a wider type
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # of n-bit integers: computed in more bits and cut to n, the same result
+
+
+PINNED = frozenset(
+    (Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER, Trait.ASYNC, Trait.PER_DEVICE)
+)
+"""An op with one of these means another thing when it is run elsewhere, at another time, or more or less often."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

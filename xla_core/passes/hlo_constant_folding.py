@@ -17,7 +17,7 @@ from xla_core.hlo.evaluator import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.op_table import PINNED
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
@@ -29,9 +29,6 @@ __all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
 _KEPT = frozenset({"tuple", "iota", "broadcast", "copy", "bitcast", "fusion"})
 """Made for a reason, or cheaper than the array that they give."""
 
-_EFFECTS = frozenset(
-    (Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER, Trait.ASYNC, Trait.PER_DEVICE)
-)
 _TIMES_REDUCED = frozenset(
     {"dot", "convolution", "reduce-window", "select-and-scatter", "triangular-solve", "cholesky"}
 )
@@ -110,7 +107,7 @@ class HloConstantFolding(HloPass):
 
 
 def _has_effect(instruction: HloInstruction, effects: dict[HloComputation, bool]) -> bool:
-    if instruction.opcode == "custom-call" or not _EFFECTS.isdisjoint(instruction.op.traits):
+    if instruction.opcode == "custom-call" or not PINNED.isdisjoint(instruction.op.traits):
         return True
     if instruction.control_predecessors or instruction.control_successors:
         return True

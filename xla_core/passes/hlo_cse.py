@@ -7,13 +7,13 @@ from collections.abc import Hashable
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.op_table import PINNED, Trait
 from xla_core.hlo.structural_key import StructuralKeys
 from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["HloCse"]
 
-_FIXED = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER))
+_FIXED = PINNED - {Trait.ASYNC, Trait.PER_DEVICE}  # two of these in one computation give the same
 
 
 class HloCse(HloPass):

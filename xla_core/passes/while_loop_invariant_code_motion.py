@@ -7,7 +7,7 @@ from __future__ import annotations
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import Trait
+from xla_core.hlo.op_table import PINNED
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import Extra, Loop, rebuild_loop
 
@@ -20,10 +20,6 @@ _CHEAP = frozenset(
     }
 )
 """Costs little, or is a part of what uses it: stays in the loop unless it is computed from."""
-
-_FIXED = frozenset(
-    (Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER, Trait.ASYNC, Trait.PER_DEVICE)
-)
 
 
 class WhileLoopInvariantCodeMotion(HloPass):
@@ -112,7 +108,7 @@ def _invariant(loop: Loop) -> set[HloInstruction]:
 
 
 def _may_move(node: HloInstruction) -> bool:
-    if node.opcode == "custom-call" or not _FIXED.isdisjoint(node.op.traits):
+    if node.opcode == "custom-call" or not PINNED.isdisjoint(node.op.traits):
         return False
     if node.control_predecessors or node.control_successors:
         return False
