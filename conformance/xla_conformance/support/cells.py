@@ -34,12 +34,22 @@ ANY = "any"
 
 _QUANTIZED = {"q4": "i4", "q8": "i8", "qu8": "ui8", "q16": "i16", "q32": "i32"}
 
+
+def _spelling(element: ElementType) -> str:
+    """MLIR's: `ui8`, `f8E4M3FN`, `complex<f32>`."""
+    if element.is_complex:
+        return f"complex<{element.component.value}>"
+    if element.is_floating:
+        return element.name[0].lower() + element.name[1:] if element.bit_width < 16 else element.value
+    return f"{'u' if element.is_unsigned else ''}i{element.bit_width}"
+
+
+def _column(element: ElementType) -> str:
+    return element.value if element.is_complex else _spelling(element)
+
+
 ELEMENT_TYPES: dict[str, str] = {
-    **{t: t for t in ("i1", "i2", "i4", "i8", "i16", "i32", "i64", "ui2", "ui4", "ui8", "ui16", "ui32", "ui64")},
-    **{t: t for t in ("f4E2M1FN", "f6E2M3FN", "f6E3M2FN", "f8E3M4", "f8E4M3", "f8E4M3FN", "f8E4M3FNUZ")},
-    **{t: t for t in ("f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU", "bf16", "f16", "f32", "f64")},
-    "c64": "complex<f32>",
-    "c128": "complex<f64>",
+    **{_column(t): _spelling(t) for t in ElementType if t.is_array},
     **{name: f"!quant.uniform<{storage}:f32, 5.000000e-01:1>" for name, storage in _QUANTIZED.items()},
 }
 """Columns: their names, and the element types in MLIR's spelling. q8 is stored as i8, of scale 0.5 and zero point 1."""
