@@ -172,10 +172,6 @@ class HloDataflowAnalysis:
     def __contains__(self, instruction: HloInstruction) -> bool:
         return instruction in self._positions
 
-    @property
-    def end_time(self) -> int:
-        return self._clock
-
     # -- the walk ------------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:

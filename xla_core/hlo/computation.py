@@ -227,14 +227,6 @@ class HloComputation:
             self.remove(old)
         return new
 
-    def reorder(self, order: Sequence[HloInstruction]) -> None:
-        """Makes `order` (all instructions of this computation) the order that `instructions` gives."""
-        if len(order) != len(self._instructions) or any(i not in self._instructions for i in order):
-            raise InternalError(f"the new order of {self.name} is not a permutation of its instructions")
-        root = self.root
-        self._instructions = dict.fromkeys(order)
-        self._root = root
-
     def clone(
         self, name: str | None = None, replacements: Mapping[HloInstruction, HloInstruction] | None = None
     ) -> HloComputation:

@@ -53,10 +53,6 @@ class Builder:
         self.added.append(new)
         return new
 
-    def infer(self, instruction: HloInstruction, operands: Sequence[HloInstruction]) -> HloInstruction:
-        """The same op and attributes on operands of other shapes, its shape inferred."""
-        return self.add(instruction.opcode, *operands, **instruction.attributes)
-
     def constant(self, value: npt.ArrayLike, shape: Shape) -> HloInstruction:
         """A constant of `shape`; a scalar value becomes a broadcast where the shape isn't one."""
         array = np.asarray(value)
