@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,13 @@ from xla_core.stablehlo import OPS, OpExample
 DATA = Path(__file__).parents[2] / "docs" / "data" / "support"
 
 
+Change = Exception | Callable[[np.ndarray], np.ndarray]
+
+
 class Subject:
     """Gives what `change` makes of the right results."""
 
-    def __init__(self, change: object) -> None:
+    def __init__(self, change: Change) -> None:
         self.change = change
 
     def run(
@@ -30,7 +33,7 @@ class Subject:
         if isinstance(self.change, Exception):
             raise self.change
         right = EvaluatorSubject().run(module, example, rows)
-        return [[np.asarray(self.change(r)) for r in row] for row in right]  # type: ignore[operator]
+        return [[np.asarray(self.change(r)) for r in row] for row in right]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +46,7 @@ class Subject:
         (ValueError("oops"), CellState.ERROR),
     ],
 )
-def test_a_cell_says_what_became_of_a_run(change: object, state: CellState) -> None:
+def test_a_cell_says_what_became_of_a_run(change: Change, state: CellState) -> None:
     cell = run_cell(Subject(change), "stablehlo.slice", "f32")
     assert cell.state is state, cell
     assert bool(cell.reason) == (state is not CellState.PASS)

@@ -128,7 +128,7 @@ def _of_template(template: Template, types: list[ElementType]) -> Iterator[OpCas
     if template.rule.kind == "sum" and "$zero" in template.text:
         types = [t for t in types if t is not ElementType.F8E8M0FNU]  # it has no zero for a sum to begin at
     for element_type in types:
-        if element_type in template.types and _builds(lambda t=element_type: build(t)):  # type: ignore[misc]
+        if element_type in template.types and _builds(build, element_type):
             yield OpCase(
                 template.opcode,
                 template.variant,
@@ -154,7 +154,7 @@ def _elementwise(op: OpDef, types: list[ElementType]) -> Iterator[OpCase]:
         return _module(op.opcode, [Shape(element_type, DIMENSIONS)] * op.arity)
 
     for element_type in types:
-        if _builds(lambda t=element_type: build(t)):  # type: ignore[misc]
+        if _builds(build, element_type):
             transcendental = Trait.TRANSCENDENTAL in op.traits and not element_type.is_integral
             if element_type is ElementType.F8E8M0FNU:
                 transcendental = False  # it has no zero to round to: the evaluator's own way is the definition
@@ -171,7 +171,7 @@ def _conversions(types: list[ElementType], every: bool) -> Iterator[OpCase]:
             def build(element_type: ElementType, target: ElementType = target) -> HloModule:
                 return _module("convert", [Shape(element_type, DIMENSIONS)], Shape(target, DIMENSIONS))
 
-            if _builds(lambda: build(source)):  # noqa: B023  (called at once)
+            if _builds(build, source):
                 yield OpCase("convert", f"to_{target.value}", source, build, EXACT, special=True)
 
 
@@ -184,10 +184,10 @@ def _module(opcode: str, shapes: list[Shape], result: Shape | None = None) -> Hl
     return module
 
 
-def _builds(make: Callable[[], HloModule]) -> bool:
-    """Whether the op takes these types: its shape rule and the verifier say so."""
+def _builds(build: Callable[[ElementType], HloModule], element_type: ElementType) -> bool:
+    """Whether the op takes the type: its shape rule and the verifier say so."""
     try:
-        verify(make())
+        verify(build(element_type))
     except InvalidArgumentError:
         return False
     return True

@@ -109,7 +109,8 @@ def test_dynamic_sizes() -> None:
     def root(c: HloComputation, x: HloInstruction, n: HloInstruction) -> HloInstruction:
         short = c.add("set-dimension-size", x, n, dimensions=(1,))
         assert short.shape.dynamic_dimensions == (False, True)
-        body = c.module.add_computation(HloComputation("sum"))  # type: ignore[union-attr]
+        assert c.module is not None
+        body = c.module.add_computation(HloComputation("sum"))
         body.add("add", body.parameter(0, Shape(ElementType.F32)), body.parameter(1, Shape(ElementType.F32)))
         zero = c.constant(np.float32(0))
         total = c.add("reduce", c.add("negate", short), zero, dimensions=(0, 1), to_apply=body)

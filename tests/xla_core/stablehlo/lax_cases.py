@@ -398,7 +398,9 @@ def _windows(lax: Any) -> list[Entry]:
         )(v)
 
     def second_order(v: Any, t: Any) -> Any:
-        f = lambda a: lax.reduce_window(a, np.array(-np.inf, a.dtype), lax.max, (2, 3), (1, 2), "VALID")  # noqa: E731
+        def f(a: Any) -> Any:
+            return lax.reduce_window(a, np.array(-np.inf, a.dtype), lax.max, (2, 3), (1, 2), "VALID")
+
         return jax.jvp(f, (v,), (t,))[1]
 
     entries += [

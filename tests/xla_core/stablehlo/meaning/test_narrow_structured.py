@@ -33,7 +33,10 @@ def equal(got: np.ndarray, want: np.ndarray, name: str) -> None:
 @EACH
 def test_elements_move(run, element: str) -> None:
     x, y, fill = values(element, 3, 5), values(element, 3, 5, seed=1), values(element, seed=2)
-    t = lambda *shape: tensor(shape, element)  # noqa: E731
+
+    def t(*shape: int) -> str:
+        return tensor(shape, element)
+
     index = np.array([[2], [0], [1], [2]], np.int32)
     predicate = np.arange(15).reshape(3, 5) % 3 == 0
     padded = np.full((5, 9), fill)
@@ -102,7 +105,10 @@ def test_extremes_and_sorts(run, element: str) -> None:
     updates = values(element, 5, 6, seed=3)
     where = np.array([[3], [0], [3], [1], [0]], np.int32)
     low = np.array(every_value(element)[np.nanargmin(every_value(element).astype(np.float64))])
-    t = lambda *shape: tensor(shape, element)  # noqa: E731
+
+    def t(*shape: int) -> str:
+        return tensor(shape, element)
+
     lines = [
         f'%r = "stablehlo.reduce"(%a0, %a1) {body("maximum", t())} {{dimensions = array<i64: 0>}} : ({t(4, 6)}, {t()}) -> {t(6)}',
         f'%w = "stablehlo.reduce_window"(%a0, %a1) {body("maximum", t())} {{window_dimensions = array<i64: 2, 2>, '
@@ -127,7 +133,10 @@ def test_extremes_and_sorts(run, element: str) -> None:
 @pytest.mark.parametrize("element", NARROW_INTEGERS)
 def test_sums_and_products_of_integers_wrap(run, element: str) -> None:
     x, y = values(element, 3, 7), values(element, 7, 4, seed=1)
-    t = lambda *shape: tensor(shape, element)  # noqa: E731
+
+    def t(*shape: int) -> str:
+        return tensor(shape, element)
+
     lines = [
         f"%d = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : ({t(3, 7)}, {t(7, 4)}) -> {t(3, 4)}",
         f"%e = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : ({t(3, 7)}, {t(7, 4)}) -> tensor<3x4xi32>",
@@ -153,7 +162,10 @@ def test_sums_and_products_of_integers_wrap(run, element: str) -> None:
 def test_products_of_floats_into_wider_types(run, element: str) -> None:
     """dot_general and convolution with an f32 result: every product is exact there."""
     x, y = values(element, 3, 8), values(element, 8, 4, seed=1)
-    t = lambda *shape: tensor(shape, element)  # noqa: E731
+
+    def t(*shape: int) -> str:
+        return tensor(shape, element)
+
     lines = [
         f"%d = stablehlo.dot_general %a0, %a1, contracting_dims = [1] x [0] : ({t(3, 8)}, {t(8, 4)}) -> tensor<3x4xf32>",
         f"%i = stablehlo.reshape %a0 : ({t(3, 8)}) -> {t(1, 3, 8)}",
