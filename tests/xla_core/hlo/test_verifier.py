@@ -176,8 +176,8 @@ def done_without_start(m: HloModule) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (wrong_shape, r"added: add of f32\[4\], f32\[4\] is f32\[4\], not f32\[5\]"),
-        (wrong_type, r"total: reduce of .* is f32\[\], not s32\[\]"),
+        (wrong_shape, r"added: declared as f32\[5\], but add of f32\[4\], f32\[4\] is f32\[4\]"),
+        (wrong_type, r"total: declared as s32\[\], but reduce of .* is f32\[\]"),
         (unknown_attribute, "add has no attribute dimensions"),
         (missing_attribute, "reduce needs attribute dimensions"),
         (wrong_kind, "attribute dimensions is 0; expected a value of kind ints"),
@@ -218,7 +218,7 @@ def test_errors_have_the_place_in_the_users_program() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         verify(m)
     assert caught.value.location is not None
-    assert str(caught.value).startswith("model.py:3: INVALID_ARGUMENT: added: add of")
+    assert str(caught.value).startswith("model.py:3: INVALID_ARGUMENT: added: declared as")
 
 
 def test_no_entry() -> None:
