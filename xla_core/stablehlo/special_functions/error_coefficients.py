@@ -8,9 +8,36 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["ERFCX_FAR", "ERFCX_MIDDLE", "ERF_INV_FAR", "ERF_INV_MIDDLE", "ERF_INV_NEAR", "ERF_INV_TAIL"]
+__all__ = ["ERFCX_FAR", "ERFCX_MIDDLE", "ERF_INV_FAR", "ERF_INV_MIDDLE", "ERF_INV_NEAR", "ERF_INV_TAIL", "ERF_WITHIN"]
 
 Table = dict[ElementType, tuple[float, ...]]
+
+# erf(x) / x - 1: x^2 for |x| < 0.75.
+ERF_WITHIN: Table = {
+    ElementType.F32: (
+        9.470462e-05,
+        -0.0008356928,
+        0.0052167894,
+        -0.026864773,
+        0.112837784,
+        -0.37612638,
+        0.12837917,
+    ),
+    ElementType.F64: (
+        -9.502840894774706e-10,
+        1.4413879289095029e-08,
+        -1.63332293434337e-07,
+        1.646038320985815e-06,
+        -1.4925589383821143e-05,
+        0.00012055331545294116,
+        -0.0008548327001135946,
+        0.005223977625222192,
+        -0.026866170645118446,
+        0.11283791670955087,
+        -0.37612638903183754,
+        0.1283791670955126,
+    ),
+}
 
 # exp(x^2) erfc(x): x - 1.625 for 0.75 <= x < 2.5.
 ERFCX_MIDDLE: Table = {

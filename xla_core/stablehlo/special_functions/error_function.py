@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.element_type import ElementType
-from xla_core.stablehlo.expressions import Expression, select
+from xla_core.stablehlo.expressions import Expression, polynomial, select
 from xla_core.stablehlo.special_functions.error_coefficients import (
     ERF_INV_FAR,
     ERF_INV_MIDDLE,
     ERF_INV_NEAR,
     ERF_INV_TAIL,
+    ERF_WITHIN,
     ERFCX_FAR,
     ERFCX_MIDDLE,
 )
@@ -27,7 +28,8 @@ def erfc(x: Expression) -> Expression:
     inverse = 1.0 / y
     rest = select(y < 2.5, fitted(y - 1.625, ERFCX_MIDDLE), fitted(inverse * inverse - 0.08, ERFCX_FAR) / y)
     far = _times_exp_of_minus_square(rest, y)
-    result = select(x < 0.75, 1.0 - x.op("erf"), far)
+    erf = x + x * polynomial(x * x, ERF_WITHIN[x.element_type])
+    result = select(x < 0.75, 1.0 - erf, far)
     return select(x < -0.75, 2.0 - far, select(x.is_nan(), x, result))
 
 
