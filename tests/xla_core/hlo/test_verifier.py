@@ -19,6 +19,7 @@ from xla_core.hlo import (
     scalar_computation,
     verify,
 )
+from xla_core.hlo.parser import parse_hlo
 
 VECTOR = Shape.array(F32, (4,))
 
@@ -224,3 +225,13 @@ def test_errors_have_the_place_in_the_users_program() -> None:
 def test_no_entry() -> None:
     with pytest.raises(InvalidArgumentError, match="no entry"):
         verify(HloModule("empty"))
+
+
+@pytest.mark.parametrize("bits", ["exponent_bits=0, mantissa_bits=2", "exponent_bits=5, mantissa_bits=-1"])
+def test_reduce_precision_asks_for_a_format(bits):
+    with pytest.raises(InvalidArgumentError, match=r"_bits must be at least [01]"):
+        verify(
+            parse_hlo(
+                f"HloModule m\nENTRY e {{ p = f32[3] parameter(0)\n ROOT r = f32[3] reduce-precision(p), {bits} }}"
+            )
+        )

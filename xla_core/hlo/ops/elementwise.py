@@ -5,21 +5,22 @@ What they mean is in `arithmetic`, `conversion` and `elementary`, as functions o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_core.hlo.op_table import Evaluate, OpDef, ShapeRule, Trait
+from xla_core.hlo.op_table import Attributes, Evaluate, OpDef, ShapeRule, Trait
 from xla_core.hlo.ops import arithmetic, conversion, elementary
 from xla_core.hlo.ops import elementwise_shapes as shapes
 from xla_core.hlo.ops.elementwise_shapes import elementwise
 from xla_core.hlo.ops.numerics import CLASS
-from xla_core.hlo.ops.rules import attr, entry
+from xla_core.hlo.ops.rules import attr, check, entry
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
+    from xla_core.hlo.shape import Shape
 
 __all__: list[str] = []
 
@@ -99,6 +100,12 @@ def _bitcast_convert(context: EvaluationContext, instruction: HloInstruction, va
 def _reduce_precision(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     attributes = instruction.attributes
     return conversion.reduce_precision(values[0], attributes["exponent_bits"], attributes["mantissa_bits"])
+
+
+def _reduce_precision_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    check(attributes["exponent_bits"] >= 1, "exponent_bits must be at least 1")
+    check(attributes["mantissa_bits"] >= 0, "mantissa_bits must be at least 0")
+    return _FLOATS(operands, attributes, declared)
 
 
 def _stochastic_convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -316,7 +323,7 @@ entry(
 entry(
     "reduce-precision",
     1,
-    _FLOATS,
+    _reduce_precision_shape,
     _reduce_precision,
     Trait.ELEMENTWISE,
     _IDEMPOTENT,
