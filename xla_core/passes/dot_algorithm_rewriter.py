@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.contraction import algorithm_format
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -31,17 +32,10 @@ class DotAlgorithmRewriter(OpExpander):
 
 
 def _rounded(operand: HloInstruction, algorithm: str, b: Builder) -> HloInstruction:
-    kind = operand.shape.element_type
-    if not kind.is_floating or algorithm == "unset" or algorithm.rpartition("_")[2].startswith("x"):
+    name = algorithm_format(algorithm, operand.shape.element_type)
+    if name is None:
         return operand
-    name = algorithm.split("_")[1]
     if name == "tf32":
-        return (
-            b.add("reduce-precision", operand, exponent_bits=8, mantissa_bits=10)
-            if kind is ElementType.F32
-            else operand
-        )
-    if name not in ("bf16", "f16", "f32", "f64") or ElementType(name).byte_width >= kind.byte_width:
-        return operand
+        return b.add("reduce-precision", operand, exponent_bits=8, mantissa_bits=10)
     narrow = b.convert(operand, operand.shape.with_element_type(ElementType(name)))
     return b.convert(narrow, operand.shape)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["contraction_result_type", "dot", "products"]
+__all__ = ["algorithm_format", "contraction_result_type", "dot", "products"]
 
 
 def contraction_result_type(lhs: Shape, rhs: Shape, declared: Shape | None) -> ElementType:
@@ -57,7 +57,9 @@ def _dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     algorithm = instruction.attributes.get("algorithm")
-    lhs, rhs = (_in_algorithm(v, algorithm) for v in values)
+    lhs, rhs = (
+        _in_algorithm(v, o.shape.element_type, algorithm) for v, o in zip(values, instruction.operands, strict=True)
+    )
     return dot(lhs, rhs, *_dimensions(instruction), instruction.shape.dtype)
 
 
@@ -185,21 +187,26 @@ def _magnitude(x: np.ndarray) -> int:
     return max(abs(int(x.max())), abs(int(x.min())))
 
 
-def _in_algorithm(x: np.ndarray, algorithm: str | None) -> np.ndarray:
-    """An operand as the algorithm sees it: dot_bf16_bf16_f32 rounds it to bf16; the _x3, ... forms keep it all."""
-    if (
-        algorithm is None
-        or algorithm == "unset"
-        or CLASS[x.dtype] not in "fe"
-        or algorithm.rpartition("_")[2][:1] == "x"
-    ):
-        return x
+def algorithm_format(algorithm: str | None, element_type: ElementType) -> str | None:
+    """What a dot's algorithm rounds operands of a type to: "tf32", an element type's name, or None where it keeps them.
+
+    dot_bf16_bf16_f32 sees bf16; the forms that add products of several parts (`_x3`, ...) keep the operand's precision.
+    """
+    if not element_type.is_floating or algorithm is None or algorithm.rpartition("_")[2].startswith(("x", "unset")):
+        return None
     name = algorithm.split("_")[1]
     if name == "tf32":
-        return reduce_precision(x, 8, 10) if x.dtype == np.float32 else x
-    if name in ("bf16", "f16", "f32", "f64") and ElementType(name).byte_width < x.dtype.itemsize:
-        return convert(x, ElementType(name).dtype)
-    return x
+        return name if element_type is ElementType.F32 else None
+    is_narrower = name in ("bf16", "f16", "f32", "f64") and ElementType(name).byte_width < element_type.byte_width
+    return name if is_narrower else None
+
+
+def _in_algorithm(x: np.ndarray, element_type: ElementType, algorithm: str | None) -> np.ndarray:
+    """An operand as the algorithm sees it."""
+    name = algorithm_format(algorithm, element_type)
+    if name is None:
+        return x
+    return reduce_precision(x, 8, 10) if name == "tf32" else convert(x, ElementType(name).dtype)
 
 
 def dot(
