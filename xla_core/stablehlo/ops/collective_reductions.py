@@ -1,0 +1,191 @@
+"""Collectives that reduce: the operands of a group's processes, combined by a region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import DenseElements
+from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, fail
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
+from xla_core.stablehlo.ops.common import INDEX, tensor
+from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote
+from xla_core.stablehlo.ops.replica_groups import (
+    CHANNEL_AND_GROUPS,
+    GLOBAL_IDS,
+    check_channel,
+    check_groups,
+    collective_attributes,
+)
+from xla_core.stablehlo.type_constraints import TENSOR
+
+__all__: list[str] = []
+
+_OPERANDS = (Values("operands", TENSOR, Arity.VARIADIC),)
+_RESULTS = (Values("results", TENSOR, Arity.VARIADIC),)
+_GROUPS, _GLOBAL = CHANNEL_AND_GROUPS, GLOBAL_IDS
+_COLLECTIVE = (Trait.COLLECTIVE,)
+
+
+def _scalar(type: TensorType) -> TensorType:
+    return TensorType((), type.element)
+
+
+def _all_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    check_groups(op, module, ragged=True)
+    check_channel(op)
+    if not types:
+        fail(op, "expects at least 1 operand")
+    results = []
+    for type in types:
+        (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
+        results.append(TensorType(type.shape, result.element, type.bounds))
+    return results
+
+
+def _lower_all_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `all-reduce`, one for each operand."""
+    reducer = ctx.region(op.regions[0], "all_reduce_region")
+    attributes = collective_attributes(ctx, op)
+    inputs = [promote(ctx, [o], op.regions[0].block.arguments[:1])[0] for o in operands]
+    if len(inputs) > 1 and len({i.shape.element_type for i in inputs}) == 1:
+        return ctx.elements(ctx.add("all-reduce", *inputs, to_apply=reducer, **attributes))
+    return [ctx.add("all-reduce", i, to_apply=reducer, **attributes) for i in inputs]
+
+
+define(
+    "stablehlo.all_reduce",
+    _OPERANDS,
+    _RESULTS,
+    rule=_all_reduce_rule,
+    lower=_lower_all_reduce,
+    regions=1,
+    traits=_COLLECTIVE,
+    attributes={**_GROUPS, **_GLOBAL},
+    doc=(
+        "Each process of a group gets the operands of all of them, combined by the region element by element, in "
+        "an order that the implementation chooses."
+    ),
+)
+
+
+def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
+    operand, result = tensor(op, 0), op.results[0].type
+    assert isinstance(result, TensorType)
+    dim = int(op.attributes["scatter_dimension"])
+    check_groups(op, module)
+    check_channel(op)
+    if operand.rank != result.rank:
+        fail(op, "operand and result should have same rank")
+    if dim >= operand.rank:
+        fail(op, "scatter dim should be less than operand/result rank")
+    (reduced,) = check_reducer(op, op.regions[0], [_scalar(operand)], [_scalar(operand)])
+    here, there = operand.shape[dim], result.shape[dim]
+    if here == 0:
+        fail(op, "operand dimension size at scatter_dimension cannot be zero")
+    if there == 0:
+        fail(op, "result dimension size at scatter_dimension cannot be zero")
+    if DYNAMIC not in (here, there) and here % there:
+        fail(
+            op,
+            f"operand scatter dimension has size {here}, expected to be a multiple of result scatter "
+            f"dimension size {there}",
+        )
+    for i, (a, b) in enumerate(zip(operand.shape, result.shape, strict=True)):
+        if i != dim and not compatible_dimensions(a, b):
+            fail(op, f"non scatter dimensions should be same for operand ({a}) and result ({b})")
+    if not compatible_elements(reduced.element, result.element):
+        fail(op, f"result element-type is expected to be '{element_text(reduced)}', but got '{element_text(result)}'")
+
+
+def _lower_reduce_scatter(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `reduce-scatter`."""
+    (operand,) = promote(ctx, [operand], op.regions[0].block.arguments[:1])
+    return ctx.add(
+        "reduce-scatter",
+        operand,
+        shape=ctx.result_shape(op),
+        dimensions=(int(op.attributes["scatter_dimension"]),),
+        to_apply=ctx.region(op.regions[0], "reduce_scatter_region"),
+        **collective_attributes(ctx, op),
+    )
+
+
+define(
+    "stablehlo.reduce_scatter",
+    "operand",
+    rule=_reduce_scatter_rule,
+    lower=_lower_reduce_scatter,
+    regions=1,
+    traits=_COLLECTIVE,
+    attributes={"scatter_dimension": INDEX, **_GROUPS, **_GLOBAL},
+    doc=(
+        "The operands of a group's processes combined by the region; the result is split along "
+        "`scatter_dimension`, and process i of the group keeps part i."
+    ),
+)
+
+
+def _collective_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    check_groups(op, module, ragged=True)
+    check_channel(op)
+    data = data_operands(op, "collective_reduce")
+    results = []
+    for type in data:
+        (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
+        results.append(TensorType(type.shape, result.element))
+    return results
+
+
+def _lower_collective_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
+    """HLO `collective-reduce`, one for each operand."""
+    reducer = ctx.region(op.regions[0], "collective_reduce_region")
+    attributes = collective_attributes(ctx, op)
+    inputs, rooted = with_roots(ctx, op, operands)
+    made = []
+    for operand, *root in inputs:
+        (promoted,) = promote(ctx, [operand], op.regions[0].block.arguments[:1])
+        made.append(ctx.add("collective-reduce", promoted, *root, to_apply=reducer, **attributes, **rooted))
+    return made
+
+
+define(
+    "stablehlo.collective_reduce",
+    _OPERANDS,
+    _RESULTS,
+    rule=_collective_reduce_rule,
+    lower=_lower_collective_reduce,
+    regions=1,
+    traits=_COLLECTIVE,
+    attributes={**_GROUPS, **_GLOBAL, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+    doc=(
+        "The first process of a group (or the root that the last operand names) gets the operands combined by the "
+        "region; the others get zeros."
+    ),
+)
+
+
+def _lower_cross_replica_sum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `all-reduce` with a sum."""
+    child = ctx.child("sum")
+    scalar = operand.shape.with_dimensions(())
+    a, b = (child.computation.parameter(i, scalar) for i in range(2))
+    child.set_root([child.add("add", a, b)])
+    return ctx.add("all-reduce", operand, to_apply=child.computation, **collective_attributes(ctx, op))
+
+
+define(
+    "stablehlo.cross-replica-sum",
+    "operand",
+    rule=lambda op, module: [tensor(op, 0)],
+    lower=_lower_cross_replica_sum,
+    traits=_COLLECTIVE,
+    attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements,))},
+    doc="The sum of the operands of all replicas of a group. Old programs have it; `all_reduce` replaced it.",
+    agree=("compatible-types",),
+)

@@ -1,0 +1,50 @@
+"""The roots of collective_broadcast and collective_reduce: a process of each group; the last operand may name it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import tensor
+
+__all__ = ["data_operands", "with_roots"]
+
+
+def data_operands(op: ir.Op, name: str) -> list[TensorType]:
+    """The data operands of collective_broadcast and collective_reduce, whose last operand may say the roots."""
+    types = [tensor(op, i) for i in range(len(op.operands))]
+    if not op.attributes.get("has_dynamic_root"):
+        if not types:
+            fail(op, f"{name} requires at least one data operand")
+        return types
+    if len(types) < 2:
+        fail(op, f"{name} with has_dynamic_root=true requires at least two operands (data + root)")
+    *data, root = types
+    if root.rank != 1 or root.element != "i32":
+        fail(op, f"last operand of {name} with has_dynamic_root=true must be a rank-1 i32 tensor, but got '{root}'")
+    if root.shape[0] not in (DYNAMIC, len(data)):
+        fail(
+            op,
+            f"last operand of {name} with has_dynamic_root=true must have the same number of elements as data operands "
+            f"({len(data)}), but got {root.shape[0]}",
+        )
+    return data
+
+
+def with_roots(
+    ctx: LoweringContext, op: ir.Op, operands: Sequence[HloInstruction]
+) -> tuple[list[tuple[HloInstruction, ...]], dict[str, Any]]:
+    """For each operand what the HLO op takes, and the attribute that says that a root comes with it."""
+    if not op.attributes.get("has_dynamic_root"):
+        return [(o,) for o in operands], {}
+    *data, roots = operands
+    if len(data) == 1:
+        return [(data[0], roots)], {"has_dynamic_root": True}
+    places = [ctx.add("slice", roots, slice=(SliceDimension(i, i + 1),)) for i in range(len(data))]
+    return list(zip(data, places, strict=True)), {"has_dynamic_root": True}

@@ -1,0 +1,39 @@
+"""Which of the devices that run a program this one is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Lower, define
+from xla_core.stablehlo.type_constraints import UI32
+
+__all__: list[str] = []
+
+
+def _lower_id(opcode: str) -> Lower:
+    def lower(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
+        return ctx.add(opcode, shape=Shape(ElementType.U32))
+
+    lower.__doc__ = f"HLO `{opcode}`."
+    return lower
+
+
+def _id_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    return [TensorType((), "ui32")]
+
+
+for _kind in ("partition", "replica"):
+    define(
+        f"stablehlo.{_kind}_id",
+        "",
+        rule=_id_rule,
+        lower=_lower_id(f"{_kind}-id"),
+        doc=f"The number of the {_kind} that runs this, as ui32.",
+        result_types=UI32,
+    )
