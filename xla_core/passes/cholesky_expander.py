@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander, scalar_computation
-from xla_core.passes.loops import counted_loop
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["CholeskyExpander", "adjoint", "triangle"]

@@ -2,64 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander
-from xla_core.passes.loops import counted_loop
-from xla_core.passes.rewriter import Builder
 
 __all__ = ["ScanExpander"]
 
 
 class ScanExpander(OpExpander):
-    """Each turn takes one slice of every input, calls the computation, and writes one slice of every output."""
+    """A loop of as many turns as the scanned dimension is long."""
 
     name = "scan-expander"
     opcodes = frozenset({"scan"})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        axis, carried = instruction.attributes["dimensions"][0], instruction.attributes["num_carries"]
-        count_inputs = len(instruction.operands) - carried
-        inputs, carries = instruction.operands[:count_inputs], instruction.operands[count_inputs:]
-        shape = instruction.shape
-        parts = shape.tuple_shapes if shape.is_tuple else (shape,)
-        outputs = parts[: len(parts) - carried]
-        length = inputs[0].shape.dimensions[axis] if inputs else outputs[0].dimensions[axis] if outputs else 0
-
-        def turn(
-            b: Builder, index: HloInstruction, values: list[HloInstruction], given: list[HloInstruction]
-        ) -> Sequence[HloInstruction]:
-            if instruction.attribute("is_reverse"):
-                index = b.add("subtract", b.constant(length - 1, index.shape), index)
-            slices = [_element(b, x, axis, index) for x in given]
-            made = b.add("call", *slices, *values[len(outputs) :], to_apply=instruction.attributes["to_apply"])
-            results = [made]
-            if made.shape.is_tuple:
-                results = [b.add("get-tuple-element", made, index=n) for n in range(len(parts))]
-            written = [_written(b, o, r, axis, index) for o, r in zip(values, results[: len(outputs)], strict=False)]
-            return [*written, *results[len(outputs) :]]
-
-        after = [b.constant(0, o.without_layout()) for o in outputs] + list(carries)
-        if length:
-            after = counted_loop(instruction, b, length, after, inputs, turn)
-        return b.add("tuple", *after) if shape.is_tuple else after[0]
-
-
-def _starts(b: Builder, rank: int, axis: int, index: HloInstruction) -> list[HloInstruction]:
-    zero = b.constant(0, Shape(ElementType.S32))
-    return [index if d == axis else zero for d in range(rank)]
-
-
-def _element(b: Builder, x: HloInstruction, axis: int, index: HloInstruction) -> HloInstruction:
-    """One slice of x along an axis, without that axis."""
-    sizes = [1 if d == axis else n for d, n in enumerate(x.shape.dimensions)]
-    cut = b.add("dynamic-slice", x, *_starts(b, x.shape.rank, axis, index), dynamic_slice_sizes=tuple(sizes))
-    return b.reshape(cut, sizes[:axis] + sizes[axis + 1 :])
-
-
-def _written(b: Builder, x: HloInstruction, part: HloInstruction, axis: int, index: HloInstruction) -> HloInstruction:
-    sizes = [1 if d == axis else n for d, n in enumerate(x.shape.dimensions)]
-    return b.add("dynamic-update-slice", x, b.reshape(part, sizes), *_starts(b, x.shape.rank, axis, index))
+        return decompose_scan(instruction, b)

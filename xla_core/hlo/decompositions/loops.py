@@ -1,15 +1,14 @@
-"""Loops that expanders build: a counter, values that change in each turn, values that don't."""
+"""Loops that decompositions build: a counter, values that change in each turn, values that don't."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expander import module_of
-from xla_core.passes.rewriter import Builder
 
 __all__ = ["counted_loop"]
 
@@ -27,9 +26,10 @@ def counted_loop(
 ) -> list[HloInstruction]:
     """A while that runs `body` for 0, 1, ..., count - 1; returns the changing values after it.
 
-    `source` is the instruction that is being expanded: it gives module, names and metadata.
+    `source` is the instruction that is being decomposed: it gives module, names and metadata.
     """
-    module = module_of(source)
+    module = source.parent.module if source.parent is not None else None
+    assert module is not None
     index = Shape(ElementType.S32)
     state = Shape.tuple([index, *(v.shape.without_layout() for v in (*changing, *constant))])
 
