@@ -11,6 +11,7 @@ from xla_core.runtime.host_stream import INLINE_MICROSECONDS, HostStream
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import evaluate, parse
 from xla_core.runtime.signature import Signature
+from xla_core.runtime.static_executable import StaticExecutable
 from xla_core.runtime.thunk_executor import ThunkExecutor, ThunkHandler, ThunkRun
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "MemoryStats",
     "PoolAllocator",
     "Signature",
+    "StaticExecutable",
     "ThunkExecutor",
     "ThunkHandler",
     "ThunkRun",

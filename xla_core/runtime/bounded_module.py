@@ -7,20 +7,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from xla_core.backend.entry import donated_parameters, flatten_entry
-from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.argument_checks import check_arguments, wrong_count
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape
 
 __all__ = ["BoundedModule"]
 
 
-class BoundedModule:
-    """What `xla_core.stablehlo.PolymorphicProgram` is, of HLO. Everything is computed at the bounds."""
+class BoundedModule(OpenProgram):
+    """An HLO module. Everything is computed at the bounds."""
 
     def __init__(self, module: HloModule) -> None:
         flatten_entry(module)
@@ -32,14 +31,8 @@ class BoundedModule:
         self.donated = donated_parameters(module)
         self.num_replicas, self.num_partitions = module.num_replicas, module.num_partitions
 
-    def check(self, shapes: Sequence[Shape]) -> None:
-        check_arguments(self.name, self.parameters, shapes)
-
-    def wrong_count(self, count: int) -> InvalidArgumentError:
-        return wrong_count(self.name, self.parameters, count)
-
     def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
-        """The module for arguments of these shapes: each is padded to its bound, and its size set."""
+        """Each argument is padded to its bound, and its size set."""
         self.check(shapes)
         module = self._module.clone()
         entry = module.entry

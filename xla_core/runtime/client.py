@@ -30,6 +30,7 @@ from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import lower, module_name, read, stablehlo_source
+from xla_core.runtime.static_executable import StaticExecutable
 
 if TYPE_CHECKING:
     from xla_core.runtime.dynamic_executable import DynamicExecutable
@@ -115,14 +116,14 @@ class Client:
 
     def _specialize(
         self, lower: Callable[[], HloModule], options: CompileOptions, name: str, source: str | bytes
-    ) -> LoadedExecutable:
+    ) -> StaticExecutable:
         """Compiles what `lower` makes of a program of open sizes."""
         self._alive()
         return run_interruptible(lambda: self._dumped(lower, options, name, source), "xla compile")
 
     def _dumped(
         self, lower: Callable[[], HloModule], options: CompileOptions, name: str, source: str | bytes | None
-    ) -> LoadedExecutable:
+    ) -> StaticExecutable:
         from xla_core.passes.dump import ModuleDump  # deferred: those who only run programs need no passes
 
         with ModuleDump.of_compilation(options.name or name, options.dump_to) as dump:
@@ -130,7 +131,7 @@ class Client:
                 dump.write("stablehlo.mlir", source)
             return self._compile_module(lower(), options)
 
-    def _compile_module(self, module: HloModule, options: CompileOptions) -> LoadedExecutable:
+    def _compile_module(self, module: HloModule, options: CompileOptions) -> StaticExecutable:
         module.num_replicas = options.num_replicas or module.num_replicas
         module.num_partitions = options.num_partitions or module.num_partitions
         assignment = self._device_assignment(module.num_replicas, module.num_partitions, options.device_assignment)
@@ -143,7 +144,7 @@ class Client:
         with profiler.span(f"compile {name}", "compile"):
             executor = self.devices[assignment[0][0]].executor
             executable = self.platform.compiler.compile(module, options, executor)
-        return LoadedExecutable(self, executable, options, name)
+        return StaticExecutable(self, executable, options, name)
 
     def deserialize(self, data: bytes) -> LoadedExecutable:
         """What `LoadedExecutable.serialize` was called on. Refuses another backend's, version's or target's, with the
@@ -151,18 +152,22 @@ class Client:
         """
         self._alive()
         header, payload = serialization.unpack(data, self.platform, self.backend_version)
-        options = self._checked_options(CompileOptions.model_validate(header["options"]))
         dynamic = serialization.unpack_dynamic(header, payload)
         if dynamic is not None:
             source, compiled = dynamic
+            options = self._checked_options(CompileOptions.model_validate(header["options"]))
             made = self._dynamic(read(source), source, options.model_copy(update={"name": header["name"]}))
             for signature, part in compiled:
-                made.restore(signature, self.deserialize(part))
+                made.restore(signature, self._load(*serialization.unpack(part, self.platform, self.backend_version)))
             return made
+        return self._load(header, payload)
+
+    def _load(self, header: Mapping[str, Any], payload: bytes) -> StaticExecutable:
+        options = self._checked_options(CompileOptions.model_validate(header["options"]))
         executable = run_interruptible(
             lambda: self.platform.compiler.deserialize(payload, options, self.devices[0].executor), "xla deserialize"
         )
-        return LoadedExecutable(self, executable, options, header["name"])
+        return StaticExecutable(self, executable, options, header["name"])
 
     def _checked_options(self, options: CompileOptions | None) -> CompileOptions:
         options = options if options is not None else CompileOptions()

@@ -2,77 +2,42 @@
 
 from __future__ import annotations
 
-import itertools
-import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xla_core.backend.compile_options import CompileOptions
-from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
+from xla_core.backend.executable import Executable
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import MAX_KNOWN_ELEMENTS
-from xla_core.runtime.signature import Signature, shape_of
+from xla_core.runtime.signature import Signature
+from xla_core.runtime.specialization_cache import Specialization, SpecializationCache, calls
 
 if TYPE_CHECKING:
-    from xla_core.runtime.bounded_module import BoundedModule
     from xla_core.runtime.client import Client
-    from xla_core.stablehlo import PolymorphicProgram
+    from xla_core.runtime.static_executable import StaticExecutable
 
 __all__ = ["DynamicExecutable"]
-
-_calls = itertools.count(1)
-
-Key = tuple[Any, ...]  # of a Signature
-
-
-class _Specialization:
-    """One compilation, and when it was last called."""
-
-    __slots__ = ("call", "executable", "execute", "signature", "used")
-
-    def __init__(self, executable: LoadedExecutable, signature: Signature) -> None:
-        self.executable = executable
-        self.execute = executable.execute
-        self.call = executable.__call__
-        self.signature = signature
-        self.used = next(_calls)
-
-
-class _Compilation:
-    """One that is under way: other threads with the same signature wait for it."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.result: _Specialization | None = None
-        self.error: Exception | None = None
 
 
 class DynamicExecutable(LoadedExecutable):
     """A `LoadedExecutable` that compiles itself anew for arguments of new sizes, and keeps what it compiled.
 
-    Calls are as of any executable; the first with new sizes compiles, and waits for that. What is of one compilation
-    alone (`as_text`, `cost_analysis`, ...) is of `specialize(...)`.
-
-    Sizes that the program gives are checked: InvalidArgumentError names the argument, what is declared and what came.
-    So does a program that asserts something of its shapes, in its own words.
+    Calls are as of any executable; the first with new sizes compiles, and waits for that. Sizes that the program gives
+    are checked: InvalidArgumentError names the argument, what is declared and what came. So does a program that asserts
+    something of its shapes, in its own words.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        program: PolymorphicProgram | BoundedModule,
-        source: str | bytes,
-        options: CompileOptions,
-    ) -> None:
+    def __init__(self, client: Client, program: OpenProgram, source: str | bytes, options: CompileOptions) -> None:
         """`source` is what the program was read from."""
-        self._place(
+        super().__init__(
             client,
             options,
             options.name or program.name,
@@ -85,10 +50,8 @@ class DynamicExecutable(LoadedExecutable):
         self._dtypes = [shape.dtype for shape in program.parameters]
         self._donated = program.donated if options.donate is None else self._numbers("donate", options.donate)
         self._static = self._checked_static(options.static_arguments)
-        self._table: dict[Key, _Specialization] = {}
-        self._under_way: dict[Key, _Compilation] = {}
-        self._lock = threading.Lock()
-        self._deleted: FailedPreconditionError | None = None
+        self._cache = SpecializationCache(options.max_specializations)
+        self._table = self._cache.table
 
     def _checked_static(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         numbers = self._numbers("static_arguments", numbers)
@@ -115,9 +78,9 @@ class DynamicExecutable(LoadedExecutable):
                 found = self._table.get(tuple([a._shape.dimensions for a in arguments]))
             except AttributeError:  # not a Buffer: said below
                 found = None
-        if found is None or found.executable._closed:
+        if found is None or found.executable._deleted:
             found = self._specialization(arguments)
-        found.used = next(_calls)
+        found.used = next(calls)
         try:
             return found.execute(arguments)
         except InvalidArgumentError:
@@ -132,10 +95,10 @@ class DynamicExecutable(LoadedExecutable):
                 for a in arguments
             ]
             found = self._table.get(tuple(key))
-        if found is None or found.executable._closed:
+        if found is None or found.executable._deleted:
             arguments = tuple(self._on_host(arguments))
             found = self._specialization(arguments)
-        found.used = next(_calls)
+        found.used = next(calls)
         try:
             return found.call(*arguments)
         except InvalidArgumentError:
@@ -143,7 +106,6 @@ class DynamicExecutable(LoadedExecutable):
             raise
 
     def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
-        """As of any executable. The arguments of all devices must have the same sizes: it is one program."""
         if len(arguments) != len(self._devices):
             raise self._wrong_devices(len(arguments))
         rows = [self._on_host(row) for row in arguments]
@@ -155,13 +117,13 @@ class DynamicExecutable(LoadedExecutable):
                     hint="all devices run one program: give each the same sizes",
                 )
         found = self._found_or_compiled(first, values)
-        found.used = next(_calls)
+        found.used = next(calls)
         return found.executable.execute_sharded(rows)
 
     def _on_host(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments, those that are no Buffers as arrays."""
         if len(arguments) != len(self._dtypes):
-            raise self._program.wrong_count(len(arguments))
+            raise self._wrong_count(len(arguments))
         return [
             a if a.__class__ is Buffer else as_argument(a, dtype, index, self.name)
             for index, (a, dtype) in enumerate(zip(arguments, self._dtypes, strict=True))
@@ -170,37 +132,19 @@ class DynamicExecutable(LoadedExecutable):
     # -- signatures --------------------------------------------------------------------------------------------------
 
     def signatures(self) -> tuple[Signature, ...]:
-        """What it is compiled for now, the least recently called first."""
-        return tuple(s.signature for s in self._usable())
+        return tuple(s.signature for s in self._cache.usable())
 
-    def _usable(self) -> list[_Specialization]:
-        """What is compiled and not deleted, the least recently called first."""
-        with self._lock:
-            made = [s for s in self._table.values() if not s.executable._closed]
-        return sorted(made, key=lambda s: s.used)
-
-    def specialize(self, *arguments: Any) -> LoadedExecutable:
-        """The executable for arguments: compiled now, unless it is there. It stays usable when it is forgotten here,
-        and when it is deleted, the next call compiles anew.
-
-        Args:
-            arguments: one for each parameter, or what stands for it: a Shape, or sizes as a tuple. A static argument
-                must be given itself.
-        """
-        elements = [shape.element_type for shape in self._shapes]
-        if len(arguments) != len(elements):
-            raise self._program.wrong_count(len(arguments))
-        shapes = [shape_of(a, element) for a, element in zip(arguments, elements, strict=True)]
+    def _specialized(self, arguments: Sequence[Any], shapes: Sequence[Shape]) -> StaticExecutable:
         self._program.check(shapes)
         values = {i: self._value(i, arguments[i]) for i in self._static}
         return self._found_or_compiled(Signature.of(shapes, values), values).executable
 
-    def _specialization(self, arguments: Sequence[Any]) -> _Specialization:
+    def _specialization(self, arguments: Sequence[Any]) -> Specialization:
         """For arguments on one device."""
         if not self._single:
             raise self._not_single()
         if len(arguments) != len(self._shapes):
-            raise self._program.wrong_count(len(arguments))
+            raise self._wrong_count(len(arguments))
         return self._found_or_compiled(*self._signature(arguments))
 
     def _signature(self, arguments: Sequence[Any]) -> tuple[Signature, dict[int, np.ndarray]]:
@@ -231,89 +175,23 @@ class DynamicExecutable(LoadedExecutable):
             )
         return array
 
-    def _found_or_compiled(self, signature: Signature, values: Mapping[int, np.ndarray]) -> _Specialization:
-        """What there is for a signature. Of several threads that ask for one that isn't, one compiles."""
-        key = signature.key
-        while True:
-            with self._lock:
-                if self._deleted is not None:
-                    raise self._deleted.with_traceback(None)
-                found = self._table.get(key)
-                if found is not None:
-                    if not found.executable._closed:
-                        return found
-                    del self._table[key]
-                theirs = self._under_way.get(key)
-                if theirs is None:
-                    mine = self._under_way[key] = _Compilation()
-                    break
-            theirs.done.wait()
-            if theirs.result is not None:
-                return theirs.result
-            if theirs.error is not None:
-                raise theirs.error.with_traceback(None)
-            # It was interrupted, which is no matter of this thread.
-        try:
-            made = self._client._specialize(
+    def _found_or_compiled(self, signature: Signature, values: Mapping[int, np.ndarray]) -> Specialization:
+        return self._cache.find_or_compile(
+            signature,
+            lambda: self._client._specialize(
                 lambda: self._program.lower(signature.shapes, values), self._options, self.name, self._source
-            )
-            mine.result = _Specialization(made, signature)
-        except Exception as error:
-            mine.error = error
-            raise
-        finally:
-            with self._lock:
-                del self._under_way[key]
-                if mine.result is not None:
-                    self._keep(key, mine.result)
-            mine.done.set()
-        return mine.result
-
-    def _keep(self, key: Key, made: _Specialization) -> None:
-        if self._deleted is not None:
-            made.executable.delete()
-            return
-        table = self._table
-        while len(table) >= self._options.max_specializations:
-            del table[min(table, key=lambda k: table[k].used)]
-        table[key] = made
-
-    def delete(self) -> None:
-        with self._lock:
-            self._deleted = FailedPreconditionError(f"the executable {self.name} was deleted")
-            made = list(self._table.values())
-            self._table.clear()
-        for specialization in made:
-            specialization.executable.delete()
-
-    # -- what is of one compilation ----------------------------------------------------------------------------------
-
-    def _of_one(self, what: str) -> NoReturn:
-        have = ", ".join(map(str, self.signatures())) or "nothing yet"
-        raise FailedPreconditionError(
-            f"{self.name} is compiled for the sizes of its arguments, and {what} is of one compilation",
-            hint=f"say which: exe.specialize(...).{what}, with arguments or their sizes; compiled is {have}",
+            ),
         )
 
-    @property
-    def report(self) -> CompilationReport:
-        self._of_one("report")
+    def _delete(self, error: FailedPreconditionError) -> None:
+        self._cache.close(error)
 
-    @property
-    def executable(self) -> Executable:
-        self._of_one("executable")
-
-    def cost_analysis(self) -> Mapping[str, float]:
-        self._of_one("cost_analysis()")
-
-    def memory_stats(self) -> ExecutableMemoryStats:
-        self._of_one("memory_stats()")
-
-    def as_text(self) -> str:
-        self._of_one("as_text()")
-
-    def artifacts(self) -> Mapping[str, str | bytes]:
-        self._of_one("artifacts()")
+    def _compilation(self, member: str) -> Executable:
+        have = ", ".join(map(str, self.signatures())) or "nothing yet"
+        raise FailedPreconditionError(
+            f"{self.name} is compiled for the sizes of its arguments, and {member} is of one compilation",
+            hint=f"say which: exe.specialize(...).{member}, with arguments or their sizes; compiled is {have}",
+        )
 
     # -- serialization -----------------------------------------------------------------------------------------------
 
@@ -325,13 +203,12 @@ class DynamicExecutable(LoadedExecutable):
             self.name,
             self._options,
             self._source,
-            [(s.signature, s.executable.serialize()) for s in self._usable()],
+            [(s.signature, s.executable.serialize()) for s in self._cache.usable()],
         )
 
-    def restore(self, signature: Signature, executable: LoadedExecutable) -> None:
+    def restore(self, signature: Signature, executable: StaticExecutable) -> None:
         """Takes what was compiled in another process."""
-        with self._lock:
-            self._keep(signature.key, _Specialization(executable, signature))
+        self._cache.add(signature, executable)
 
     def __repr__(self) -> str:
         parameters = ", ".join(map(str, self._shapes))

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from xla_core.errors import InvalidArgumentError, XlaError, snippet
-from xla_core.hlo.argument_checks import check_arguments, wrong_count
+from xla_core.errors import XlaError, snippet
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.entry import argument_attributes, device_counts
@@ -26,16 +26,8 @@ def has_polymorphic_entry(module: ir.Module) -> bool:
     return any(not leaf.is_static for a in body_of(entry_function(module)).arguments for leaf in _tensors(a.type))
 
 
-class PolymorphicProgram:
-    """A verified module, to be lowered for the sizes of its arguments.
-
-    Attributes:
-        name: the module's.
-        parameters, results: flat, as the entry declares them, tuples taken apart and tokens left out. An open size is
-            `Shape.UNBOUNDED` (`?`) or its bound (`<=n`).
-        donated: numbers of the parameters that the program donates.
-        num_replicas, num_partitions: what the module says.
-    """
+class PolymorphicProgram(OpenProgram):
+    """A StableHLO module."""
 
     def __init__(self, module: ir.Module) -> None:
         function = entry_function(module)
@@ -49,23 +41,7 @@ class PolymorphicProgram:
         self.donated = tuple(_donated(self._types, argument_attributes(function)))
         self.num_replicas, self.num_partitions = device_counts(module)
 
-    def check(self, shapes: Sequence[Shape]) -> None:
-        """Raises InvalidArgumentError where shapes, one for each parameter, don't fit what the program declares."""
-        check_arguments(self.name, self.parameters, shapes)
-
-    def wrong_count(self, count: int) -> InvalidArgumentError:
-        return wrong_count(self.name, self.parameters, count)
-
     def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
-        """The HLO module for arguments of these shapes.
-
-        Args:
-            shapes: one for each parameter; its sizes are what counts.
-            values: arguments, by number, whose values are known: sizes may follow from them. They stay parameters.
-
-        Raises InvalidArgumentError where a shape doesn't fit, an assertion of the program on its shapes fails, or
-        shapes within it contradict each other; UnimplementedError where a size follows from the value of an argument.
-        """
         self.check(shapes)
         sizes = iter(shapes)
         types = [_sized(type, sizes) for type in self._types]

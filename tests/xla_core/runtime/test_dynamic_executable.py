@@ -12,8 +12,7 @@ import pytest
 import xla_core
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from xla_core.hlo import ElementType, Shape
-from xla_core.runtime import Client, DynamicExecutable, Signature
-from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime import Client, DynamicExecutable, LoadedExecutable, Signature, StaticExecutable
 
 SUMS = """
 module @sums {
@@ -86,6 +85,7 @@ def test_one_compilation_a_signature(client: Client, compilations: Compilations)
     exe = client.compile(SUMS)
     assert isinstance(exe, LoadedExecutable)
     assert isinstance(exe, DynamicExecutable)
+    assert not isinstance(exe, StaticExecutable)
     assert (compilations.count, exe.signatures()) == (0, ())
     for compiled, n in ((1, 2), (2, 4), (2, 2), (3, 0), (3, 4), (3, 0)):
         total, sums = map(np.asarray, exe(rows(n), B))
@@ -109,6 +109,7 @@ def test_what_it_says_of_itself(client: Client) -> None:
         with pytest.raises(FailedPreconditionError, match=r"(?s)of one compilation.*exe\.specialize"):
             use()
     one = exe.specialize((2, 3), (3,))
+    assert isinstance(one, StaticExecutable)
     assert "f32[2,3]" in one.as_text()
     assert one.cost_analysis()["flops"] > 0
     assert exe.specialize(rows(2), B) is one

@@ -16,8 +16,8 @@ import pytest
 
 from xla_core.errors import CancelledError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.runtime import HostEvent, HostStream
+from xla_core.runtime.communicator import report_failure
 from xla_core.runtime.interruptible import _Interrupted
-from xla_core.runtime.loaded_executable import report_failure
 from xla_core.runtime.thunk_executor import ThunkExecutor
 from xla_core.schedule import FillThunk, ThunkProgram, WhileThunk
 

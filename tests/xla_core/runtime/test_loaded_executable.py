@@ -26,8 +26,7 @@ from xla_core.errors import (
     ResourceExhaustedError,
 )
 from xla_core.hlo import ElementType, HloModule, Layout, Shape
-from xla_core.runtime import Client
-from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime import Client, StaticExecutable
 
 _spec = importlib.util.spec_from_file_location("runtime_programs", Path(__file__).with_name("programs.py"))
 programs = importlib.util.module_from_spec(_spec)
@@ -497,7 +496,8 @@ def test_serialization(client, toy, monkeypatch) -> None:
     exe = client.compile(programs.step())
     blob = exe.serialize()
     again = client.deserialize(blob)
-    assert isinstance(again, LoadedExecutable)
+    assert isinstance(again, xla_core.LoadedExecutable)
+    assert isinstance(again, StaticExecutable)
     assert again.name == "step"
     assert again.donated_parameters == (0,)
     assert np.asarray(again(A, B)[0]).tolist() == [1, 2, 3, 4]

@@ -1,0 +1,119 @@
+"""SpecializationCache: what a program of open sizes is compiled for, each signature once."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import XlaError
+from xla_core.runtime.signature import Signature
+
+if TYPE_CHECKING:
+    from xla_core.runtime.static_executable import StaticExecutable
+
+__all__ = ["Specialization", "SpecializationCache", "calls"]
+
+calls = itertools.count(1)
+"""Numbers of calls, the later the higher."""
+
+
+class Specialization:
+    """One compilation; `used` is the number of its last call."""
+
+    __slots__ = ("call", "executable", "execute", "signature", "used")
+
+    def __init__(self, executable: StaticExecutable, signature: Signature) -> None:
+        self.executable = executable
+        self.execute = executable.execute
+        self.call = executable.__call__
+        self.signature = signature
+        self.used = next(calls)
+
+
+class _Compilation:
+    """One that is under way: other threads with the same signature wait for it."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.result: Specialization | None = None
+        self.error: Exception | None = None
+
+
+class SpecializationCache:
+    """At most `limit` compilations; beyond them, the one that was not called for longest is forgotten.
+
+    Attributes:
+        table: by `Signature.key`. Those of it that were deleted are compiled anew.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.table: dict[tuple[Any, ...], Specialization] = {}
+        self._under_way: dict[tuple[Any, ...], _Compilation] = {}
+        self._lock = threading.Lock()
+        self._closed: XlaError | None = None
+
+    def usable(self) -> list[Specialization]:
+        """What is compiled and not deleted, the least recently called first."""
+        with self._lock:
+            made = [s for s in self.table.values() if not s.executable._deleted]
+        return sorted(made, key=lambda s: s.used)
+
+    def find_or_compile(self, signature: Signature, compile: Callable[[], StaticExecutable]) -> Specialization:
+        """What there is for a signature. Of several threads that ask for one that isn't there, one compiles."""
+        key = signature.key
+        while True:
+            with self._lock:
+                if self._closed is not None:
+                    raise self._closed.with_traceback(None)
+                found = self.table.get(key)
+                if found is not None and not found.executable._deleted:
+                    return found
+                theirs = self._under_way.get(key)
+                if theirs is None:
+                    mine = self._under_way[key] = _Compilation()
+                    break
+            theirs.done.wait()
+            if theirs.result is not None:
+                return theirs.result
+            if theirs.error is not None:
+                raise theirs.error.with_traceback(None)
+            # It was interrupted, which is no matter of this thread.
+        try:
+            mine.result = Specialization(compile(), signature)
+        except Exception as error:
+            mine.error = error
+            raise
+        finally:
+            with self._lock:
+                del self._under_way[key]
+                if mine.result is not None:
+                    self._keep(mine.result)
+            mine.done.set()
+        return mine.result
+
+    def add(self, signature: Signature, executable: StaticExecutable) -> None:
+        """Takes what was compiled before."""
+        with self._lock:
+            self._keep(Specialization(executable, signature))
+
+    def _keep(self, made: Specialization) -> None:
+        if self._closed is not None:
+            made.executable.delete()
+            return
+        table, key = self.table, made.signature.key
+        table.pop(key, None)  # a deleted one
+        while len(table) >= self._limit:
+            del table[min(table, key=lambda k: table[k].used)]
+        table[key] = made
+
+    def close(self, error: XlaError) -> None:
+        """Deletes all there is. Whoever asks for more gets `error`."""
+        with self._lock:
+            self._closed = error
+            made = list(self.table.values())
+            self.table.clear()
+        for specialization in made:
+            specialization.executable.delete()

@@ -1,0 +1,180 @@
+"""StaticExecutable: one compilation, on its devices."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core import profiler
+from xla_core.backend.compile_options import CompileOptions
+from xla_core.backend.entry import donated_parameters
+from xla_core.backend.executable import Executable, RunOptions
+from xla_core.errors import FailedPreconditionError, XlaError
+from xla_core.hlo.dynamic_results import dynamic_results
+from xla_core.hlo.shape import Shape
+from xla_core.runtime import serialization
+from xla_core.runtime.buffer import Buffer, intern_shape
+from xla_core.runtime.communicator import report_failure
+from xla_core.runtime.device_program import DeviceProgram
+from xla_core.runtime.host_array import as_argument
+from xla_core.runtime.host_stream import as_xla_error
+from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime.signature import Signature
+
+if TYPE_CHECKING:
+    from xla_core.backend.device_memory import DeviceMemory
+    from xla_core.runtime.client import Client
+    from xla_core.runtime.device import Device
+
+__all__ = ["StaticExecutable"]
+
+_run_ids = itertools.count(1)
+
+
+def _raiser(error: XlaError) -> Callable[[RunOptions, Sequence[DeviceMemory]], Sequence[DeviceMemory]]:
+    def refuse(run_options: RunOptions, arguments: Sequence[DeviceMemory]) -> Sequence[DeviceMemory]:
+        raise error.with_traceback(None)
+
+    return refuse
+
+
+class StaticExecutable(LoadedExecutable):
+    """A `LoadedExecutable` of fixed sizes: one compilation."""
+
+    _deleted = False
+
+    def __init__(self, client: Client, executable: Executable, options: CompileOptions, name: str) -> None:
+        module = executable.module
+        super().__init__(client, options, name, module.num_replicas, module.num_partitions)
+        self._executable = executable
+        self._shapes = tuple(intern_shape(s) for s in executable.parameter_shapes)
+        self._all_results = tuple(intern_shape(s) for s in executable.result_shapes)
+        count, self._dynamic = dynamic_results(module)
+        self._results = tuple(
+            dataclasses.replace(s, dynamic_dimensions=tuple(d in self._dynamic[i] for d in range(s.rank)))
+            if i in self._dynamic
+            else s
+            for i, s in enumerate(self._all_results[:count])
+        )
+        self._donated = donated_parameters(module)
+        self._programs = [
+            self._on_device(client.devices[id], replica, partition)
+            for replica, row in enumerate(self._assignment)
+            for partition, id in enumerate(row)
+        ]
+        self._run = self._programs[0].run
+
+    def _on_device(self, device: Device, replica: int, partition: int) -> DeviceProgram:
+        ordinals = tuple(tuple(self._client.devices[i].local_ordinal for i in row) for row in self._assignment)
+        run_options = RunOptions(
+            device.executor,
+            device.compute_stream,
+            device.allocator,
+            device.platform.transfer_manager,
+            replica_id=replica,
+            partition_id=partition,
+            device_assignment=ordinals,
+        )
+        arguments = (self._executable, device, run_options, self._shapes, self._all_results, self._donated, self.name)
+        if not self._dynamic:
+            return DeviceProgram(*arguments)
+        from xla_core.runtime.sized_results import SizedProgram  # few programs have such results
+
+        return SizedProgram(*arguments).with_sizes(len(self._results), self._dynamic)
+
+    # -- running -----------------------------------------------------------------------------------------------------
+
+    def execute(self, arguments: Sequence[Buffer]) -> tuple[Buffer, ...]:
+        if self._single and profiler._active is None:
+            return self._run(arguments)
+        if not self._single:
+            raise self._not_single()
+        program = self._programs[0]
+        return program.sized(self._profiled(program, arguments, None))
+
+    def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
+        if not self._single:
+            raise self._not_single()
+        program = self._programs[0]
+        if len(arguments) != program.count:
+            raise self._wrong_count(len(arguments))
+        return self.execute([a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(arguments)])
+
+    def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
+        if len(arguments) != len(self._programs):
+            raise self._wrong_devices(len(arguments))
+        self._client._alive()
+        run_id = next(_run_ids)
+        rows = [
+            [a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(row)]
+            for program, row in zip(self._programs, arguments, strict=True)
+        ]
+        results: list[tuple[Buffer, ...]] = []
+        # Two runs that meet in collectives must come in the same order on all their devices.
+        with self._client.launch_lock:
+            try:
+                for program, row in zip(self._programs, rows, strict=True):
+                    results.append(self._profiled(program, row, program.run_options.with_run_id(run_id)))
+            except BaseException as error:  # those that were started must not wait for the rest
+                cause = as_xla_error(error, f"starting {self.name}")
+                for program in self._programs[len(results) :]:
+                    options = program.run_options
+                    report_failure(run_id, (options.replica_id, options.partition_id), cause)
+                raise
+        return [program.sized(made) for program, made in zip(self._programs, results, strict=True)]
+
+    def _profiled(
+        self, program: DeviceProgram, arguments: Sequence[Buffer], run_options: RunOptions | None
+    ) -> tuple[Buffer, ...]:
+        active = profiler.active()
+        if active is None:
+            return program.start(arguments, run_options)
+        start = time.perf_counter_ns()
+        with profiler.span(f"execute {self.name}", "execute", device=program.device.id):
+            results = program.start(arguments, run_options)
+        if results and results[0]._event is not None:
+            stream = program.run_options.stream
+            stream.host_callback(
+                lambda: active.add(
+                    self.name, "program", start, time.perf_counter_ns(), f"programs of {program.device!r}"
+                )
+            )
+        return results
+
+    def _put(self, program: DeviceProgram, index: int, argument: Any) -> Buffer:
+        if index >= program.count:
+            raise self._wrong_count(index + 1)
+        shape = self._shapes[index]
+        array = as_argument(argument, shape.dtype, index, self.name)
+        if array.shape != shape.dimensions or array.dtype != shape.dtype:
+            raise program.mismatch(index, shape, Shape.of(array))
+        return self._client._to_device(array, program.device, shape)
+
+    def _delete(self, error: FailedPreconditionError) -> None:
+        self._deleted = True
+        for program in self._programs:
+            program.execute = _raiser(error)
+        self._executable.close()
+
+    # -- what it is --------------------------------------------------------------------------------------------------
+
+    def signatures(self) -> tuple[Signature, ...]:
+        return (Signature.of(self._shapes),)
+
+    def _specialized(self, arguments: Sequence[Any], shapes: Sequence[Shape]) -> StaticExecutable:
+        for index, (have, want) in enumerate(zip(shapes, self._shapes, strict=True)):
+            if not have.compatible(want):
+                raise self._programs[0].mismatch(index, want, have)
+        return self
+
+    def _compilation(self, member: str) -> Executable:
+        return self._executable
+
+    def serialize(self) -> bytes:
+        return serialization.pack(self._client.platform, self._client.backend_version, self._executable, self._options)
+
+    def __repr__(self) -> str:
+        return f"<StaticExecutable {self.name} on {', '.join(map(repr, self.devices))}>"
