@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_core.codegen.llvm.builder import IrBuilder, Value
-from xla_core.codegen.llvm.math import MATH, MathEmitter
+from xla_core.codegen.llvm.math import MathEmitter
+from xla_core.elementary import FUNCTIONS
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 
@@ -36,7 +37,7 @@ def _math(name: str) -> FloatOp:
     return lambda m, *operands: m.emit(name, *operands)
 
 
-for _name in MATH:
+for _name in FUNCTIONS:
     FLOAT_OPS[_name] = _math(_name)
 
 

@@ -1,0 +1,33 @@
+"""Elementary functions as formulas: one definition for every compiler of ours.
+
+Each is data (`coefficients`) and straight-line arithmetic on f32 or f64 values (`Arithmetic`), without branches or
+calls, so that loops around it turn into vectors. The LLVM emitter writes them as LLVM IR; legalization writes them as
+HLO for a target that lacks the function.
+"""
+
+from xla_core.elementary import (  # they fill the tables
+    complex_elementary,
+    complex_inverse,
+    exponential,
+    logarithm,
+    special,
+    trigonometric,
+)
+from xla_core.elementary.arithmetic import Arithmetic, V
+from xla_core.elementary.complex_arithmetic import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, Pair
+from xla_core.elementary.functions import FUNCTIONS
+
+__all__ = [
+    "COMPLEX_ARITHMETIC",
+    "COMPLEX_FUNCTIONS",
+    "FUNCTIONS",
+    "Arithmetic",
+    "Pair",
+    "V",
+    "complex_elementary",
+    "complex_inverse",
+    "exponential",
+    "logarithm",
+    "special",
+    "trigonometric",
+]

@@ -1,0 +1,179 @@
+"""What elementwise ops mean for complex numbers, by formulas on their parts.
+
+complex64 is computed in f64, where its intermediate results neither overflow nor cancel, and rounded once; what has a
+cancellation of its own (near branch points and unit modulus) has a formula that avoids it. Branch cuts and the signs of
+zeros are C99's. (Kahan, Branch cuts for complex elementary functions, 1987.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from xla_core.elementary.arithmetic import Arithmetic, V
+
+__all__ = [
+    "COMPLEX_ARITHMETIC",
+    "COMPLEX_FUNCTIONS",
+    "Pair",
+    "complex_function",
+    "divide",
+    "is_infinite",
+    "modulus",
+    "rescaled",
+]
+
+
+class Pair(NamedTuple, Generic[V]):
+    """A complex number: two values of one kind."""
+
+    real: V
+    imag: V
+
+
+ComplexFunction = Callable[..., Any]
+"""(arithmetic, pairs) -> a pair or a real value."""
+
+COMPLEX_ARITHMETIC: dict[str, ComplexFunction] = {}
+"""By HLO opcode: what is computed in the precision of its operands."""
+
+COMPLEX_FUNCTIONS: dict[str, ComplexFunction] = {}
+"""By HLO opcode: what is computed in f64 where there is that, and rounded once."""
+
+_F = TypeVar("_F", bound=ComplexFunction)
+
+
+def _op(opcode: str) -> Callable[[_F], _F]:
+    def register(formula: _F) -> _F:
+        COMPLEX_ARITHMETIC[opcode] = formula
+        return formula
+
+    return register
+
+
+def complex_function(opcode: str) -> Callable[[_F], _F]:
+    """Registers the formula of a function that is computed in f64."""
+
+    def register(formula: _F) -> _F:
+        COMPLEX_FUNCTIONS[opcode] = formula
+        return formula
+
+    return register
+
+
+@_op("add")
+def _add(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    return Pair(m.add(x.real, y.real), m.add(x.imag, y.imag))
+
+
+@_op("subtract")
+def _subtract(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    return Pair(m.sub(x.real, y.real), m.sub(x.imag, y.imag))
+
+
+@_op("multiply")
+def _multiply(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    """The second product of each part is rounded, the first is not (as XLA's CPU backend does)."""
+    real = m.fma(x.real, y.real, m.neg(m.mul(x.imag, y.imag)))
+    imag = m.fma(x.imag, y.real, m.mul(x.real, y.imag))
+    return Pair(real, imag)
+
+
+@_op("negate")
+def _negate(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    return Pair(m.neg(x.real), m.neg(x.imag))
+
+
+def _either(m: Arithmetic[V], first: V, x: Pair[V], y: Pair[V]) -> Pair[V]:
+    """X where `first` holds or x has a NaN, else y."""
+    first = m.or_(first, m.fcmp("uno", x.real, x.imag))
+    return Pair(m.select(first, x.real, y.real), m.select(first, x.imag, y.imag))
+
+
+def _precedes(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
+    """Whether x is not after y in the order of real, then imaginary parts; false beside a NaN."""
+    ordered = m.and_(m.fcmp("ord", x.imag, y.imag), m.fcmp("olt", x.real, y.real))
+    return m.or_(ordered, m.and_(m.fcmp("oeq", x.real, y.real), m.fcmp("ole", x.imag, y.imag)))
+
+
+@_op("maximum")
+def _maximum(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    return _either(m, _precedes(m, y, x), x, y)
+
+
+@_op("minimum")
+def _minimum(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    return _either(m, _precedes(m, x, y), x, y)
+
+
+@complex_function("divide")
+def divide(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    """Smith's quotient, by the larger part of the divisor; zero and infinite divisors apart."""
+    swap = m.fcmp("olt", m.abs(y.real), m.abs(y.imag))
+    large, small = m.select(swap, y.imag, y.real), m.select(swap, y.real, y.imag)
+    ratio = m.div(small, large)
+    below = m.add(large, m.mul(small, ratio))
+    first, second = m.select(swap, x.imag, x.real), m.select(swap, x.real, x.imag)
+    real = m.div(m.add(first, m.mul(second, ratio)), below)
+    imag = m.div(
+        m.sub(m.select(swap, m.mul(x.imag, ratio), x.imag), m.select(swap, x.real, m.mul(x.real, ratio))), below
+    )
+    zero = m.equal(large, 0.0)
+    size = m.abs(y.real)
+    real = m.select(zero, m.div(x.real, size), real)
+    imag = m.select(zero, m.div(x.imag, size), imag)
+    infinite = m.or_(m.equal(m.abs(y.real), float("inf")), m.equal(m.abs(y.imag), float("inf")))
+    finite = m.and_(m.less(m.abs(x.real), float("inf")), m.less(m.abs(x.imag), float("inf")))
+    vanishes = m.and_(infinite, finite)
+    real, imag = m.choose(vanishes, 0.0, real), m.choose(vanishes, 0.0, imag)
+    return _quotient_of_infinity(m, x, y, Pair(real, imag))
+
+
+def _quotient_of_infinity(m: Arithmetic[V], x: Pair[V], y: Pair[V], quotient: Pair[V]) -> Pair[V]:
+    """The quotient, but for an infinity by a finite number, which is infinite. (C's Annex G.5.1)"""
+    bounded = m.and_(m.less(m.abs(y.real), float("inf")), m.less(m.abs(y.imag), float("inf")))
+    zero = m.and_(m.equal(y.real, 0.0), m.equal(y.imag, 0.0))
+    recovered = m.and_(is_infinite(m, x), m.and_(bounded, m.not_(zero)))
+    u, v = (m.with_sign(m.choose(m.equal(m.abs(part), float("inf")), 1.0, m.constant(0.0, part)), part) for part in x)
+    real = m.add(m.mul(u, y.real), m.mul(v, y.imag))
+    imag = m.sub(m.mul(v, y.real), m.mul(u, y.imag))
+    return Pair(
+        m.select(recovered, m.mul(real, float("inf")), quotient.real),
+        m.select(recovered, m.mul(imag, float("inf")), quotient.imag),
+    )
+
+
+@complex_function("abs")
+def modulus(m: Arithmetic[V], x: Pair[V]) -> V:
+    """The modulus: the larger part times sqrt(1 + ratio^2); infinite beside a NaN too."""
+    real, imag = m.abs(x.real), m.abs(x.imag)
+    swap = m.fcmp("olt", real, imag)
+    large, small = m.select(swap, imag, real), m.select(swap, real, imag)
+    ratio = m.div(small, m.choose(m.equal(large, 0.0), 1.0, large))
+    result = m.mul(large, m.sqrt(m.fma(ratio, ratio, m.constant(1.0, real))))
+    infinite = m.or_(m.equal(real, float("inf")), m.equal(imag, float("inf")))
+    return m.choose(infinite, float("inf"), result)
+
+
+def rescaled(m: Arithmetic[V], x: Pair[V], step: int) -> tuple[Pair[V], V]:
+    """(x times r^step, 1 / r), so that a root of that order is scaled back exactly. R is 1, but another power of two
+    where x is so large that its modulus could overflow, or so small that it has few bits.
+    """
+    size = m.maximum(m.abs(x.real), m.abs(x.imag))
+    huge, tiny = m.greater(size, 2.0**1000), m.less(size, 2.0**-960)
+    scale = m.choose(huge, 2.0 ** (-4 * step), m.choose(tiny, 2.0 ** (50 * step), m.constant(1.0, size)))
+    back = m.choose(huge, 2.0**4, m.choose(tiny, 2.0**-50, m.constant(1.0, size)))
+    return Pair(m.mul(x.real, scale), m.mul(x.imag, scale)), back
+
+
+def is_infinite(m: Arithmetic[V], x: Pair[V]) -> V:
+    """Whether a part is infinite."""
+    return m.or_(m.equal(m.abs(x.real), float("inf")), m.equal(m.abs(x.imag), float("inf")))
+
+
+@complex_function("sign")
+def _sign(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    zero = m.and_(m.equal(x.real, 0.0), m.equal(x.imag, 0.0))
+    x, _ = rescaled(m, x, 1)
+    size = modulus(m, x)
+    return Pair(m.choose(zero, 0.0, m.div(x.real, size)), m.choose(zero, 0.0, m.div(x.imag, size)))

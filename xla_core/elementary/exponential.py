@@ -1,0 +1,96 @@
+"""exp and what is made of it: expm1, logistic, tanh, sinh, cosh."""
+
+from __future__ import annotations
+
+from xla_core.elementary.arithmetic import Arithmetic, V
+from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW
+from xla_core.elementary.functions import function, in_f64
+
+__all__ = ["exp", "exp_with_low", "expm1"]
+
+_LOWEST = {"f32": -104.0, "f64": -746.0}  # e^x rounds to zero below
+_HIGHEST = {"f32": 89.0, "f64": 710.0}  # and to infinity above
+
+
+def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
+    """(r, e^r - 1, n) with x + low = n ln(2) + r, |r| <= ln(2) / 2."""
+    n, number = m.nearest(m.mul(x, 1.4426950408889634))
+    r = m.fma(n, m.constant(-LN2_HIGH[m.kind(x)], x), x)
+    r = m.fma(n, m.constant(-LN2_LOW[m.kind(x)], x), r)
+    if low is not None:
+        r = m.add(r, low)
+    tail = m.polynomial(r, EXPONENTIAL[m.kind(x)])
+    return r, m.fma(m.mul(r, r), tail, r), number
+
+
+def exp_with_low(m: Arithmetic[V], x: V, low: V | None) -> V:
+    """e^(x + low), |low| far below |x|. The scale is applied in two halves, so that denormal results round once."""
+    x = m.limit(x, _LOWEST[m.kind(x)], _HIGHEST[m.kind(x)])
+    _, less_one, n = _reduced(m, x, low)
+    half = m.ashr(n, 1)
+    result = m.mul(m.add(less_one, 1.0), m.power_of_two(half))
+    return m.mul(result, m.power_of_two(m.isub(n, half)))
+
+
+@function("exponential")
+def exp(m: Arithmetic[V], x: V) -> V:
+    """e^x."""
+    return exp_with_low(m, x, None)
+
+
+@function("exponential-minus-one")
+def expm1(m: Arithmetic[V], x: V) -> V:
+    """e^x - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): half of it never overflows early."""
+    small = {"f32": -18.0, "f64": -38.0}[m.kind(x)]
+    _, less_one, n = _reduced(m, m.limit(x, small, _HIGHEST[m.kind(x)]))
+    scale = m.power_of_two(m.isub(n, m.integer(1, n)))
+    half = m.fma(less_one, scale, m.sub(scale, 0.5))
+    result = m.add(half, half)
+    tiny = m.less(m.abs(x), {"f32": 2.0**-26, "f64": 2.0**-55}[m.kind(x)])
+    return m.select(tiny, x, result)  # keeps -0, and all bits of denormal numbers
+
+
+@function("logistic")
+def logistic(m: Arithmetic[V], x: V) -> V:
+    """1 / (1 + e^-x), by e^-|x|, which is exact down to denormal results."""
+    z = exp(m, m.neg(m.abs(x)))
+    return m.div(m.choose(m.less(x, 0.0), z, 1.0), m.add(z, 1.0))
+
+
+@function("tanh")
+def tanh(m: Arithmetic[V], x: V) -> V:
+    """By t = e^2|x| - 1: t / (t + 2)."""
+    y = m.abs(x)
+    y = m.choose(m.greater(y, {"f32": 10.0, "f64": 22.0}[m.kind(x)]), {"f32": 10.0, "f64": 22.0}[m.kind(x)], y)
+    t = expm1(m, m.add(y, y))
+    return m.with_sign(m.div(t, m.add(t, 2.0)), x)
+
+
+@function("sinh")
+def sinh(m: Arithmetic[V], x: V) -> V:
+    """(t + t / (t + 1)) / 2, t = e^|x| - 1; far out e^(|x|/2) squared, which overflows later than e^|x|."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "sinh", x)
+    y = m.abs(x)
+    t = expm1(m, y)
+    near = m.mul(m.add(t, m.div(t, m.add(t, 1.0))), 0.5)
+    return m.with_sign(m.choose(m.greater(y, 40.0), _half_exp(m, y), near), x)
+
+
+@function("cosh")
+def cosh(m: Arithmetic[V], x: V) -> V:
+    """(e^|x| + e^-|x|) / 2."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "cosh", x)
+    y = m.abs(x)
+    e = exp(m, y)
+    near = m.add(m.mul(e, 0.5), m.div(m.constant(0.5, x), e))
+    return m.choose(m.greater(y, 40.0), _half_exp(m, y), near)
+
+
+def _half_exp(m: Arithmetic[V], x: V) -> V:
+    """e^x / 2 without early overflow."""
+    x = m.limit(x, 0.0, 712.0)
+    # x - ln(2) in two parts: e^(high + low), where the difference's own rounding error would cost 500 ULP
+    high, low = m.two_sum(x, m.constant(-0.6931471805599453, x))
+    return exp_with_low(m, high, m.add(low, -2.3190468138462996e-17))

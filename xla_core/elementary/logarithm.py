@@ -1,0 +1,159 @@
+"""log and what is made of it: log1p, asinh, acosh, atanh, and pow."""
+
+from __future__ import annotations
+
+from xla_core.elementary.arithmetic import Arithmetic, V
+from xla_core.elementary.coefficients import LN2_HIGH, LN2_LOW, LOG, TWO_THIRDS_LOW
+from xla_core.elementary.exponential import exp_with_low
+from xla_core.elementary.functions import function, in_f64
+
+__all__ = ["log", "log1p", "power"]
+
+_LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
+_SQRT_HALF_BITS = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
+
+
+def _split(m: Arithmetic[V], x: V, *, denormals: bool = True) -> tuple[V, V]:
+    """(mantissa in [sqrt(1/2), sqrt(2)), exponent as an integer) of a positive finite number."""
+    mantissa_bits = 52 if m.kind(x) == "f64" else 23
+    extra = m.integer(0, x)
+    if denormals:
+        tiny = m.less(x, _LEAST_NORMAL[m.kind(x)])
+        x = m.choose(tiny, m.mul(x, 2.0**mantissa_bits), x)
+        extra = m.select(tiny, m.integer(-mantissa_bits, x), extra)
+    bits = m.bits(x)
+    exponent = m.ashr(m.isub(bits, m.integer(_SQRT_HALF_BITS[m.kind(x)], x)), mantissa_bits)
+    mantissa = m.from_bits(m.isub(bits, m.shl(exponent, mantissa_bits)))
+    return mantissa, m.iadd(exponent, extra)
+
+
+def _log_of(m: Arithmetic[V], f: V, exponent: V) -> V:
+    """log((1 + f) 2^exponent)."""
+    e = m.to_float(m.truncate(exponent), m.kind(f))
+    square = m.mul(f, f)
+    half = m.mul(square, 0.5)
+    high, low = m.constant(LN2_HIGH[m.kind(f)], f), m.constant(LN2_LOW[m.kind(f)], f)
+    if m.kind(f) == "f32":
+        tail = m.mul(m.mul(f, square), m.polynomial(f, LOG["f32"]))
+        tail = m.sub(m.fma(e, low, tail), half)
+        return m.fma(e, high, m.add(f, tail))
+    s = m.div(f, m.add(f, 2.0))
+    z = m.mul(s, s)
+    series = m.mul(z, m.polynomial(z, LOG["f64"]))
+    tail = m.fma(s, m.add(half, series), m.mul(e, low))
+    return m.sub(m.mul(e, high), m.sub(m.sub(half, tail), f))
+
+
+def _at_edges(m: Arithmetic[V], x: V, result: V, pole: float) -> V:
+    """-inf at the pole, NaN below it, infinity and NaN as they are."""
+    result = m.choose(m.equal(x, pole), float("-inf"), result)
+    result = m.choose(m.less(x, pole), float("nan"), result)
+    return m.choose(m.fcmp("ult", x, m.constant(float("inf"), x)), m.choose(m.fcmp("uno", x, x), x, result), x)
+
+
+@function("log")
+def log(m: Arithmetic[V], x: V) -> V:
+    """The natural logarithm."""
+    mantissa, exponent = _split(m, x)
+    return _at_edges(m, x, _log_of(m, m.sub(mantissa, 1.0), exponent), 0.0)
+
+
+@function("log-plus-one")
+def log1p(m: Arithmetic[V], x: V) -> V:
+    """log(1 + x): of the rounded sum, with its rounding error put back into the mantissa."""
+    total, error = m.two_sum(m.constant(1.0, x), x)
+    mantissa, exponent = _split(m, total, denormals=False)
+    large = m.greater(x, 2.0**60)
+    bounded = m.select(large, m.integer(0, x), exponent)
+    error = m.mul(m.choose(large, 0.0, error), m.power_of_two(m.isub(m.integer(0, x), bounded)))
+    result = _log_of(m, m.add(m.sub(mantissa, 1.0), error), exponent)
+    result = m.choose(m.equal(x, 0.0), x, result)  # keeps -0
+    return _at_edges(m, x, result, -1.0)
+
+
+@function("asinh")
+def asinh(m: Arithmetic[V], x: V) -> V:
+    """log1p(|x| + x^2 / (1 + sqrt(1 + x^2))); far out log(|x|) + log(2)."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "asinh", x)
+    y = m.abs(x)
+    square = m.mul(y, y)
+    near = log1p(m, m.add(y, m.div(square, m.add(m.sqrt(m.add(square, 1.0)), 1.0))))
+    far = m.add(log(m, y), 0.6931471805599453)
+    return m.with_sign(m.choose(m.greater(y, 2.0**28), far, near), x)
+
+
+@function("acosh")
+def acosh(m: Arithmetic[V], x: V) -> V:
+    """log1p(t + sqrt(2 t + t^2)), t = x - 1; far out log(x) + log(2)."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "acosh", x)
+    t = m.sub(x, 1.0)
+    near = log1p(m, m.add(t, m.sqrt(m.fma(t, t, m.add(t, t)))))
+    far = m.add(log(m, x), 0.6931471805599453)
+    result = m.choose(m.greater(x, 2.0**28), far, near)
+    return m.choose(m.less(x, 1.0), float("nan"), result)
+
+
+@function("atanh")
+def atanh(m: Arithmetic[V], x: V) -> V:
+    """log1p(2 |x| / (1 - |x|)) / 2."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "atanh", x)
+    y = m.abs(x)
+    inside = m.div(m.add(y, y), m.sub(m.constant(1.0, x), y))
+    result = m.with_sign(m.mul(log1p(m, inside), 0.5), x)
+    return m.choose(m.greater(y, 1.0), float("nan"), result)
+
+
+@function("power")
+def power(m: Arithmetic[V], x: V, y: V) -> V:
+    """e^(y log|x|), the logarithm to twice the precision; signs and special cases are those of C's pow."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "power", x, y)
+    size = m.abs(x)
+    high, low = _log_in_two(m, size)
+    product, error = m.two_product(y, high)
+    error = m.fma(y, low, error)
+    plain = m.fcmp("one", m.abs(product), m.constant(float("inf"), x))
+    plain = m.and_(plain, m.less(m.abs(product), 800.0))
+    result = exp_with_low(m, product, m.choose(plain, error, 0.0))
+    whole = m.fcmp("oeq", m.floor(y), y)
+    half = m.mul(y, 0.5)
+    odd = m.and_(whole, m.fcmp("one", m.floor(half), half))
+    negative = m.icmp("slt", m.bits(x), m.integer(0, x))
+    result = m.select(m.and_(negative, odd), m.neg(result), result)
+    finite = m.less(size, float("inf"))
+    undefined = m.and_(m.and_(m.less(x, 0.0), finite), m.and_(m.not_(whole), m.less(m.abs(y), float("inf"))))
+    result = m.choose(undefined, float("nan"), result)
+    one = m.and_(m.equal(x, -1.0), m.equal(m.abs(y), float("inf")))
+    return m.choose(m.or_(one, m.or_(m.equal(x, 1.0), m.equal(y, 0.0))), 1.0, result)
+
+
+def _log_in_two(m: Arithmetic[V], x: V) -> tuple[V, V]:
+    """log(x) of a non-negative f64 as a sum of two, some 10 bits more exact than one."""
+    mantissa, exponent = _split(m, x)
+    f, e = m.sub(mantissa, 1.0), m.to_float(m.truncate(exponent), "f64")
+    below = m.add(f, 2.0)
+    below_low = m.sub(f, m.sub(below, 2.0))
+    s = m.div(f, below)
+    product, error = m.two_product(s, below)
+    s_low = m.div(m.sub(m.sub(m.sub(f, product), error), m.mul(s, below_low)), below)
+    z, z_low = m.two_product(s, s)
+    z_low = m.fma(m.add(s, 0.0), m.add(s_low, s_low), z_low)
+    tail = m.mul(z, m.polynomial(z, LOG["f64"][1:]))
+    third, third_low = m.fast_two_sum(m.constant(2.0 / 3.0, x), tail)
+    third_low = m.add(third_low, TWO_THIRDS_LOW)
+    u, u_low = m.two_product(z, third)
+    u_low = m.add(u_low, m.add(m.mul(z, third_low), m.mul(z_low, third)))
+    v, v_low = m.two_product(s, u)
+    v_low = m.add(v_low, m.add(m.mul(s, u_low), m.mul(s_low, u)))
+    start = m.mul(e, m.constant(LN2_HIGH["f64"], x))
+    total, rest = m.two_sum(start, m.add(s, s))
+    total, rest_v = m.two_sum(total, v)
+    low = m.add(m.add(rest, rest_v), m.add(v_low, m.add(s_low, s_low)))
+    low = m.fma(e, m.constant(LN2_LOW["f64"], x), low)
+    high, low = m.fast_two_sum(total, low)
+    special = m.or_(m.equal(x, 0.0), m.fcmp("ueq", x, m.constant(float("inf"), x)))
+    value = m.choose(m.equal(x, 0.0), float("-inf"), x)
+    return m.choose(special, value, high), m.choose(special, 0.0, low)

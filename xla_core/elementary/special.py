@@ -1,0 +1,63 @@
+"""Roots and the error function."""
+
+from __future__ import annotations
+
+from xla_core.elementary.arithmetic import Arithmetic, V
+from xla_core.elementary.coefficients import ERF, LOG_ERFC
+from xla_core.elementary.exponential import exp, exp_with_low
+from xla_core.elementary.functions import function, in_f64
+
+__all__ = ["cbrt", "erf", "rsqrt"]
+
+
+@function("rsqrt")
+def rsqrt(m: Arithmetic[V], x: V) -> V:
+    """1 / sqrt(x)."""
+    return m.div(m.constant(1.0, x), m.sqrt(x))
+
+
+@function("cbrt")
+def cbrt(m: Arithmetic[V], x: V) -> V:
+    """A third of the exponent as a first guess, then Halley's iteration, which triples the digits."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "cbrt", x)
+    size = m.abs(x)
+    tiny, huge = m.less(size, 2.0**-1022), m.greater(size, 2.0**1000)
+    y = m.mul(size, m.choose(tiny, 2.0**54, m.choose(huge, 2.0**-54, m.constant(1.0, x))))
+    # The high word by 3, plus the constant that centres the error (Kahan), is right to 5 %.
+    high = m.truncate(m.lshr(m.bits(y), 32))
+    guess = m.iadd(m.udiv(high, m.number(3, "i32")), m.number(715094163, "i32"))
+    t = m.from_bits(m.shl(m.extend(guess), 32))
+    for _ in range(2):
+        cube = m.mul(m.mul(t, t), t)
+        t = m.mul(t, m.div(m.fma(y, m.constant(2.0, x), cube), m.fma(cube, m.constant(2.0, x), y)))
+    # A last step in which only the correction is rounded: t - t (t^3 - y) / (2 t^3 + y).
+    square, square_low = m.two_product(t, t)
+    cube, cube_low = m.two_product(square, t)
+    excess = m.add(m.sub(cube, y), m.fma(square_low, t, cube_low))
+    t = m.sub(t, m.mul(t, m.div(excess, m.fma(cube, m.constant(2.0, x), y))))
+    t = m.mul(t, m.choose(tiny, 2.0**-18, m.choose(huge, 2.0**18, m.constant(1.0, x))))
+    plain = m.and_(m.greater(size, 0.0), m.less(size, float("inf")))
+    return m.select(plain, m.with_sign(t, x), m.add(x, x))
+
+
+@function("erf")
+def erf(m: Arithmetic[V], x: V) -> V:
+    """Within 1 a polynomial; outside 1 - e^(log erfc)."""
+    y = m.abs(x)
+    z = m.mul(y, y)
+    near = m.fma(y, m.polynomial(z, ERF[m.kind(x)]), y)
+    if m.kind(x) == "f32":
+        bounded = m.choose(m.greater(y, 4.0), 4.0, y)
+        complement = exp(m, m.polynomial(bounded, LOG_ERFC["f32"]))
+    else:
+        bounded = m.choose(m.greater(y, 6.0), 6.0, y)
+        first = m.polynomial(m.sub(bounded, 1.75), LOG_ERFC["near"])
+        second = m.polynomial(m.sub(bounded, 4.25), LOG_ERFC["far"])
+        exponent = m.select(m.less(bounded, 2.5), first, second)
+        square, low = m.two_product(bounded, bounded)
+        high, rest = m.two_sum(m.neg(square), exponent)
+        complement = exp_with_low(m, high, m.sub(rest, low))
+    far = m.sub(m.constant(1.0, x), complement)
+    result = m.select(m.less(y, 1.0), near, far)
+    return m.choose(m.fcmp("uno", x, x), x, m.with_sign(result, x))

@@ -1,0 +1,137 @@
+"""sin, cos, tan and their inverses."""
+
+from __future__ import annotations
+
+from xla_core.elementary.arithmetic import Arithmetic, V
+from xla_core.elementary.coefficients import ATAN, COSINE, PI_OVER_2, SINE
+from xla_core.elementary.functions import function, in_f64
+from xla_core.elementary.range_reduction import reduce_by_half_pi
+
+__all__ = ["atan2"]
+
+
+def _sine(m: Arithmetic[V], r: V, low: V | None) -> V:
+    z = m.mul(r, r)
+    cubic = m.mul(r, z)
+    if low is None:
+        return m.fma(cubic, m.polynomial(z, SINE[m.kind(r)]), r)
+    # sin(r + low) = sin(r) + low cos(r), cos(r) = 1 - z / 2 closely enough
+    tail = m.fma(cubic, m.polynomial(z, SINE[m.kind(r)]), m.mul(low, m.fma(z, m.constant(-0.5, r), m.constant(1.0, r))))
+    return m.add(r, tail)
+
+
+def _cosine(m: Arithmetic[V], r: V, low: V | None) -> V:
+    z = m.mul(r, r)
+    tail = m.mul(m.mul(z, z), m.polynomial(z, COSINE[m.kind(r)]))
+    if low is not None:
+        tail = m.sub(tail, m.mul(r, low))
+    half = m.mul(z, 0.5)
+    one = m.sub(m.constant(1.0, r), half)
+    error = m.sub(m.sub(m.constant(1.0, r), one), half)
+    return m.add(one, m.add(error, tail))
+
+
+def _quarter(m: Arithmetic[V], x: V, shift: int) -> V:
+    """sin(x + shift pi / 2): by the quadrant, the sine or the cosine of the rest, with its sign."""
+    r, low, quadrant = reduce_by_half_pi(m, x)
+    quadrant = m.iadd(quadrant, m.integer(shift, quadrant))
+    one = m.integer(1, quadrant)
+    odd = m.icmp("ne", m.and_(quadrant, one), m.integer(0, quadrant))
+    value = m.select(odd, _cosine(m, r, low), _sine(m, r, low))
+    sign = m.lshr(quadrant, 1)
+    sign = m.shl(m.extend(sign), 63) if m.is_wide(value) else m.shl(sign, 31)
+    return m.from_bits(m.xor(m.bits(value), sign))
+
+
+@function("sine")
+def sine(m: Arithmetic[V], x: V) -> V:
+    """The sine."""
+    return m.choose(m.equal(x, 0.0), x, _quarter(m, x, 0))  # keeps -0
+
+
+@function("cosine")
+def cosine(m: Arithmetic[V], x: V) -> V:
+    """The cosine."""
+    return _quarter(m, x, 1)
+
+
+@function("tan")
+def tan(m: Arithmetic[V], x: V) -> V:
+    """The quotient sin / cos; f32 by f64, whose quotient rounds once."""
+    wide = m.widen(x) if m.kind(x) == "f32" else x
+    r, low, quadrant = reduce_by_half_pi(m, x, wide=True)
+    odd = m.icmp("ne", m.and_(quadrant, m.integer(1, quadrant)), m.integer(0, quadrant))
+    s, c = _sine(m, r, low), _cosine(m, r, low)
+    value = m.div(m.select(odd, m.neg(c), s), m.select(odd, s, c))
+    value = m.choose(m.equal(wide, 0.0), wide, value)
+    return m.narrow(value) if m.kind(x) == "f32" else value
+
+
+def _atan_of_ratio(m: Arithmetic[V], small: V, large: V) -> V:
+    """atan(small / large), 0 <= small <= large."""
+    if m.kind(small) == "f32":
+        t = m.div(small, large)
+        z = m.mul(t, t)
+        return m.fma(m.mul(t, z), m.polynomial(z, ATAN["f32"]), t)
+    # Above tan(pi / 8): atan(t) = pi / 4 + atan((t - 1) / (t + 1)).
+    steep = m.fcmp("ogt", small, m.mul(large, 0.4142135623730951))
+    above = m.select(steep, m.sub(small, large), small)
+    below = m.select(steep, m.add(small, large), large)
+    t = m.div(above, below)
+    z = m.mul(t, t)
+    series = m.mul(m.mul(t, z), m.polynomial(z, ATAN["f64"]))
+    high = m.choose(steep, 0.7853981633974483, m.constant(0.0, t))
+    low = m.choose(steep, 3.061616997868383e-17, m.constant(0.0, t))
+    return m.add(high, m.add(t, m.add(series, low)))
+
+
+@function("atan2")
+def atan2(m: Arithmetic[V], y: V, x: V) -> V:
+    """The angle of (x, y), from the octant's."""
+    ax, ay = m.abs(x), m.abs(y)
+    swap = m.fcmp("ogt", ay, ax)
+    small, large = m.select(swap, ax, ay), m.select(swap, ay, ax)
+    # Equal infinities have the angle of equal numbers, two zeros that of zero.
+    both = m.and_(m.equal(small, float("inf")), m.equal(large, float("inf")))
+    small, large = m.choose(both, 1.0, small), m.choose(both, 1.0, large)
+    large = m.choose(m.equal(large, 0.0), 1.0, large)
+    if m.kind(x) == "f64":  # down from where their sum could overflow, up from where their products lose bits
+        huge, tiny = m.greater(large, 2.0**1020), m.less(large, 2.0**-960)
+        scale = m.choose(huge, 0.125, m.choose(tiny, 2.0**120, m.constant(1.0, x)))
+        small, large = m.mul(small, scale), m.mul(large, scale)
+    angle = _atan_of_ratio(m, small, large)
+    high, low = PI_OVER_2[0], PI_OVER_2[1]
+    if m.kind(x) == "f32":
+        high, low = 1.57079637050628662109375, -4.37113900018624283e-8
+    angle = m.select(swap, m.add(m.sub(m.constant(high, x), angle), m.constant(low, x)), angle)
+    left = m.icmp("slt", m.bits(x), m.integer(0, x))
+    angle = m.select(left, m.add(m.sub(m.constant(2 * high, x), angle), m.constant(2 * low, x)), angle)
+    angle = m.with_sign(angle, y)
+    return m.choose(m.fcmp("uno", x, y), float("nan"), angle)
+
+
+@function("atan")
+def atan(m: Arithmetic[V], x: V) -> V:
+    """The inverse tangent."""
+    return atan2(m, x, m.constant(1.0, x))
+
+
+@function("asin")
+def asin(m: Arithmetic[V], x: V) -> V:
+    """The angle of (sqrt((1 - x) (1 + x)), x)."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "asin", x)
+    return atan2(m, x, _other_leg(m, x))
+
+
+@function("acos")
+def acos(m: Arithmetic[V], x: V) -> V:
+    """The angle of (x, sqrt((1 - x) (1 + x)))."""
+    if m.kind(x) == "f32":
+        return in_f64(m, "acos", x)
+    return atan2(m, _other_leg(m, x), x)
+
+
+def _other_leg(m: Arithmetic[V], x: V) -> V:
+    one = m.constant(1.0, x)
+    return m.sqrt(m.mul(m.sub(one, x), m.add(one, x)))
