@@ -26,9 +26,9 @@ class BitSteps(Steps):
         if x is None:
             return
         width, sizes = x.type.bit_width, x.shape.dimensions
-        # Floats of any bits may be denormals, which XLA flushes.
+        # Floats of any bits may be denormals, which XLA flushes; and it ends at complex numbers of two widths.
         wanted = [t for t in self.all_types if t is not ElementType.PRED and t.is_complex == x.type.is_complex
-                  and (self.strict or t.is_integral or t.is_complex)]  # fmt: skip
+                  and (self.strict or t.is_integral or t is x.type)]  # fmt: skip
         fits = [t for t in wanted if t.bit_width == width]
         if width > 2:
             fits += [t for t in wanted if t.bit_width < width and width % t.bit_width == 0]

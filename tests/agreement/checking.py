@@ -96,8 +96,12 @@ def _serve(task: Task, pipe: Connection) -> None:
             pipe.send(Outcome(seed, "fail", traceback.format_exc()[-500:]))
 
 
-def _drive(task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQueue[Outcome | None]) -> None:
-    """One worker process after another: a seed that ends its process costs nothing else."""
+def _drive(
+    task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQueue[Outcome | RuntimeError | None]
+) -> None:
+    """One worker process after another: a seed that ends its process costs nothing else. Puts None when there are no more
+    seeds, and an error where no worker starts.
+    """
     context = multiprocessing.get_context("spawn")
     process: multiprocessing.context.SpawnProcess | None = None
     while (seed := seeds.get()) is not None:
@@ -109,8 +113,8 @@ def _drive(task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQ
             try:
                 here.recv()
             except EOFError:
-                done.put(None)
-                raise RuntimeError(f"a worker of {task} can't start: see above") from None
+                done.put(RuntimeError(f"a worker of {task} can't start: see above"))
+                return
         try:
             here.send(seed)
             done.put(here.recv())
@@ -125,15 +129,17 @@ def _drive(task: Task, seeds: queue.SimpleQueue[int | None], done: queue.SimpleQ
 
 
 def outcomes(task: Task, numbers: Sequence[int], jobs: int = 1) -> Iterator[Outcome]:
-    """One a seed, in no order."""
+    """One a seed, in no order. Raises RuntimeError where a worker can't start."""
     seeds: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-    done: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Outcome | RuntimeError | None] = queue.SimpleQueue()
     for item in [*numbers, *[None] * jobs]:
         seeds.put(item)
     for _ in range(jobs):
         threading.Thread(target=_drive, args=(task, seeds, done), daemon=True).start()
     while jobs:
         outcome = done.get()
+        if isinstance(outcome, RuntimeError):
+            raise outcome
         if outcome is None:
             jobs -= 1
         else:

@@ -91,6 +91,19 @@ def test_a_worker_that_ends_is_a_crash_whatever_the_oracle(monkeypatch, capsys):
     assert "jax: seeds 0 to 2: 2 agree, 0 differ, 1 crash;" in out
 
 
+@dataclasses.dataclass(frozen=True)
+class Unable(Task):
+    """Its process ends before any seed."""
+
+    def client(self):
+        os._exit(7)
+
+
+def test_workers_that_cannot_start_are_an_error():
+    with pytest.raises(RuntimeError, match="can't start"):
+        list(outcomes(Unable(""), range(3)))
+
+
 # -- the generator and its bounds --------------------------------------------------------------------------------------
 
 

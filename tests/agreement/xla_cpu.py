@@ -5,6 +5,11 @@ What jaxlib 0.10.2 was found to do in its own way, and programs for it leave out
 - a scatter of several operands that are one array gives all of them the last result;
 - a scatter without indices (an index vector of no elements) does its last update alone;
 - convolutions of windows with negative padding read other elements;
+- integer convolutions saturate where they are folded, and wrap where they run (the specification leaves an integer
+  overflow to the implementation);
+- a division of two constant integers by zero ends the process (when run, it gives -1, or the dividend as remainder);
+- bitcasts between complex64 and complex128 end the process, or are refused, though the specification has them
+  (bitcast_convert, its constraint C2: both are complex);
 - powers of integers read six bits of the exponent; 0 to the power -1 is 1;
 - leading zeros of constant negative numbers of 8 and 16 bits are counted as if of 64;
 - reductions may leave out an initial value, since it must be the neutral one;
