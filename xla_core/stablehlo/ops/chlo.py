@@ -18,8 +18,8 @@ from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.common import elementwise, ints, same_type, tensor, tensor_of
-from xla_core.stablehlo.ops.data_movement import broadcast_in_dim
 from xla_core.stablehlo.type_constraints import (
     ANY_TENSOR,
     COMPLEX,

@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, ResultAccuracy
-from xla_core.stablehlo.compatibility import fail, merge
+from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, fail, merge
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Lower
@@ -23,6 +23,7 @@ __all__ = [
     "Elementwise",
     "check_accuracy",
     "check_dimension_list",
+    "check_same_operands",
     "elementwise",
     "ints",
     "matrix",
@@ -96,6 +97,16 @@ def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     types = [tensor_of(o) for o in op.operands]
     check_accuracy(op)
     return [merge(types)]
+
+
+def check_same_operands(op: ir.Op) -> None:
+    """The operands have one shape and one element type, as far as they are known."""
+    first = tensor(op, 0)
+    for operand in map(tensor_of, op.operands):
+        if not compatible_shapes(operand.shape, first.shape):
+            fail(op, "requires the same shape for all operands")
+        if not compatible_elements(operand.element, first.element):
+            fail(op, "requires the same element type for all operands")
 
 
 def check_accuracy(op: ir.Op) -> None:

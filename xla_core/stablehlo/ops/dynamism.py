@@ -24,8 +24,8 @@ from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim, check_broadcast_dimensions
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
-from xla_core.stablehlo.ops.data_movement import broadcast_in_dim, check_broadcast_dimensions
 from xla_core.stablehlo.ops.quantized_constraints import (
     any_quantized,
     check_quantized_broadcast,

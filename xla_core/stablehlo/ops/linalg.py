@@ -19,11 +19,10 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, define
 from xla_core.stablehlo.ops.common import ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
-from xla_core.stablehlo.type_constraints import FLOAT_OR_COMPLEX, Elements, TypeConstraint, elements_of
+from xla_core.stablehlo.type_constraints import FLOAT_OR_COMPLEX, PLAIN_FLOAT_OR_COMPLEX, Elements, elements_of
 
 __all__: list[str] = []
 
-_FLOAT_OR_COMPLEX = TypeConstraint(Elements.FLOAT | Elements.COMPLEX)
 _BOOL = Attribute(Kind.BOOL)
 
 
@@ -86,7 +85,7 @@ define(
     "a b",
     rule=_triangular_solve_rule,
     lower=_lower_triangular_solve,
-    types=_FLOAT_OR_COMPLEX,
+    types=PLAIN_FLOAT_OR_COMPLEX,
     attributes={
         "left_side": _BOOL,
         "lower": _BOOL,
@@ -154,7 +153,7 @@ define(
     "operand",
     rule=_fft_rule,
     lower=_lower_fft,
-    types=_FLOAT_OR_COMPLEX,
+    types=PLAIN_FLOAT_OR_COMPLEX,
     attributes={
         "fft_type": Attribute(Kind.ENUM, cases=("FFT", "IFFT", "RFFT", "IRFFT")),
         "fft_length": Attribute(Kind.INTS),

@@ -1,0 +1,87 @@
+"""Broadcasts: dimensions that come, and dimensions that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.ops.common import ints, tensor, tensor_of
+from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
+from xla_core.stablehlo.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
+
+__all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
+
+_INTS = Attribute(Kind.INTS)
+
+
+def check_broadcast_dimensions(op: ir.Op, operand: TensorType, result: TensorType) -> tuple[int, ...]:
+    """What broadcast_in_dim and its dynamic form demand alike. Returns the dimensions."""
+    dims = ints(op, "broadcast_dimensions")
+    if len(dims) != operand.rank:
+        fail(op, f"broadcast_dimensions size ({len(dims)}) does not match operand rank ({operand.rank})")
+    if len(set(dims)) != len(dims):
+        fail(op, "broadcast_dimensions should not have duplicates")
+    for dim in dims:
+        if not 0 <= dim < result.rank:
+            fail(op, f"broadcast_dimensions contains invalid value {dim} for result with rank {result.rank}")
+    return dims
+
+
+def _broadcast_in_dim_rule(op: ir.Op, module: ir.Module) -> None:
+    operand, result = tensor(op, 0), tensor_of(op.results[0])
+    check_same_scale(op, operand, result, per_axis=False)
+    dims = check_broadcast_dimensions(op, operand, result)
+    for i, dim in enumerate(dims):
+        size = operand.shape[i]
+        if size not in (DYNAMIC, 1) and result.shape[dim] not in (DYNAMIC, size):
+            fail(
+                op,
+                f"size of operand dimension {i} ({size}) is not equal to 1 or size of result dimension {dim} "
+                f"({result.shape[dim]})",
+            )
+    check_quantized_broadcast(op, operand, result, dims)
+
+
+def broadcast_in_dim(
+    ctx: LoweringContext, operand: HloInstruction, dimensions: Sequence[int], dims: Sequence[int]
+) -> HloInstruction:
+    """The operand with the given result `dimensions`: its dimension i becomes `dims[i]`, and one of size 1 is repeated.
+
+    HLO's broadcast adds dimensions and repeats none, and wants them in order: unit dimensions that grow are dropped
+    first, and dimensions out of order are transposed.
+    """
+    shape = operand.shape.with_dimensions(dimensions)
+    order = sorted(range(len(dims)), key=lambda i: dims[i])
+    if order != list(range(len(dims))):
+        operand = ctx.add("transpose", operand, dimensions=tuple(order))
+        dims = sorted(dims)
+    keep = [i for i, d in enumerate(dims) if operand.shape.dimensions[i] == shape.dimensions[d]]
+    operand = ctx.reshape(operand, [operand.shape.dimensions[i] for i in keep])
+    return ctx.broadcast(operand, shape, [dims[i] for i in keep])
+
+
+def _lower_broadcast_in_dim(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `broadcast`, after a reshape that drops unit dimensions that grow."""
+    return broadcast_in_dim(ctx, operand, ctx.result_shape(op).dimensions, ints(op, "broadcast_dimensions"))
+
+
+define(
+    "stablehlo.broadcast_in_dim",
+    "operand",
+    rule=_broadcast_in_dim_rule,
+    lower=_lower_broadcast_in_dim,
+    attributes={"broadcast_dimensions": _INTS},
+    traits=(Trait.ON_STORAGE,),
+    doc=(
+        "Operand dimension i becomes result dimension `broadcast_dimensions[i]`; an operand dimension of size 1 is "
+        "repeated to the result's size, and so are the result's other dimensions."
+    ),
+    types=TENSOR_OR_PER_AXIS,
+    result_types=STATIC_OR_BOUNDED,
+    agree=("compatible-element-types",),
+)

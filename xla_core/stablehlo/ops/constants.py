@@ -1,0 +1,80 @@
+"""Ops that make elements from nothing: constant, iota."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import DenseElements
+from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.ops.common import INDEX
+from xla_core.stablehlo.type_constraints import STATIC_NUMBER, STATIC_OR_PER_AXIS
+from xla_core.stablehlo.type_conversion import element_type, shape_of
+
+__all__: list[str] = []
+
+
+def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    value = op.attributes["value"]
+    if not isinstance(value, DenseElements):
+        fail(op, "attribute 'value' failed to satisfy constraint: constant vector/tensor attribute")
+    result = op.results[0].type
+    if not isinstance(result, TensorType) or not result.is_static:
+        fail(op, f"result #0 must be statically shaped tensor, but got '{result}'")
+    if isinstance(result.element, ir.QuantizedType) and element_type(result.element) is element_type(
+        value.type.element
+    ):
+        return [TensorType(value.type.shape, result.element)]
+    if value.type.shape != result.shape or value.type.element != result.element:
+        fail(op, f"inferred type(s) '{value.type}' are incompatible with return type(s) of operation '{result}'")
+    return [result]
+
+
+def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
+    """HLO `constant`; a splat stays one element."""
+    value: DenseElements = op.attributes["value"]
+    return ctx.add("constant", shape=(shape := shape_of(value.type)), literal=Literal(value.array, shape))
+
+
+define(
+    "stablehlo.constant",
+    "",
+    "output",
+    rule=_constant_rule,
+    lower=_lower_constant,
+    traits=(Trait.ON_STORAGE,),
+    attributes={"value": Attribute(Kind.ELEMENTS)},
+    doc="The value of the attribute `value`.",
+    result_types=STATIC_OR_PER_AXIS,
+)
+
+
+def _iota_rule(op: ir.Op, module: ir.Module) -> None:
+    result = op.results[0].type
+    assert isinstance(result, TensorType)
+    if result.rank == 0:
+        fail(op, "does not support scalars")
+    if op.attributes["iota_dimension"] >= result.rank:
+        fail(op, "iota dimension cannot go beyond the output rank.")
+
+
+def _lower_iota(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
+    """HLO `iota`."""
+    return ctx.add("iota", shape=ctx.result_shape(op), iota_dimension=int(op.attributes["iota_dimension"]))
+
+
+define(
+    "stablehlo.iota",
+    "",
+    "output",
+    rule=_iota_rule,
+    lower=_lower_iota,
+    attributes={"iota_dimension": INDEX},
+    doc="0, 1, 2, ... along `iota_dimension`, the same at every position of the other dimensions.",
+    result_types=STATIC_NUMBER,
+)

@@ -1,0 +1,130 @@
+"""Conversion between element types: by value, by bits, and rounding to fewer bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible_shapes, element_bits, fail
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.ops.common import check_accuracy, tensor
+from xla_core.stablehlo.type_constraints import (
+    ELEMENTWISE_FLOAT,
+    TENSOR_OR_PER_AXIS,
+    UNQUANTIZED,
+    Elements,
+    elements_of,
+)
+
+__all__: list[str] = []
+
+
+def _convert_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, result = tensor(op, 0), op.results[0].type
+    if isinstance(result, TensorType) and not compatible_shapes(operand.shape, result.shape):
+        fail(op, "all non-scalar operands/results must have the same shape and base type")
+    check_accuracy(op)
+    return [
+        TensorType(operand.shape, result.element if isinstance(result, TensorType) else operand.element, operand.bounds)
+    ]
+
+
+def _lower_convert(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `convert`."""
+    return ctx.convert(operand, ctx.result_shape(op))
+
+
+define(
+    "stablehlo.convert",
+    "operand",
+    rule=_convert_rule,
+    lower=_lower_convert,
+    doc=(
+        "The value in another element type. Floats round to the nearest, ties to even; to integers they truncate; "
+        "complex to real drops the imaginary part; to i1, whether it isn't zero."
+    ),
+    types=UNQUANTIZED,
+    agree=("same-shape",),
+)
+
+
+def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    operand, result = tensor(op, 0), op.results[0].type
+    assert isinstance(result, TensorType)
+    if (elements_of(operand.element) is Elements.COMPLEX) != (elements_of(result.element) is Elements.COMPLEX):
+        fail(op, f"cannot convert between real and complex types, but got: '{operand}' and '{result}'")
+    here, there = element_bits(operand.element), element_bits(result.element)
+    small, large = (operand, result) if here < there else (result, operand)
+    if here == there:
+        if not compatible_shapes(operand.shape, result.shape):
+            _bitcast_shapes(op, operand, result)
+        return [TensorType(operand.shape, result.element, operand.bounds)]
+    few, many = min(here, there), max(here, there)
+    if small.rank != large.rank + 1:
+        fail(
+            op,
+            f"rank of smaller element type ({small.rank}) should be 1 more than rank of larger element type "
+            f"({large.rank}), but {small.rank} != {large.rank} + 1.",
+        )
+    if not compatible_shapes(small.shape[:-1], large.shape):
+        _bitcast_shapes(op, operand, result)
+    if small.shape[-1] != ir.DYNAMIC and small.shape[-1] * few != many:
+        fail(
+            op,
+            f"requires compatible bit widths. Got: '{operand}' and '{result}', but {few} * {small.shape[-1]} "
+            f"!= {many}.",
+        )
+    shape = operand.shape[:-1] if here < there else (*operand.shape, here // there)
+    return [TensorType(shape, result.element)]
+
+
+def _bitcast_shapes(op: ir.Op, operand: TensorType, result: TensorType) -> None:
+    fail(
+        op,
+        "operand and result shapes must match except for the innermost dimension of the shape with the smaller "
+        f"element type. Got: '{operand}' and '{result}'.",
+    )
+
+
+def _lower_bitcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `bitcast-convert`."""
+    shape = ctx.result_shape(op)
+    return operand if operand.shape == shape else ctx.add("bitcast-convert", operand, shape=shape)
+
+
+define(
+    "stablehlo.bitcast_convert",
+    "operand",
+    rule=_bitcast_rule,
+    lower=_lower_bitcast,
+    traits=(Trait.ON_STORAGE,),
+    doc="The bits as another element type; where the widths differ, the last dimension goes or comes.",
+    types=TENSOR_OR_PER_AXIS,
+)
+
+
+def _reduce_precision_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    if int(op.attributes["exponent_bits"]) < 1:
+        fail(op, "exponent_bits must be at least 1.")
+    return [tensor(op, 0)]
+
+
+def _lower_reduce_precision(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `reduce-precision`."""
+    exponent, mantissa = int(op.attributes["exponent_bits"]), int(op.attributes["mantissa_bits"])
+    return ctx.add("reduce-precision", operand, exponent_bits=exponent, mantissa_bits=mantissa)
+
+
+define(
+    "stablehlo.reduce_precision",
+    "operand",
+    rule=_reduce_precision_rule,
+    lower=_lower_reduce_precision,
+    types=ELEMENTWISE_FLOAT,
+    attributes={"exponent_bits": Attribute(Kind.INT32, minimum=1), "mantissa_bits": Attribute(Kind.INT32, minimum=0)},
+    doc="Rounds to a float of `exponent_bits` and `mantissa_bits`, and back.",
+    agree=("elementwise", "compatible-types"),
+)

@@ -1,0 +1,110 @@
+"""Comparison, and ops that choose element by element: select, clamp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, fail, list_text, merge
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ops.common import check_same_operands, tensor
+from xla_core.stablehlo.type_constraints import PRED
+
+__all__: list[str] = []
+
+
+def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    check_same_operands(op)
+    merged = merge([tensor(op, 0), tensor(op, 1)])
+    return [TensorType(merged.shape, "i1", merged.bounds)]
+
+
+def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
+    """HLO `compare`; a total order of floats is an attribute of its own, other types follow from the operands."""
+    direction = str(op.attributes["comparison_direction"])
+    if op.attributes.get("compare_type") == "TOTALORDER":
+        return ctx.add("compare", lhs, rhs, direction=direction, type="TOTALORDER")
+    return ctx.add("compare", lhs, rhs, direction=direction)
+
+
+define(
+    "stablehlo.compare",
+    "lhs rhs",
+    rule=_compare_rule,
+    lower=_lower_compare,
+    attributes={
+        "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
+        "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
+    },
+    doc=(
+        "Whether `comparison_direction` (EQ, NE, GE, GT, LE, LT) holds, element by element. Floats compare as IEEE "
+        "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
+    ),
+    result_types=PRED,
+    agree=("elementwise", "compatible-operands"),
+)
+
+
+def _select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    pred, on_true, on_false = (tensor(op, i) for i in range(3))
+    result = op.results[0].type
+    if on_true == on_false == result and pred.shape == on_true.shape:
+        return None
+    if not compatible(on_true, on_false):
+        fail(op, "requires compatible types for non-predicate operands")
+    if pred.rank and not compatible_shapes(pred.shape, on_true.shape):
+        fail(op, "requires the same shape for all operands")
+    return [merge([on_true, on_false])]
+
+
+def _lower_select(
+    ctx: LoweringContext, op: ir.Op, pred: HloInstruction, on_true: HloInstruction, on_false: HloInstruction
+) -> HloInstruction:
+    """HLO `select`; a scalar predicate is broadcast."""
+    return ctx.add("select", ctx.broadcast(pred, on_true.shape), on_true, on_false)
+
+
+define(
+    "stablehlo.select",
+    (Values("pred", PRED), Values("on_true"), Values("on_false")),
+    rule=_select_rule,
+    lower=_lower_select,
+    traits=(Trait.ON_STORAGE,),
+    doc="`on_true` where the predicate is true, else `on_false`; the predicate is a scalar or has their shape.",
+)
+
+
+def _clamp_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    low, operand, high = (tensor(op, i) for i in range(3))
+    for name, bound in (("min", low), ("max", high)):
+        if bound.rank and not compatible_shapes(bound.shape, operand.shape):
+            fail(
+                op,
+                f"{name} shape [{list_text(bound.shape)}] is not scalar and is not compatible to operand shape "
+                f"[{list_text(operand.shape)}]",
+            )
+        if not compatible_elements(bound.element, operand.element):
+            fail(op, "requires the same element type for all operands and results")
+    return [operand]
+
+
+def _lower_clamp(
+    ctx: LoweringContext, op: ir.Op, low: HloInstruction, operand: HloInstruction, high: HloInstruction
+) -> HloInstruction:
+    """HLO `clamp`, whose bounds are scalars or of the operand's shape as well."""
+    if low.shape.rank != high.shape.rank:
+        low, high = ctx.broadcast(low, operand.shape), ctx.broadcast(high, operand.shape)
+    return ctx.add("clamp", low, operand, high)
+
+
+define(
+    "stablehlo.clamp",
+    "min operand max",
+    rule=_clamp_rule,
+    lower=_lower_clamp,
+    doc="min(max(x, min), max), element by element; the bounds are scalars or have the operand's shape.",
+    agree=("compatible-element-types",),
+)

@@ -1,0 +1,57 @@
+"""Tuples: several values as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.type_constraints import ANY, TUPLE
+
+__all__: list[str] = []
+
+
+def _tuple_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    return [ir.TupleType(tuple(o.type for o in op.operands))]
+
+
+def _lower_tuple(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `tuple`."""
+    return ctx.tuple(operands)
+
+
+def _element_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    type, index = op.operands[0].type, int(op.attributes["index"])
+    assert isinstance(type, ir.TupleType)
+    if index >= len(type.elements):
+        fail(op, f"index {index} is out of bounds of operand with size {len(type.elements)}")
+    return [type.elements[index]]
+
+
+def _lower_element(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `get-tuple-element`."""
+    return ctx.element(operand, int(op.attributes["index"]))
+
+
+define(
+    "stablehlo.tuple",
+    (Values("val", ANY, Arity.VARIADIC),),
+    (Values("result", TUPLE),),
+    rule=_tuple_rule,
+    lower=_lower_tuple,
+    traits=(Trait.ON_STORAGE,),
+    doc="The operands as one value.",
+)
+define(
+    "stablehlo.get_tuple_element",
+    (Values("operand", TUPLE),),
+    (Values("result", ANY),),
+    rule=_element_rule,
+    lower=_lower_element,
+    attributes={"index": Attribute(Kind.INT32, minimum=0)},
+    traits=(Trait.ON_STORAGE,),
+    doc="Element `index` of a tuple.",
+)
