@@ -10,7 +10,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import AxisRef, Mesh, ReplicaGroupMeshAxes
-from xla_core.stablehlo.mesh import device_ids, find_mesh, sub_axis
+from xla_core.stablehlo.mesh import axis_sizes, device_ids, find_mesh, sub_axis
 
 __all__ = ["mesh_groups"]
 
@@ -18,18 +18,17 @@ __all__ = ["mesh_groups"]
 def mesh_groups(groups: ReplicaGroupMeshAxes, module: ir.Module, op: ir.Op) -> ReplicaGroups:
     """Devices that differ along the axes alone make a group; those axes count from the last to the first.
 
-    Raises InvalidArgumentError where the mesh or an axis is not there.
+    Raises InvalidArgumentError where the mesh, an axis or a part of one is not there.
     """
     mesh = groups.mesh if isinstance(groups.mesh, Mesh) else find_mesh(str(groups.mesh), module)
     if mesh is None:
         raise InvalidArgumentError(
             f"replica_groups: mesh symbol '{groups.mesh}' not found", op=op.name, location=op.location
         )
-    names = [name for name, _ in mesh.axes]
-    sizes = [size for _, size in mesh.axes]
+    sizes = axis_sizes(mesh)
     split: list[int] = []  # the mesh's axes, each cut where a sub-axis begins or ends
     picked: dict[int, int] = {}  # position in `split` -> place among the axes given
-    for name, size in zip(names, sizes, strict=True):
+    for name, size in sizes.items():
         wanted = [(order, axis) for order, axis in enumerate(groups.axes) if axis.name == name]
         start = len(split)
         cuts = _cuts(size, [axis for _, axis in wanted], op)
@@ -39,7 +38,7 @@ def mesh_groups(groups: ReplicaGroupMeshAxes, module: ir.Module, op: ir.Op) -> R
             for i in range(len(cuts) - 1):
                 if first <= cuts[i] and cuts[i + 1] <= last and cuts[i] != cuts[i + 1]:
                     picked[start + i] = order
-    missing = [axis.name for axis in groups.axes if axis.name not in names]
+    missing = [axis.name for axis in groups.axes if axis.name not in sizes]
     if missing:
         raise InvalidArgumentError(f"the mesh has no axis {missing[0]!r}", op=op.name, location=op.location)
     rest = [i for i in range(len(split)) if i not in picked]

@@ -14,7 +14,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.stablehlo.attributes import AxisRef, Mesh
 from xla_core.stablehlo.ir import Module, Op
-from xla_core.stablehlo.mesh import device_ids, find_mesh, parse_mesh, sub_axis
+from xla_core.stablehlo.mesh import axis_sizes, device_ids, find_mesh, parse_mesh, sub_axis
 
 __all__ = ["Sharding", "axis_names", "parse_shardings", "shard_count", "shard_indices"]
 
@@ -39,18 +39,20 @@ def axis_names(attribute: object) -> frozenset[str]:
 def parse_shardings(attribute: object, module: Module, op: Op) -> list[Sharding]:
     """The shardings of `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, ...]>`.
 
-    Raises InvalidArgumentError where the mesh isn't there, UnimplementedError for sums that are not done yet.
+    Raises InvalidArgumentError where the mesh, an axis or a part of one isn't there, UnimplementedError for sums that
+    are not done yet.
     """
     found = []
     for match in _SHARDING.finditer(str(attribute)):
         if "unreduced" in match[3]:
             raise UnimplementedError("a sharding that leaves a sum to be done later (unreduced) needs a partitioner")
         mesh = _mesh(match[1], module, op)
-        sizes = dict(mesh.axes)
+        sizes = axis_sizes(mesh)
         dimensions = tuple(_axes(part[1]) for part in _DIMENSION.finditer(match[2]))
         for axis in (axis for axes in dimensions for axis in axes):
             if axis.name not in sizes:
                 raise InvalidArgumentError(f"the mesh {match[1]} has no axis {axis.name!r}")
+            sub_axis(sizes[axis.name], axis)
         found.append(Sharding(mesh, dimensions))
     return found
 
