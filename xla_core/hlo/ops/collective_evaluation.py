@@ -1,0 +1,195 @@
+"""What ops between replicas and partitions mean: what one device gets when it meets the others of its group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.ops.collective_groups import meet, own_group, participants
+from xla_core.hlo.ops.conversion import convert
+
+if TYPE_CHECKING:
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
+__all__ = [
+    "all_gather",
+    "all_gather_start",
+    "all_reduce",
+    "all_to_all",
+    "collective_broadcast",
+    "collective_permute",
+    "collective_permute_start",
+    "collective_reduce",
+    "first",
+    "partition_id",
+    "ragged_all_to_all",
+    "reduce_scatter",
+    "replica_id",
+    "second",
+]
+
+
+def all_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    brought = meet(context, instruction, own_group(context, instruction), values)
+    return _of_results(instruction, _combined(context, instruction, brought))
+
+
+def all_gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _of_results(instruction, _gathered(context, instruction, values))
+
+
+def reduce_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    group = own_group(context, instruction)
+    axis, place = instruction.attributes["dimensions"][0], group.index(context.environment.device)
+    results = _combined(context, instruction, meet(context, instruction, group, values))
+    return _of_results(instruction, [np.split(r, len(group), axis)[place] for r in results])
+
+
+def all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    group = own_group(context, instruction, pairs_partitions=True)
+    place = group.index(context.environment.device)
+    axes = instruction.attribute("dimensions")
+    brought = meet(context, instruction, group, values)
+    if not axes:
+        if len(values) != len(group):
+            raise InvalidArgumentError(f"{len(values)} operands for a group of {len(group)} devices")
+        return tuple(parts[place] for parts in brought)
+    axis = axes[0]
+    return _of_results(
+        instruction,
+        [
+            np.concatenate([np.split(x, len(group), axis)[place] for x in column], axis)
+            for column in zip(*brought, strict=True)
+        ],
+    )
+
+
+def ragged_all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Rows input_offsets[j] ... of send_sizes[j] go to device j, from its output's row output_offsets[j] on."""
+    group = own_group(context, instruction, pairs_partitions=True)
+    place = group.index(context.environment.device)
+    result = np.array(values[1])
+    for operand, _, starts, sizes, targets, _ in meet(context, instruction, group, values):
+        share = len(sizes) // len(group)
+        for i in range(place * share, (place + 1) * share):
+            start, size, target = int(starts[i]), int(sizes[i]), int(targets[i])
+            result[target : target + size] = operand[start : start + size]
+    return result
+
+
+def collective_permute(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _of_results(instruction, _permuted(context, instruction, values))
+
+
+def _of_results(instruction: HloInstruction, results: Sequence[Value]) -> Value:
+    return tuple(results) if instruction.shape.is_tuple else results[0]
+
+
+def _combined(context: EvaluationContext, instruction: HloInstruction, brought: Sequence[list[Value]]) -> list[Value]:
+    """Operand by operand, what the devices brought, combined in the group's order."""
+    computation = instruction.attributes["to_apply"]
+    dtype = computation.parameters[0].shape.dtype
+    results = []
+    for column in zip(*brought, strict=True):
+        total = convert(column[0], dtype)
+        for other in column[1:]:
+            total = context.map(computation, [total, convert(other, dtype)])[0]
+        results.append(convert(total, column[0].dtype))
+    return results
+
+
+def _gathered(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
+    axis = instruction.attributes["dimensions"][0]
+    brought = meet(context, instruction, own_group(context, instruction), values)
+    return [np.concatenate(column, axis) for column in zip(*brought, strict=True)]
+
+
+def all_gather_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _started(instruction, values, _gathered(context, instruction, values))
+
+
+def _started(instruction: HloInstruction, values: list[Value], results: list[Value]) -> Value:
+    """(operands, results, context...), as nested as the shape says."""
+    source, target, *rest = instruction.shape.tuple_shapes
+    return (
+        tuple(values) if source.is_tuple else values[0],
+        tuple(results) if target.is_tuple else results[0],
+        *(np.zeros(s.dimensions, s.dtype) for s in rest),
+    )
+
+
+def collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Zeros on a device that is in no group."""
+    group = participants(context, instruction, pairs_partitions=True)
+    data, roots = _with_roots(instruction, values, len(group))
+    if not group:
+        return _of_results(instruction, [np.zeros_like(v) for v in data])
+    brought = meet(context, instruction, group, data)
+    return _of_results(instruction, [brought[root][i] for i, root in enumerate(roots)])
+
+
+def _with_roots(instruction: HloInstruction, values: list[Value], count: int) -> tuple[list[Value], list[int]]:
+    """The data, and for each the root's place in the group: the first, unless the last operand says."""
+    if not instruction.attribute("has_dynamic_root"):
+        return values, [0] * len(values)
+    *data, places = values
+    roots = [int(root) for root in places]
+    wrong = [root for root in roots if not 0 <= root < count]
+    if wrong and count:
+        raise InvalidArgumentError(f"root {wrong[0]} is none of a group of {count} devices")
+    return data, roots
+
+
+def collective_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Zeros everywhere but on the root."""
+    group = participants(context, instruction, pairs_partitions=False)
+    data, roots = _with_roots(instruction, values, len(group))
+    if not group:
+        return _of_results(instruction, [np.zeros_like(v) for v in data])
+    results = _combined(context, instruction, meet(context, instruction, group, data))
+    place = group.index(context.environment.device)
+    kept = zip(results, roots, strict=True)
+    return _of_results(instruction, [r if root == place else np.zeros_like(r) for r, root in kept])
+
+
+def _permuted(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
+    if instruction.attribute("slice_sizes") is not None:
+        raise UnimplementedError("the evaluator has no collective-permute into slices", op=instruction.opcode)
+    environment = context.environment
+    partitions = (instruction.attribute("channel_id") or 0) > 0
+    if partitions:
+        me, line = environment.partition, [(environment.replica, p) for p in range(environment.num_partitions)]
+    else:
+        me, line = environment.replica, [(r, environment.partition) for r in range(environment.num_replicas)]
+    brought = meet(context, instruction, line, values)
+    for source, target in instruction.attributes["source_target_pairs"]:
+        if target == me:
+            if not 0 <= source < len(line):
+                raise InvalidArgumentError(f"source {source} is none of {len(line)} devices")
+            result: list[Value] = brought[source]
+            return result
+    return [np.zeros_like(v) for v in values]
+
+
+def collective_permute_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return _started(instruction, values, _permuted(context, instruction, values))
+
+
+def first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0]
+
+
+def second(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0][1]
+
+
+def partition_id(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return np.asarray(context.environment.partition, instruction.shape.dtype)
+
+
+def replica_id(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return np.asarray(context.environment.replica, instruction.shape.dtype)
