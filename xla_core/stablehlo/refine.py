@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -201,7 +202,8 @@ class _Refiner:
         """The op on refined operands, with the result types that its rule infers."""
         regions = [self.region(op, region, operands, scope) for region in op.regions]
         declared = [r.type for r in op.results]
-        new = ir.Op(op.name, operands, declared, op.attributes, regions, op.location)
+        attributes = self.attributes(op)
+        new = ir.Op(op.name, operands, declared, attributes, regions, op.location)
         definition = op_table.OPS.get(op.name)
         if definition is None or Trait.TERMINATOR in definition.traits or all(map(is_static, declared)):
             return new
@@ -209,7 +211,20 @@ class _Refiner:
         if inferred is None:
             return new
         types = [_merged(op, a, b) for a, b in zip(inferred, declared, strict=True)]
-        return ir.Op(op.name, operands, types, op.attributes, regions, op.location)
+        return ir.Op(op.name, operands, types, attributes, regions, op.location)
+
+    def attributes(self, op: ir.Op) -> dict[str, Any]:
+        """The op's own, with the functions that a custom call names made for the types that they declare."""
+        called = [str(name) for name in op.attributes.get("called_computations") or ()]
+        if not called or not all(name in self.module.functions for name in called):
+            return op.attributes
+        blocks = [self.module.functions[name].regions[0].block for name in called]
+        made = [
+            self.function(name, [a.type for a in block.arguments], [None] * len(block.arguments))
+            for name, block in zip(called, blocks, strict=True)
+        ]
+        names = tuple([SymbolRef(str(function.attributes["sym_name"])) for function in made])
+        return {**op.attributes, "called_computations": names}
 
     def region(self, op: ir.Op, region: ir.Region, operands: Sequence[ir.Value], scope: _Scope) -> ir.Region:
         """A region within its scope; arguments of unknown size take the types of the operands at their places."""

@@ -185,6 +185,17 @@ def test_hessenberg_and_tridiagonal(run, rng, dtype):
     close(np.linalg.eigvalsh(tridiagonal), np.linalg.eigvalsh(symmetric), dtype)
 
 
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_tridiagonal_reads_one_triangle_and_a_real_diagonal(run, rng, dtype, lower):
+    a = random(rng, (5, 5), dtype)
+    part = np.tril(a, -1) if lower else np.triu(a, 1)
+    _, d, e, _ = run(lambda a: lax.linalg.tridiagonal(a, lower=lower), a)
+    tridiagonal = np.diag(d) + np.diag(e, -1) + np.diag(e, 1)
+    meant = part + adjoint(part) + np.diag(np.diagonal(a).real)
+    close(np.linalg.eigvalsh(tridiagonal), np.linalg.eigvalsh(meant), dtype)
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_tridiagonal_solve(run, rng, dtype):
     low, d, high = random(rng, 6, dtype), random(rng, 6, dtype) + 5, random(rng, 6, dtype)

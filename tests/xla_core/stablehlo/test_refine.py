@@ -43,6 +43,30 @@ def test_sizes_follow_from_the_arguments_through_calls():
     assert has_dynamic_types(module)  # it was not changed
 
 
+CALLED = """
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.custom_call @first(%x) {called_computations = [@larger]} : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func private @larger(%a: tensor<f32>, %b: tensor<f32>) -> tensor<i1> {
+  %0 = func.call @compared(%b, %a) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @compared(%a: tensor<f32>, %b: tensor<f32>) -> tensor<i1> {
+  %0 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+"""
+
+
+def test_what_a_custom_call_names_is_kept():
+    refined = refine(parse_text(CALLED), [TensorType((3,), "f32")])
+    verify(refined)
+    assert set(refined.functions) == {"main", "larger", "compared"}
+    (call,) = [op for op in refined.walk() if op.name == "stablehlo.custom_call"]
+    assert [str(name) for name in call.attributes["called_computations"]] == ["larger"]
+
+
 def test_what_does_not_fit_is_refused():
     module = parse_text(DOUBLE)
     with pytest.raises(InvalidArgumentError, match="argument 0 of type"):

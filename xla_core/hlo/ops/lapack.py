@@ -149,11 +149,14 @@ def _gehrd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _sytrd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
-    """The upper form is the lower one of the matrix with rows and columns in reverse."""
+    """The upper form is the lower one of the matrix with rows and columns in reverse.
+
+    Of the matrix, one triangle and the real part of the diagonal are read.
+    """
     if _flag(attributes, "uplo") == "U":
         parts = _sytrd({"uplo": ord("L")}, a[::-1, ::-1].copy())
         return parts[0][::-1, ::-1], *(p[::-1] for p in parts[1:4]), 0
-    full = np.tril(a) + np.tril(a, -1).T.conj()
+    full = np.tril(a, -1) + np.tril(a, -1).T.conj() + np.diag(np.diagonal(a).real)
     tau, beside = np.zeros(max(len(a) - 1, 0), a.dtype), np.zeros(max(len(a) - 1, 0))
     for i in range(len(tau)):
         tau[i], v, beta = _reflector(full[i + 1 :, i])
