@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
 
 from benchmarks.suite import Array
+from xla_core.errors import FailedPreconditionError
 
-__all__ = ["Contender", "JaxCpu", "Prepared", "XlaCore"]
+__all__ = ["Contender", "JaxCpu", "Prepared", "XlaCore", "device_counts"]
+
+_COUNT = r"mhlo\.num_{} = (\d+)"
+
+
+def device_counts(text: str) -> tuple[int, int]:
+    """The replicas and partitions that a program's first line with them says; 1 of what it leaves out."""
+    found = [re.search(_COUNT.format(noun), text) for noun in ("replicas", "partitions")]
+    replicas, partitions = [int(match[1]) if match else 1 for match in found]
+    return replicas, partitions
 
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """A compiled program with its inputs on the device.
+    """A compiled program with its inputs on its devices, each with the same.
 
-    `call` runs it and returns when all results are computed; `fetch` brings what `call` returned to the host.
+    `call` runs it and returns when all results are computed, those of the first device first; `fetch` brings what
+    `call` returned to the host.
     """
 
     compile_seconds: float
@@ -49,8 +62,10 @@ class XlaCore:
         start = time.perf_counter()
         executable = self.client.compile(text)
         seconds = time.perf_counter() - start
-        buffers = [self.client.buffer_from_host(array) for array in inputs]
-        return Prepared(seconds, lambda: _wait(executable.execute(buffers)), _fetch)
+        rows = [[self.client.buffer_from_host(array, device) for array in inputs] for device in executable.devices]
+        if len(rows) == 1:
+            return Prepared(seconds, lambda: _wait(executable.execute(rows[0])), _fetch)
+        return Prepared(seconds, lambda: _wait([*chain(*executable.execute_sharded(rows))]), _fetch)
 
 
 class JaxCpu:
@@ -62,26 +77,45 @@ class JaxCpu:
 
         self.name = "JAX"
         self.version = jax.__version__
-        self.device = jax.devices("cpu")[0]
+        self.devices = jax.devices("cpu")
         self._jax, self._xla_client = jax, xla_client
 
     def prepare(self, text: str, inputs: Sequence[Array]) -> Prepared:
-        devices = self._xla_client.DeviceList((self.device,))
+        replicas, partitions = device_counts(text)
+        count = replicas * partitions
+        if count > len(self.devices):
+            raise FailedPreconditionError(
+                f"the program runs on {count} devices, JAX's CPU platform has {len(self.devices)}",
+                hint=f"set XLA_FLAGS=--xla_force_host_platform_device_count={count}",
+            )
+        devices = self._xla_client.DeviceList(tuple(self.devices[:count]))
+        options = self._xla_client.CompileOptions()
+        options.num_replicas, options.num_partitions = replicas, partitions
+        ids = np.array([device.id for device in devices]).reshape(replicas, partitions)
+        options.device_assignment = self._xla_client.DeviceAssignment.create(ids)
         start = time.perf_counter()
-        executable = self.device.client.compile_and_load(text, devices, self._xla_client.CompileOptions())
+        executable = devices[0].client.compile_and_load(text, devices, options)
         seconds = time.perf_counter() - start
-        buffers = [self._jax.device_put(array, self.device) for array in inputs]
+        buffers = [self._everywhere(array, devices) for array in inputs]
 
         def call() -> Sequence[Any]:
             results = executable.execute_sharded(buffers).disassemble_into_single_device_arrays()
-            return _wait([shards[0] for shards in results])
+            return _wait([shards[device] for device in range(count) for shards in results])
 
         return Prepared(seconds, call, _fetch)
+
+    def _everywhere(self, array: Array, devices: Sequence[Any]) -> Any:
+        """The same array on each device."""
+        if len(devices) == 1:
+            return self._jax.device_put(array, devices[0])
+        sharding = self._jax.sharding
+        mesh = sharding.Mesh(np.array(devices), ("devices",))
+        return self._jax.device_put(array, sharding.NamedSharding(mesh, sharding.PartitionSpec()))
 
     def prepare_jitted(self, function: Callable[..., Any], inputs: Sequence[Array]) -> Prepared:
         """Like `prepare`, but through `jax.jit`'s own call path, the fastest that JAX has: for dispatch times."""
         jitted = self._jax.jit(function)
-        buffers = [self._jax.device_put(array, self.device) for array in inputs]
+        buffers = [self._jax.device_put(array, self.devices[0]) for array in inputs]
         start = time.perf_counter()
         jitted.lower(*buffers).compile()
         seconds = time.perf_counter() - start

@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmarks.contenders import Contender, Prepared
 from benchmarks.suite import Array, Benchmark
+from xla_core.errors import XlaError
 
 __all__ = ["Measurement", "geometric_mean", "interleave", "largest_difference", "measure"]
 
@@ -50,7 +51,11 @@ def measure(benchmark: Benchmark, ours: Contender | None, jax: Contender | None,
     sides: list[Prepared] = []
     theirs = mine = None
     if jax is not None:
-        theirs = jax.prepare(benchmark.text, inputs)
+        try:
+            theirs = jax.prepare(benchmark.text, inputs)
+        except XlaError as error:  # it lacks devices
+            result.error = str(error)
+            return result
         result.jax_compile_seconds = theirs.compile_seconds
         sides.append(theirs)
     if ours is not None:

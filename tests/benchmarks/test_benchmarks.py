@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +17,9 @@ import pytest
 from rich.console import Console
 
 from benchmarks import report
-from benchmarks.contenders import JaxCpu, Prepared
+from benchmarks.contenders import JaxCpu, Prepared, device_counts
 from benchmarks.measure import Measurement, geometric_mean, interleave, largest_difference, measure
-from benchmarks.suite import Array, Benchmark, load
+from benchmarks.suite import Array, ArraySpec, Benchmark, load
 
 BENCHMARKS = load()
 SMALL = next(b for b in BENCHMARKS if b.name == "trivial")
@@ -163,6 +166,60 @@ def test_jax_side_computes() -> None:
     jax = JaxCpu()
     for prepared in (jax.prepare(SMALL.text, inputs), jax.prepare_jitted(lambda x: x + 1.0, inputs)):
         np.testing.assert_allclose(prepared.fetch(prepared.call())[0], inputs[0] + 1)
+
+
+DEVICES = """
+module @f attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 2 : i32} {
+  func.func public @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<ui32>) {
+    %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<2xf32>) -> tensor<2xf32>
+    %id = stablehlo.replica_id : tensor<ui32>
+    return %0, %id : tensor<2xf32>, tensor<ui32>
+  }
+}
+"""
+ON_DEVICES = """
+import sys
+from benchmarks.contenders import JaxCpu, XlaCore
+from benchmarks.measure import measure
+from benchmarks.suite import ArraySpec, Benchmark
+from pathlib import Path
+
+benchmark = Benchmark("devices", "g", Path(sys.argv[1]), (ArraySpec((2,), "float32", 0.0, 1.0),))
+sides = XlaCore("cpu"), JaxCpu()
+for side in sides:
+    prepared = side.prepare(benchmark.text, benchmark.inputs())
+    print([array.tolist() for array in prepared.fetch(prepared.call())][1::2])
+result = measure(benchmark, *sides, 0.01)
+print(result.correct, result.error, result.ratio is not None)
+"""
+
+
+def test_both_sides_run_a_program_of_several_devices(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    pytest.importorskip("xla_backend_cpu")
+    (tmp_path / "devices.mlir").write_text(DEVICES)
+    assert device_counts(DEVICES) == (2, 1)
+    assert device_counts("func.func @main() { return }") == (1, 1)
+    command = [sys.executable, "-c", ON_DEVICES, str(tmp_path / "devices.mlir")]
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["[0, 1]", "[0, 1]", "True None True"], done.stderr
+
+
+def test_a_side_that_lacks_devices_says_so(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    path = tmp_path / "devices.mlir"
+    path.write_text(DEVICES.replace("num_replicas = 2", "num_replicas = 4000"))
+    result = measure(Benchmark("devices", "g", path, (ArraySpec((2,), "float32", 0.0, 1.0),)), None, JaxCpu(), 0.01)
+    assert result.jax_seconds is None
+    assert result.error is not None
+    assert "runs on 4000 devices" in result.error
+    assert "XLA_FLAGS=--xla_force_host_platform_device_count=4000" in result.error
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda b: b.name)

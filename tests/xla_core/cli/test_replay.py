@@ -73,6 +73,33 @@ def test_a_dump_has_large_constants_and_the_program_as_given(
     assert source.read_bytes() == given
 
 
+def test_a_dump_of_several_devices_runs_again_on_them(
+    xla: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("xla_backend_cpu")
+    program, where = tmp_path / "sum.mlir", tmp_path / "dump"
+    program.write_text(
+        """module @sum attributes {mhlo.num_partitions = 2 : i32} {
+        func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %id = stablehlo.partition_id : tensor<ui32>
+          %n = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+          %all = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<f32>) -> tensor<2xf32>
+          %0 = stablehlo.add %x, %all : tensor<2xf32>
+          return %0 : tensor<2xf32>
+        }}"""
+    )
+    monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+    assert xla("run", program, "-b", "cpu", "--dump", where).code == 0
+    result = xla("replay", where, "-b", "cpu")
+    assert result.code == 0, result.err
+    assert "device 1, 0" in result.out
+    assert "agrees with the reference evaluator" in result.out
+    monkeypatch.setenv("XLA_FLAGS", "")
+    result = xla("replay", where, "-b", "cpu")
+    assert result.code == 1
+    assert "XLA_FLAGS=--xla_force_host_platform_device_count=2" in result.err
+
+
 @pytest.mark.usefixtures("toy_backend")
 def test_what_cannot_be_replayed(xla: Callable[..., Any], tmp_path: Path) -> None:
     empty = xla("replay", tmp_path, "-b", "toy")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xla_core.cli import checking, output, programs
+from xla_core.cli import output, programs, running
 from xla_core.cli.options import Backend, Inputs, Seed
 from xla_core.errors import InvalidArgumentError, NotFoundError, XlaError
 
@@ -31,10 +31,9 @@ def replay(
 ) -> None:
     """Compile and run dumped programs again, and compare with the reference evaluator.
 
-    The arguments are --input's, else those in the dump (`xla run --dump`), else random.
+    A program of several devices runs on each with the same arguments. They are --input's, else those in the dump
+    (`xla run --dump`), else random.
     """
-    import numpy as np
-
     import xla_core as xla
 
     out = output.console()
@@ -52,8 +51,8 @@ def replay(
             parsed = xla.parse(text, file=str(path))
             executable = client.compile(parsed)
             arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
-            results = [np.asarray(r) for r in executable(*arguments)]
-            right = checking.check_results(out, results, xla.evaluate(parsed, *arguments))
+            results, _ = running.run_everywhere(executable, arguments)
+            right = running.check_everywhere(out, parsed, executable, arguments, results)
         except XlaError as error:
             output.print_error(error)
             right = False

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import statistics
-import time
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xla_core.cli import checking, output, programs
+from xla_core.cli import output, programs, running
 from xla_core.cli.options import Backend, Check, Inputs, Program, Seed, Settings, Shapes
 
 if TYPE_CHECKING:
     import numpy as np
-
-    import xla_core as xla
 
 __all__ = ["run"]
 
@@ -44,6 +40,7 @@ def run(
     """Compile a program and run it; on each of its devices with the same arguments, where it runs on several."""
     import xla_core as xla
     from xla_core import profiler
+    from xla_core.runtime.program import module_for
 
     text = programs.read_program(file)
     if trace is not None:
@@ -67,7 +64,7 @@ def run(
         if dump is not None:
             programs.save_arguments(dump, arguments)
         try:
-            results, seconds = _run(executable, arguments, repeat)
+            results, seconds = running.run_everywhere(executable, arguments, repeat)
         except KeyboardInterrupt:
             executable.delete()  # what is under way ends at its next loop iteration
             raise
@@ -84,56 +81,15 @@ def run(
             place.mkdir(exist_ok=True)
             for index, result in enumerate(row):
                 programs.save_array(place / f"result_{index}.npy", result)
-    if check and not _check(executable, text, programs.file_name(file), arguments, results):
-        raise typer.Exit(1)
+    if check:
+        module = module_for(text, arguments, programs.file_name(file))
+        if not running.check_everywhere(out, module, executable, arguments, results):
+            raise typer.Exit(1)
 
 
 def _folders(directory: Path, devices: int) -> list[Path]:
     """Where each device's results go."""
     return [directory] if devices == 1 else [directory / f"device_{device}" for device in range(devices)]
-
-
-def _check(
-    executable: xla.LoadedExecutable,
-    text: bytes,
-    file: str,
-    arguments: list[np.ndarray],
-    results: list[list[np.ndarray]],
-) -> bool:
-    """Whether the reference evaluator, with as many devices, agrees."""
-    import xla_core as xla
-    from xla_core.hlo import evaluate_replicas
-    from xla_core.runtime.program import module_for
-
-    if len(results) == 1:
-        return checking.check_results(output.console(), results[0], xla.evaluate(text, *arguments, file=file))
-    expected = evaluate_replicas(
-        module_for(text, arguments, file), [arguments] * len(results), num_partitions=executable.num_partitions
-    )
-    places = [f"device {device}, {index}" for device, row in enumerate(results) for index in range(len(row))]
-    return checking.check_results(output.console(), [*chain(*results)], [*chain(*expected)], places)
-
-
-def _run(
-    executable: xla.LoadedExecutable, arguments: list[np.ndarray], repeat: int
-) -> tuple[list[list[np.ndarray]], list[float]]:
-    """Each device's results on the host, and the seconds of each run from call to the last result."""
-    import numpy as np
-
-    devices = executable.devices
-    rows: list[list[Any]] = [list(arguments) for _ in devices]
-    if repeat > 1:
-        rows = [[executable.client.buffer_from_host(a, device) for a in arguments] for device in devices]
-        for buffer in chain(*executable.execute_sharded(rows)):  # the first run warms up
-            buffer.block_until_ready()
-    seconds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        results = executable.execute_sharded(rows)
-        for buffer in chain(*results):
-            buffer.block_until_ready()
-        seconds.append(time.perf_counter() - start)
-    return [[np.asarray(r) for r in row] for row in results], seconds
 
 
 def _print_results(results: list[list[np.ndarray]]) -> None:

@@ -1,0 +1,60 @@
+"""Runs on all devices of a program, each with the same arguments, and their check against the reference evaluator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from xla_core.cli import checking
+
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
+
+    import xla_core as xla
+
+__all__ = ["check_everywhere", "run_everywhere"]
+
+
+def run_everywhere(
+    executable: xla.LoadedExecutable, arguments: Sequence[np.ndarray], repeat: int = 1
+) -> tuple[list[list[np.ndarray]], list[float]]:
+    """Each device's results on the host, and the seconds of each run from call to the last result."""
+    import numpy as np
+
+    devices = executable.devices
+    rows: list[list[Any]] = [list(arguments) for _ in devices]
+    if repeat > 1:
+        rows = [[executable.client.buffer_from_host(a, device) for a in arguments] for device in devices]
+        for buffer in chain(*executable.execute_sharded(rows)):  # the first run warms up
+            buffer.block_until_ready()
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        results = executable.execute_sharded(rows)
+        for buffer in chain(*results):
+            buffer.block_until_ready()
+        seconds.append(time.perf_counter() - start)
+    return [[np.asarray(r) for r in row] for row in results], seconds
+
+
+def check_everywhere(
+    console: Console,
+    module: xla.HloModule,
+    executable: xla.LoadedExecutable,
+    arguments: Sequence[np.ndarray],
+    results: Sequence[Sequence[np.ndarray]],
+) -> bool:
+    """Prints how each device's results differ from the reference evaluator's, with as many devices; returns whether all
+    are right.
+    """
+    import xla_core as xla
+    from xla_core.hlo import evaluate_replicas
+
+    if len(results) == 1:
+        return checking.check_results(console, results[0], xla.evaluate(module, *arguments))
+    expected = evaluate_replicas(module, [arguments] * len(results), num_partitions=executable.num_partitions)
+    places = [f"device {device}, {index}" for device, row in enumerate(results) for index in range(len(row))]
+    return checking.check_results(console, [*chain(*results)], [*chain(*expected)], places)
