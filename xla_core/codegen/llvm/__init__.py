@@ -26,9 +26,10 @@ generators (`data_movement`, `indexing`, `reductions`, ...), and the kernel form
 A new op is one function under a decorator: `elemental`, `generator`, or a hero.
 """
 
-from xla_core.codegen.llvm.builder import Block, IrBuilder, IrFunction, IrModule, Value
+from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import Complex, IrArray
+from xla_core.codegen.llvm.ir_module import Block, IrFunction, IrModule, Value
 from xla_core.codegen.llvm.kernel import Kernel
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import CompiledModule, compile_ir, emit_assembly, emit_object, optimize

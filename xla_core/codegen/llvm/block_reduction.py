@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.reductions import Reducer, operand_index
 from xla_core.codegen.llvm.target_abi import KernelFrame

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.math import MathEmitter
 from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, Pair
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from xla_core.codegen.llvm.builder import IrBuilder, Loop, Value
+from xla_core.codegen.llvm.builder import IrBuilder, Loop
 from xla_core.codegen.llvm.index import Digit
+from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.loop_tile import Tile
 from xla_core.codegen.llvm.target_abi import TargetAbi
-
-if TYPE_CHECKING:
-    from xla_core.codegen.llvm.transposition import Tile
 
 __all__ = ["EmissionContext", "LoopBody", "minor_loop_metadata"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.data_movement import whole
 from xla_core.codegen.llvm.fused import FusedIrEmitter, generator
 from xla_core.codegen.llvm.index import Digit, Index, compose, merge_digits
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import register_type
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window
 from xla_core.hlo.element_type import ElementType

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from xla_core.codegen.llvm.builder import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import register_type
 from xla_core.hlo.element_type import ElementType
 

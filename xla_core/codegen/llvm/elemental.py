@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.conversions import narrow_from_f32, round_to_odd, widen_to_f32
 from xla_core.codegen.llvm.float_ops import FLOAT_OPS, reduce_precision
 from xla_core.codegen.llvm.integer_ops import INTEGER_OPS, compare_integers
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.math import MathEmitter
 from xla_core.codegen.llvm.types import is_float_type, register_type, type_bits
 from xla_core.errors import UnimplementedError

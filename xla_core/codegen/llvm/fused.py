@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.elemental import ELEMENTAL, ElementalIrEmitter
 from xla_core.codegen.llvm.index import Index
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue, IrArray
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.rows import Rows
 from xla_core.codegen.llvm.transposition import load_element
 from xla_core.codegen.llvm.types import constant_text, register_type

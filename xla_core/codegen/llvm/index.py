@@ -11,7 +11,8 @@ import dataclasses
 import math
 from collections.abc import Hashable, Sequence
 
-from xla_core.codegen.llvm.builder import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.ir_module import Value
 
 __all__ = [
     "Digit",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.data_movement import choose_element
 from xla_core.codegen.llvm.fused import FusedIrEmitter, generator
 from xla_core.codegen.llvm.index import Digit, Index, merge_digits, offset_digit
 from xla_core.codegen.llvm.ir_array import ElementValue
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 

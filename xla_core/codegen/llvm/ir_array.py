@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from xla_core.codegen.llvm.builder import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.index import Digit, Index, weighted_sum
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import register_type, storage_type
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.shape import Shape

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 
 from xla_core.codegen.llvm.block_reduction import BLOCK_REDUCTION
-from xla_core.codegen.llvm.builder import IrModule
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.index import LoopSplit
 from xla_core.codegen.llvm.ir_array import IrArray
+from xla_core.codegen.llvm.ir_module import IrModule
 from xla_core.codegen.llvm.kernel import Hero, Kernel, KernelBody, Plan
 from xla_core.codegen.llvm.loop_kernel import LOOP
+from xla_core.codegen.llvm.loop_tile import LoopTile
 from xla_core.codegen.llvm.scatter import SCATTER
 from xla_core.codegen.llvm.select_and_scatter import SELECT_AND_SCATTER
 from xla_core.codegen.llvm.sort import SORT
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.codegen.llvm.tiles import TILES
-from xla_core.codegen.llvm.transposition import LoopTile
 from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 

@@ -11,15 +11,16 @@ import dataclasses
 import math
 from collections.abc import Callable, Hashable, Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.data_movement import sliced, transposed
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index, split_digit
 from xla_core.codegen.llvm.indexing import clamped_starts, dynamic_sliced
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.loop_tile import Tile
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.llvm.transposition import SIZE, Tile
+from xla_core.codegen.llvm.transposition import SIZE
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 

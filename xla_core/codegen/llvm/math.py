@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xla_core.codegen.llvm.builder import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.elementary import FUNCTIONS, Arithmetic
 

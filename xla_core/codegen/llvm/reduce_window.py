@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.fused import FusedIrEmitter, generator
 from xla_core.codegen.llvm.index import Digit, Index, merge_digits
 from xla_core.codegen.llvm.ir_array import ElementValue
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.reductions import Reducer
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.instruction import HloInstruction

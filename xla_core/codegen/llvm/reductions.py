@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.data_movement import parts, whole
 from xla_core.codegen.llvm.elemental import ElementalIrEmitter, elemental
 from xla_core.codegen.llvm.float_ops import FLOAT_OPS
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation, generator
 from xla_core.codegen.llvm.index import Digit, Index
 from xla_core.codegen.llvm.ir_array import ElementValue
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction

@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.index import Digit, Index
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 

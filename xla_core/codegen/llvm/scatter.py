@@ -10,12 +10,12 @@ import functools
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation
 from xla_core.codegen.llvm.index import Digit, Index, compose, merge_digits, offset_digit
 from xla_core.codegen.llvm.indexing import gathered_starts
 from xla_core.codegen.llvm.ir_array import IrArray
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.loop_kernel import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import cast
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.data_movement import parts
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation
 from xla_core.codegen.llvm.index import Digit, Index, merge_digits
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.reduce_window import WindowForm
 from xla_core.codegen.llvm.reductions import unflatten

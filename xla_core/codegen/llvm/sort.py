@@ -10,11 +10,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xla_core.codegen.llvm.builder import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.data_movement import parts
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation
 from xla_core.codegen.llvm.index import Digit, Index
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.reductions import unflatten
 from xla_core.codegen.llvm.target_abi import KernelFrame

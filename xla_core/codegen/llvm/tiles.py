@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 
-from xla_core.codegen.llvm.builder import Value
 from xla_core.codegen.llvm.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.contraction import ConvolutionForm, DotForm, ProductSum
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index, merge_digits
 from xla_core.codegen.llvm.ir_array import ElementValue
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
 from xla_core.codegen.llvm.loop_kernel import Partition, unit_digits
 from xla_core.codegen.llvm.reduce_window import WindowForm

@@ -7,42 +7,19 @@ a large transposed operand would otherwise be visited once an element.)
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.index import Digit, Index, weighted_sum
 from xla_core.codegen.llvm.ir_array import ElementValue, IrArray
+from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.loop_tile import LoopTile, Tile
 
-__all__ = ["LoopTile", "Tile", "load_element"]
+__all__ = ["load_element"]
 
 SIZE = 32  # elements along both sides of a tile
 _SIDE = 8  # of the square that is transposed in registers
-
-
-class LoopTile(Exception):
-    """The loop at `position` of a kernel's space, and its innermost one, should run in tiles."""
-
-    def __init__(self, space: Hashable, position: int) -> None:
-        super().__init__(space, position)
-        self.space, self.position = space, position
-
-
-@dataclasses.dataclass(slots=True)
-class Tile:
-    """The kernel's loops over a space of `last` + 1 loops.
-
-    `across` is the loop that is tiled together with the last one, -1 as long as none is; then `begin` and `end` are the
-    bounds of the (across, last) loops in this tile, and `level` is the depth around the tile.
-    """
-
-    space: Hashable
-    last: int
-    across: int = -1
-    level: int = 0
-    begin: tuple[Value, Value] | None = None
-    end: tuple[Value, Value] | None = None
 
 
 def load_element(context: EmissionContext, array: IrArray, index: Index) -> ElementValue:

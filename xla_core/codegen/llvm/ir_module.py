@@ -1,0 +1,186 @@
+"""LLVM IR as text under construction: values, blocks, functions, modules.
+
+Text, because llvmlite.ir lacks types that targets need and is slow; LLVM's own parser checks what is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.errors import InternalError
+
+__all__ = ["Block", "IrFunction", "IrModule", "Value"]
+
+_BYTE_TEXT = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
+
+
+class Value:
+    """An SSA value or a constant: its LLVM type and its name as operands spell it (`%v7`, `42`, `@table`)."""
+
+    __slots__ = ("name", "type")
+
+    def __init__(self, type: str, name: str) -> None:
+        self.type = type
+        self.name = name
+
+    @property
+    def integer(self) -> int | None:
+        """The value of an integer constant, else None."""
+        first = self.name[0]
+        if first in "%@" or self.type[0] != "i":
+            return None
+        if self.name in ("true", "false"):
+            return int(self.name == "true")
+        try:
+            return int(self.name)
+        except ValueError:  # poison, undef
+            return None
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+class Block:
+    """A basic block: its label and its lines; the last line is the terminator."""
+
+    __slots__ = ("label", "lines")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.lines: list[str] = []
+
+    def __str__(self) -> str:
+        return f"label %{self.label}"
+
+
+class IrFunction:
+    """A function definition under construction."""
+
+    def __init__(
+        self,
+        name: str,
+        return_type: str,
+        parameters: Sequence[tuple[str, str, str]],
+        *,
+        prefix: str = "",
+        attributes: str = "",
+    ) -> None:
+        """`parameters` are (type, attributes, name); `prefix` holds linkage and calling convention; `attributes` what
+        follows the parameter list.
+        """
+        self.name = name
+        self.return_type = return_type
+        self.parameters = [Value(type_, f"%{n}") for type_, _, n in parameters]
+        self._header = " ".join(
+            filter(
+                None,
+                [
+                    "define",
+                    prefix,
+                    f"{return_type} @{name}("
+                    + ", ".join(" ".join(filter(None, (type_, extra, f"%{n}"))) for type_, extra, n in parameters)
+                    + ")",
+                    attributes,
+                    "{",
+                ],
+            )
+        )
+        self.blocks: list[Block] = []
+        self._names = 0
+        self.add_block("entry")
+
+    def add_block(self, label: str) -> Block:
+        if self.blocks:
+            label = f"{label}.{len(self.blocks)}"
+        block = Block(label)
+        self.blocks.append(block)
+        return block
+
+    def fresh(self) -> str:
+        self._names += 1
+        return f"%v{self._names}"
+
+    def to_text(self) -> str:
+        parts = [self._header]
+        for block in self.blocks:
+            parts.append(f"{block.label}:")
+            parts.extend(f"  {line}" for line in block.lines)
+        parts.append("}\n")
+        return "\n".join(parts)
+
+
+class IrModule:
+    """A module under construction: globals, declarations, functions, metadata."""
+
+    def __init__(self, name: str, *, triple: str = "", data_layout: str = "") -> None:
+        self.name = name
+        self.triple = triple
+        self.data_layout = data_layout
+        self.functions: dict[str, IrFunction] = {}
+        self._globals: dict[str, str] = {}
+        self._declarations: dict[str, str] = {}
+        self._metadata: list[str] = []
+        self._metadata_ids: dict[str, int] = {}
+        self._constants: dict[tuple[str, bytes], Value] = {}
+
+    def add_function(self, function: IrFunction) -> IrFunction:
+        if function.name in self.functions:
+            raise InternalError(f"function {function.name} is in the LLVM module already")
+        self.functions[function.name] = function
+        return function
+
+    def declare(self, name: str, return_type: str, parameter_types: Sequence[str], attributes: str = "") -> None:
+        """Declares an external function once."""
+        if name not in self._declarations and name not in self.functions:
+            signature = f"declare {return_type} @{name}({', '.join(parameter_types)})"
+            self._declarations[name] = f"{signature} {attributes}".rstrip()
+
+    def add_global(self, name: str, definition: str) -> str:
+        """Adds `@name = definition` once; returns `@name`."""
+        self._globals.setdefault(name, definition)
+        return f"@{name}"
+
+    def constant_bytes(self, data: bytes, alignment: int, address_space: int = 0) -> Value:
+        """A pointer to read-only bytes; equal bytes share one global."""
+        key = (f"{alignment},{address_space}", data)
+        if key not in self._constants:
+            space = f"addrspace({address_space}) " if address_space else ""
+            if any(data):
+                text = 'c"' + "".join(_BYTE_TEXT[byte] for byte in data) + '"'
+            else:
+                text = "zeroinitializer"
+            name = f"constant.{len(self._constants)}"
+            definition = f"private unnamed_addr {space}constant [{len(data)} x i8] {text}, align {alignment}"
+            pointer = self.add_global(name, definition)
+            self._constants[key] = Value("ptr" + (f" addrspace({address_space})" if address_space else ""), pointer)
+        return self._constants[key]
+
+    def metadata(self, text: str, *, distinct: bool = False) -> str:
+        """A metadata node; `$self` in the text stands for its own name. Equal plain nodes are one node."""
+        if not distinct and text in self._metadata_ids:
+            return f"!{self._metadata_ids[text]}"
+        number = len(self._metadata)
+        self._metadata.append(f"!{number} = {'distinct ' if distinct else ''}{text.replace('$self', f'!{number}')}")
+        if not distinct:
+            self._metadata_ids[text] = number
+        return f"!{number}"
+
+    def to_text(self) -> str:
+        parts = [f"; ModuleID = {self.name!r}"]
+        if self.data_layout:
+            parts.append(f'target datalayout = "{self.data_layout}"')
+        if self.triple:
+            parts.append(f'target triple = "{self.triple}"')
+        parts.append("")
+        parts.extend(f"@{name} = {definition}" for name, definition in self._globals.items())
+        parts.append("")
+        parts.extend(function.to_text() for function in self.functions.values())
+        parts.extend(text for name, text in self._declarations.items() if name not in self.functions)
+        parts.append("")
+        parts.extend(self._metadata)
+        return "\n".join(parts) + "\n"
+
+    __str__ = to_text
