@@ -60,6 +60,10 @@ class Arithmetic(abc.ABC, Generic[V]):
     def has_f64(self) -> bool:
         """Whether f32 functions may be computed in f64."""
 
+    def prefers_f64(self, x: V) -> bool:
+        """Whether a function of x, an f32, is better computed in f64."""
+        return self.has_f64 and self.kind(x) == "f32"
+
     @abc.abstractmethod
     def emit(self, opcode: str, *operands: V) -> V:
         """The real function that an HLO opcode names, as whoever runs it has it."""
@@ -116,7 +120,7 @@ class Arithmetic(abc.ABC, Generic[V]):
 
     @abc.abstractmethod
     def icmp(self, predicate: str, x: V, y: V) -> V:
-        """Integers compared: eq, ne; lt, le, gt, ge behind an s (signed) or u."""
+        """Signed integers compared: eq, ne, slt or sge."""
 
     @abc.abstractmethod
     def select(self, condition: V, x: V, y: V) -> V:
@@ -207,7 +211,7 @@ class Arithmetic(abc.ABC, Generic[V]):
         if last - first <= 6:
             chosen = [self.number(table[first + i], "i32") for i in range(count)]
             for candidate in range(first + 1, last + 1):
-                here = self.icmp("uge", place, self.number(candidate, "i32"))
+                here = self.icmp("sge", place, self.number(candidate, "i32"))
                 chosen = [self.select(here, self.number(table[candidate + i], "i32"), c) for i, c in enumerate(chosen)]
             return chosen
         # The table, moved by each bit of the place in turn, from the highest; what can't get into the window is left.

@@ -12,6 +12,7 @@ __all__ = [
     "EXPONENTIAL",
     "LN2_HIGH",
     "LN2_LOW",
+    "LN2_REST",
     "LOG",
     "LOG_ERFC",
     "PI_OVER_2",
@@ -73,7 +74,8 @@ LOG = {
         0.1325096827495393,
     ),
 }
-TWO_THIRDS_LOW = 3.700743415417188e-17  # 2/3 less its double
+TWO_THIRDS_LOW = {"f32": -1.9868214962137642e-08, "f64": 3.700743415417188e-17}  # 2/3 less its rounded value
+LN2_REST = {"f32": -1.904654323148236e-09, "f64": 2.3190468138462996e-17}  # ln(2) less its rounded value
 
 SINE = {
     # S(z) in sin(r) = r + r z S(z), z = r^2, |r| <= pi / 4
@@ -101,7 +103,10 @@ COSINE = {
     ),
 }
 
-PI_OVER_2 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
+PI_OVER_2 = {  # as a sum
+    "f32": (1.57079637050628662109375, -4.37113900018624283e-8),
+    "f64": (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
+}
 
 TWO_OVER_PI = int(  # 1,408 bits of 2 / pi below the point
     "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424dd2e006492eea09d1921cfe1deb1cb129a73e"

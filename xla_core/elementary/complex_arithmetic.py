@@ -160,9 +160,10 @@ def rescaled(m: Arithmetic[V], x: Pair[V], step: int) -> tuple[Pair[V], V]:
     where x is so large that its modulus could overflow, or so small that it has few bits.
     """
     size = m.maximum(m.abs(x.real), m.abs(x.imag))
-    huge, tiny = m.greater(size, 2.0**1000), m.less(size, 2.0**-960)
-    scale = m.choose(huge, 2.0 ** (-4 * step), m.choose(tiny, 2.0 ** (50 * step), m.constant(1.0, size)))
-    back = m.choose(huge, 2.0**4, m.choose(tiny, 2.0**-50, m.constant(1.0, size)))
+    most, least, up = {"f32": (100, -70, 24), "f64": (1000, -960, 50)}[m.kind(size)]
+    huge, tiny = m.greater(size, 2.0**most), m.less(size, 2.0**least)
+    scale = m.choose(huge, 2.0 ** (-4 * step), m.choose(tiny, 2.0 ** (up * step), m.constant(1.0, size)))
+    back = m.choose(huge, 2.0**4, m.choose(tiny, 2.0**-up, m.constant(1.0, size)))
     return Pair(m.mul(x.real, scale), m.mul(x.imag, scale)), back
 
 

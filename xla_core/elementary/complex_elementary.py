@@ -12,7 +12,7 @@ from xla_core.elementary.complex_arithmetic import Pair, complex_function, divid
 __all__ = ["log_modulus", "sqrt"]
 
 _INFINITY = float("inf")
-_FAR = 700.0  # e^x squared is finite below half of it
+_FAR = {"f32": 80.0, "f64": 700.0}  # e^x is finite below, and up to twice as far its root
 
 
 def _is_unbounded(m: Arithmetic[V], x: V) -> V:
@@ -27,7 +27,7 @@ def _is_unbounded(m: Arithmetic[V], x: V) -> V:
 def _exp(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     """e^x (cos y + i sin y), a large factor applied in two halves: it may overflow where the product doesn't."""
     y = x.imag
-    far = m.greater(x.real, _FAR)
+    far = m.greater(x.real, _FAR[m.kind(y)])
     power = m.emit("exponential", m.select(far, m.mul(x.real, 0.5), x.real))
     again = m.choose(far, power, 1.0)
     real = m.mul(m.mul(m.emit("cosine", y), power), again)
@@ -155,7 +155,8 @@ def _cbrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     real, imag = m.mul(root, m.emit("cosine", angle)), m.mul(root, m.emit("sine", angle))
     # An angle that underflows, times a root that doesn't.
     slope = m.choose(m.equal(x.real, _INFINITY), 0.0, m.div(m.div(root, scaled.real), 3.0))
-    imag = m.select(m.less(m.abs(angle), 2.0**-900), m.mul(scaled.imag, slope), imag)
+    least = {"f32": 2.0**-100, "f64": 2.0**-900}[m.kind(angle)]
+    imag = m.select(m.less(m.abs(angle), least), m.mul(scaled.imag, slope), imag)
     zero = m.and_(m.equal(x.real, 0.0), m.equal(x.imag, 0.0))
     return Pair(m.select(zero, x.real, m.mul(real, back)), m.select(zero, x.imag, m.mul(imag, back)))
 
@@ -184,7 +185,7 @@ def _power(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
 def _hyperbolic(m: Arithmetic[V], x: V) -> tuple[V, V, V]:
     """(s, c, f) with sinh(x) = s f, cosh(x) = c f: a large one in two factors, as its product may be finite."""
     size = m.abs(x)
-    far = m.greater(size, _FAR)
+    far = m.greater(size, _FAR[m.kind(x)])
     t = m.emit("exponential-minus-one", m.select(far, m.mul(size, 0.5), size))
     e = m.add(t, 1.0)
     half = m.mul(e, 0.5)
@@ -246,15 +247,16 @@ def _tanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     """
     y = x.imag
     one = m.constant(1.0, y)
+    flat = {"f32": 10.0, "f64": 30.0}[m.kind(y)]  # tanh is 1 further out
     t = m.emit("tan", y)
-    s = m.emit("sinh", m.limit(x.real, -30.0, 30.0))
+    s = m.emit("sinh", m.limit(x.real, -flat, flat))
     beta = m.fma(t, t, one)
     rho = m.sqrt(m.fma(s, s, one))
     below = m.fma(m.mul(beta, s), s, one)
-    steep = m.greater(beta, 2.0**900)
+    steep = m.greater(beta, {"f32": 2.0**100, "f64": 2.0**900}[m.kind(y)])
     real = m.select(steep, m.div(rho, s), m.div(m.mul(m.mul(beta, rho), s), below))
     imag = m.select(steep, m.div(m.constant(0.0, t), t), m.div(t, below))
-    far = m.greater(m.abs(x.real), 30.0)
+    far = m.greater(m.abs(x.real), flat)
     e = m.emit("exponential", m.neg(m.abs(x.real)))
     fading = m.mul(m.mul(m.mul(m.emit("sine", y), e), m.mul(m.emit("cosine", y), e)), 4.0)
     fading = m.choose(m.and_(m.equal(e, 0.0), _is_unbounded(m, y)), 0.0, fading)

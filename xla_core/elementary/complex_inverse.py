@@ -23,9 +23,9 @@ def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
     size = m.constant(0.0, x.real)
     for part in (*x, *y):
         size = m.maximum(size, m.abs(part))
-    scale = m.choose(
-        m.greater(size, 2.0**400), 2.0**-700, m.choose(m.less(size, 2.0**-400), 2.0**600, m.constant(1.0, size))
-    )
+    most, down, least, up = {"f32": (50, -80, -50, 90), "f64": (400, -700, -400, 600)}[m.kind(size)]
+    tiny = m.less(size, 2.0**least)
+    scale = m.choose(m.greater(size, 2.0**most), 2.0**down, m.choose(tiny, 2.0**up, m.constant(1.0, size)))
     x, y = (Pair(m.mul(v.real, scale), m.mul(v.imag, scale)) for v in (x, y))
     plus = Pair(m.sub(x.real, y.imag), m.add(x.imag, y.real))
     minus = Pair(m.add(x.real, y.imag), m.sub(x.imag, y.real))
@@ -130,10 +130,11 @@ def _atanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     square = m.mul(x.imag, x.imag)
     size, height = m.abs(x.real), m.abs(x.imag)
     near = m.sub(m.constant(1.0, size), size)
-    steep = m.and_(m.equal(near, 0.0), m.less(height, 2.0**-400))
-    above = m.choose(steep, 2.0**-99, m.mul(size, 4.0))
+    least, up = {"f32": (-50, 13), "f64": (-400, 50)}[m.kind(size)]
+    steep = m.and_(m.equal(near, 0.0), m.less(height, 2.0**least))
+    above = m.choose(steep, 2.0 ** (1 - 2 * up), m.mul(size, 4.0))
     logarithm = m.emit("log-plus-one", m.div(above, m.select(steep, height, m.fma(near, near, square))))
-    whole = m.select(steep, m.add(m.mul(logarithm, 0.5), 50 * math.log(2.0)), m.mul(logarithm, 0.25))
+    whole = m.select(steep, m.add(m.mul(logarithm, 0.5), up * math.log(2.0)), m.mul(logarithm, 0.25))
     real = m.select(m.equal(size, 0.0), x.real, m.with_sign(whole, x.real))
     angle = m.emit("atan2", m.add(x.imag, x.imag), m.sub(m.mul(less, m.add(x.real, 1.0)), square))
     half = m.with_sign(m.constant(math.pi / 2, x.real), x.imag)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.elementary.arithmetic import Arithmetic, V
-from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW
+from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW, LN2_REST
 from xla_core.elementary.functions import function, in_f64
 
 __all__ = ["exp", "exp_with_low", "expm1"]
@@ -53,7 +53,7 @@ def expm1(m: Arithmetic[V], x: V) -> V:
 @function("logistic")
 def logistic(m: Arithmetic[V], x: V) -> V:
     """1 / (1 + e^-x), by e^-|x|, which is exact down to denormal results."""
-    z = exp(m, m.neg(m.abs(x)))
+    z = m.emit("exponential", m.neg(m.abs(x)))
     return m.div(m.choose(m.less(x, 0.0), z, 1.0), m.add(z, 1.0))
 
 
@@ -62,17 +62,17 @@ def tanh(m: Arithmetic[V], x: V) -> V:
     """By t = e^2|x| - 1: t / (t + 2)."""
     y = m.abs(x)
     y = m.choose(m.greater(y, {"f32": 10.0, "f64": 22.0}[m.kind(x)]), {"f32": 10.0, "f64": 22.0}[m.kind(x)], y)
-    t = expm1(m, m.add(y, y))
+    t = m.emit("exponential-minus-one", m.add(y, y))
     return m.with_sign(m.div(t, m.add(t, 2.0)), x)
 
 
 @function("sinh")
 def sinh(m: Arithmetic[V], x: V) -> V:
     """(t + t / (t + 1)) / 2, t = e^|x| - 1; far out e^(|x|/2) squared, which overflows later than e^|x|."""
-    if m.kind(x) == "f32":
+    if m.prefers_f64(x):
         return in_f64(m, "sinh", x)
     y = m.abs(x)
-    t = expm1(m, y)
+    t = m.emit("exponential-minus-one", y)
     near = m.mul(m.add(t, m.div(t, m.add(t, 1.0))), 0.5)
     return m.with_sign(m.choose(m.greater(y, 40.0), _half_exp(m, y), near), x)
 
@@ -80,10 +80,10 @@ def sinh(m: Arithmetic[V], x: V) -> V:
 @function("cosh")
 def cosh(m: Arithmetic[V], x: V) -> V:
     """(e^|x| + e^-|x|) / 2."""
-    if m.kind(x) == "f32":
+    if m.prefers_f64(x):
         return in_f64(m, "cosh", x)
     y = m.abs(x)
-    e = exp(m, y)
+    e = m.emit("exponential", y)
     near = m.add(m.mul(e, 0.5), m.div(m.constant(0.5, x), e))
     return m.choose(m.greater(y, 40.0), _half_exp(m, y), near)
 
@@ -93,4 +93,4 @@ def _half_exp(m: Arithmetic[V], x: V) -> V:
     x = m.limit(x, 0.0, 712.0)
     # x - ln(2) in two parts: e^(high + low), where the difference's own rounding error would cost 500 ULP
     high, low = m.two_sum(x, m.constant(-0.6931471805599453, x))
-    return exp_with_low(m, high, m.add(low, -2.3190468138462996e-17))
+    return exp_with_low(m, high, m.add(low, -LN2_REST[m.kind(x)]))

@@ -20,21 +20,24 @@ _PARTS_WITHOUT_FMA = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959
 def reduce_by_half_pi(m: Arithmetic[V], x: V, *, wide: bool = False) -> tuple[V, V | None, V]:
     """(r, its low part, n) with x = n pi / 2 + r + low, |r| <= pi / 4; only the last two bits of n count.
 
-    For f32, r is an f32 without a low part; with `wide`, an f64.
+    For f32 that may go through f64, r is an f32 without a low part; with `wide`, an f64.
     """
-    single = m.kind(x) == "f32"
-    value = m.widen(x) if single else x
-    limit = 2.0**27 if m.has_fma else 2.0**19
-    r, low, n = _moderate(m, value, single=single)
+    through = m.prefers_f64(x)
+    value = m.widen(x) if through else x
+    if m.is_wide(value):
+        limit = 2.0**27 if m.has_fma else 2.0**19
+        r, low, n = _moderate(m, value, single=through)
+    else:
+        limit, r, low, n = 0.5, x, m.constant(0.0, x), m.integer(0, x)
     big_r, big_low, big_n = _large(m, x, limit)
     large = m.fcmp("ogt", m.abs(value), m.constant(limit, value))
     n = m.select(large, big_n, m.truncate(n))
-    if single:
-        r = m.select(large, big_r, r)
+    r = m.select(large, big_r, r)
+    if through:
         return (r, None, n) if wide else (m.narrow(r), None, n)
     assert low is not None
     assert big_low is not None
-    return m.select(large, big_r, r), m.select(large, big_low, low), n
+    return r, m.select(large, big_low, low), n
 
 
 def _moderate(m: Arithmetic[V], x: V, *, single: bool) -> tuple[V, V | None, V]:
@@ -46,12 +49,12 @@ def _moderate(m: Arithmetic[V], x: V, *, single: bool) -> tuple[V, V | None, V]:
         r = m.sub(t, w)
         low = m.sub(m.sub(m.sub(t, r), w), m.mul(n, third))
         return (m.add(r, low), None, number) if single else (r, low, number)
-    t = m.fma(n, m.constant(-PI_OVER_2[0], x), x)
+    t = m.fma(n, m.constant(-PI_OVER_2["f64"][0], x), x)
     if single:
-        return m.fma(n, m.constant(-PI_OVER_2[1], x), t), None, number
-    w, w_low = m.two_product(n, m.constant(PI_OVER_2[1], x))
+        return m.fma(n, m.constant(-PI_OVER_2["f64"][1], x), t), None, number
+    w, w_low = m.two_product(n, m.constant(PI_OVER_2["f64"][1], x))
     r = m.sub(t, w)
-    low = m.sub(m.sub(m.sub(t, r), w), m.fma(n, m.constant(PI_OVER_2[2], x), w_low))
+    low = m.sub(m.sub(m.sub(t, r), w), m.fma(n, m.constant(PI_OVER_2["f64"][2], x), w_low))
     return r, low, number
 
 
@@ -62,7 +65,7 @@ def _large(m: Arithmetic[V], x: V, limit: float) -> tuple[V, V | None, V]:
     bits = m.bits(x)
     field = m.and_(m.lshr(bits, mantissa_bits), m.integer(0xFF if single else 0x7FF, bits))
     mantissa = m.and_(bits, m.integer((1 << mantissa_bits) - 1, bits))
-    mantissa = m.extend(m.or_(mantissa, m.integer(1 << mantissa_bits, bits)))
+    mantissa = m.or_(mantissa, m.integer(1 << mantissa_bits, bits))
     # |x| = mantissa 2^e. Bits of 2 / pi whose product with it is a multiple of 4 don't matter: of the bits below the
     # point, counted from 0, the window starts at e - 2; here they stand behind `lead` zeros, so that it never starts
     # before the first.
@@ -75,29 +78,32 @@ def _large(m: Arithmetic[V], x: V, limit: float) -> tuple[V, V | None, V]:
     count = 3 if single else 6
     raw = _words(m, word, count + 1, lead, first // 32, last // 32)
     window = [m.funnel_shift(high, low, shift) for high, low in itertools.pairwise(raw)]
-    result = _product(m, mantissa, [m.extend(w) for w in window], single=single)
-    # result: 2 integer bits, then the fraction, in 32-bit words, most significant first
-    top = m.or_(m.shl(result[0], 32), result[1])
-    n = m.lshr(m.iadd(top, m.number(1 << 61, "i64")), 62)
-    rest = m.isub(top, m.shl(n, 62))
-    scale = PI_OVER_2[0] * 2.0**-62
+    limb = 32 if m.prefers_f64(x) or not single else 16
+    result = _product(m, mantissa, window, limb)
+    # result: 2 integer bits, then the fraction, in limbs, most significant first
+    top = m.or_(m.shl(result[0], limb), result[1])
+    below = 2 * limb - 2
+    n = m.lshr(m.iadd(top, m.integer(1 << (below - 1), top)), below)
+    rest = m.isub(top, m.shl(n, below))
     negative = m.icmp("slt", bits, m.integer(0, bits))
     number = m.truncate(n)
     number = m.select(negative, m.isub(m.number(0, "i32"), number), number)
-    if single:
-        r = m.mul(m.to_float(rest, "f64"), scale)
-        low = None
+    low: V | None = None
+    if m.prefers_f64(x):
+        r = m.mul(m.to_float(rest, "f64"), PI_OVER_2["f64"][0] * 2.0**-below)
     else:
-        # The fraction as head + tail: four words, of which up to the first two are 0 near a multiple of pi / 2.
-        coarse = m.and_(rest, m.number(-1024, "i64"))
-        fine = m.shl(m.and_(rest, m.number(1023, "i64")), 32)
-        head = m.to_float(coarse, "f64")
-        middle = m.mul(m.to_float(m.or_(fine, result[2]), "f64"), 2.0**-32)
-        tiny = m.mul(m.to_float(result[3], "f64"), 2.0**-64)
+        # The fraction as head + tail: four limbs, of which up to the first two are 0 near a multiple of pi / 2.
+        kind, spare = m.kind(x), 10 if limb == 32 else 6
+        scale, scale_low = (part * 2.0**-below for part in PI_OVER_2[kind][:2])
+        coarse = m.and_(rest, m.integer(-1 << spare, rest))
+        fine = m.shl(m.and_(rest, m.integer((1 << spare) - 1, rest)), limb)
+        head = m.to_float(coarse, kind)
+        middle = m.mul(m.to_float(m.or_(fine, result[2]), kind), 2.0**-limb)
+        tiny = m.mul(m.to_float(result[3], kind), 2.0 ** (-2 * limb))
         head, tail = m.fast_two_sum(head, middle)
         head, tail = m.fast_two_sum(head, m.add(tail, tiny))
         r, error = m.two_product(head, m.constant(scale, x))
-        low = m.fma(head, m.constant(PI_OVER_2[1] * 2.0**-62, x), error)
+        low = m.fma(head, m.constant(scale_low, x), error)
         low = m.fma(tail, m.constant(scale, x), low)
         r, low = m.fast_two_sum(r, low)
         low = m.select(negative, m.neg(low), low)
@@ -114,30 +120,35 @@ def _words(m: Arithmetic[V], word: V, count: int, lead: int, first: int, last: i
     return m.window(table, first, last, word, count)
 
 
-def _product(m: Arithmetic[V], mantissa: V, window: list[V], *, single: bool) -> list[V]:
-    """The product mantissa x window modulo 2^(32 words), in words as i64, most significant first."""
-    mask = m.number(0xFFFFFFFF, "i64")
-    if single:
-        limbs = [mantissa]
+def _product(m: Arithmetic[V], mantissa: V, window: list[V], limb: int) -> list[V]:
+    """The product of a mantissa and a window of i32 words, modulo 2^(32 words), in limbs, most significant first: 32
+    bits as an i64, or 16 as an i32.
+    """
+    if limb == 32:
+        window = [m.extend(word) for word in window]
     else:
-        limbs = [m.and_(mantissa, mask), m.lshr(mantissa, 32)]
-    words: list[V] = []
-    carry = m.number(0, "i64")
+        mask = m.number(0xFFFF, "i32")
+        window = [half for word in window for half in (m.lshr(word, 16), m.and_(word, mask))]
+    zero = m.integer(0, window[0])
+    mask = m.integer((1 << limb) - 1, window[0])
+    one = limb == 32 and not m.is_wide(mantissa)
+    limbs = [m.extend(mantissa)] if one else [m.and_(mantissa, mask), m.lshr(mantissa, limb)]
     columns: list[list[V]] = [[] for _ in window]  # least significant first
-    reverse = window[::-1]
-    for place, limb in enumerate(limbs):
-        for position, word in enumerate(reverse):
+    for place, part in enumerate(limbs):
+        for position, word in enumerate(reversed(window)):
             column = place + position
             if column >= len(window):
                 continue
-            product = m.imul(limb, word)
+            product = m.imul(part, word)
             columns[column].append(m.and_(product, mask))
             if column + 1 < len(window):
-                columns[column + 1].append(m.lshr(product, 32))
-    for column_values in columns:
+                columns[column + 1].append(m.lshr(product, limb))
+    words: list[V] = []
+    carry = zero
+    for values in columns:
         total = carry
-        for value in column_values:
+        for value in values:
             total = m.iadd(total, value)
         words.append(m.and_(total, mask))
-        carry = m.lshr(total, 32)
+        carry = m.lshr(total, limb)
     return words[::-1]

@@ -58,13 +58,13 @@ def cosine(m: Arithmetic[V], x: V) -> V:
 @function("tan")
 def tan(m: Arithmetic[V], x: V) -> V:
     """The quotient sin / cos; f32 by f64, whose quotient rounds once."""
-    wide = m.widen(x) if m.kind(x) == "f32" else x
+    wide = m.widen(x) if m.prefers_f64(x) else x
     r, low, quadrant = reduce_by_half_pi(m, x, wide=True)
     odd = m.icmp("ne", m.and_(quadrant, m.integer(1, quadrant)), m.integer(0, quadrant))
     s, c = _sine(m, r, low), _cosine(m, r, low)
     value = m.div(m.select(odd, m.neg(c), s), m.select(odd, s, c))
     value = m.choose(m.equal(wide, 0.0), wide, value)
-    return m.narrow(value) if m.kind(x) == "f32" else value
+    return m.narrow(value) if m.prefers_f64(x) else value
 
 
 def _atan_of_ratio(m: Arithmetic[V], small: V, large: V) -> V:
@@ -100,9 +100,7 @@ def atan2(m: Arithmetic[V], y: V, x: V) -> V:
         scale = m.choose(huge, 0.125, m.choose(tiny, 2.0**120, m.constant(1.0, x)))
         small, large = m.mul(small, scale), m.mul(large, scale)
     angle = _atan_of_ratio(m, small, large)
-    high, low = PI_OVER_2[0], PI_OVER_2[1]
-    if m.kind(x) == "f32":
-        high, low = 1.57079637050628662109375, -4.37113900018624283e-8
+    high, low = PI_OVER_2[m.kind(x)][:2]
     angle = m.select(swap, m.add(m.sub(m.constant(high, x), angle), m.constant(low, x)), angle)
     left = m.icmp("slt", m.bits(x), m.integer(0, x))
     angle = m.select(left, m.add(m.sub(m.constant(2 * high, x), angle), m.constant(2 * low, x)), angle)
@@ -113,23 +111,23 @@ def atan2(m: Arithmetic[V], y: V, x: V) -> V:
 @function("atan")
 def atan(m: Arithmetic[V], x: V) -> V:
     """The inverse tangent."""
-    return atan2(m, x, m.constant(1.0, x))
+    return m.emit("atan2", x, m.constant(1.0, x))
 
 
 @function("asin")
 def asin(m: Arithmetic[V], x: V) -> V:
     """The angle of (sqrt((1 - x) (1 + x)), x)."""
-    if m.kind(x) == "f32":
+    if m.prefers_f64(x):
         return in_f64(m, "asin", x)
-    return atan2(m, x, _other_leg(m, x))
+    return m.emit("atan2", x, _other_leg(m, x))
 
 
 @function("acos")
 def acos(m: Arithmetic[V], x: V) -> V:
     """The angle of (x, sqrt((1 - x) (1 + x)))."""
-    if m.kind(x) == "f32":
+    if m.prefers_f64(x):
         return in_f64(m, "acos", x)
-    return atan2(m, _other_leg(m, x), x)
+    return m.emit("atan2", _other_leg(m, x), x)
 
 
 def _other_leg(m: Arithmetic[V], x: V) -> V:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_core.codegen.llvm.builder import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.math import MathEmitter
 from xla_core.elementary import FUNCTIONS
 from xla_core.errors import UnimplementedError
@@ -38,7 +39,7 @@ def _math(name: str) -> FloatOp:
 
 
 for _name in FUNCTIONS:
-    FLOAT_OPS[_name] = _math(_name)
+    FLOAT_OPS.setdefault(_name, _math(_name))
 
 
 def _sign(m: MathEmitter, x: Value) -> Value:

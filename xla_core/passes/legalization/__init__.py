@@ -1,6 +1,6 @@
 """Rewriting a program into what a target can run."""
 
-from xla_core.passes.legalization import complex_numbers, elementwise, structured
+from xla_core.passes.legalization import complex_numbers, elementary, elementwise, structured
 from xla_core.passes.legalization.legalize import LegalityChecker, Legalization, legalize, unsupported_instructions
 from xla_core.passes.legalization.registry import DECOMPOSITIONS, decomposition, register_decomposition
 from xla_core.passes.legalization.structured import use_expander
@@ -11,6 +11,7 @@ __all__ = [
     "Legalization",
     "complex_numbers",
     "decomposition",
+    "elementary",
     "elementwise",
     "legalize",
     "register_decomposition",

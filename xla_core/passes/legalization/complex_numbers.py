@@ -1,4 +1,6 @@
-"""Decompositions of complex arithmetic into that of the parts: only real, imag and complex touch a pair."""
+"""Decompositions of what compares and moves complex numbers into that of the parts: only real, imag and complex touch a
+pair. Arithmetic is in `elementary`.
+"""
 
 from __future__ import annotations
 
@@ -17,44 +19,6 @@ def _parts(x: HloInstruction, b: Builder) -> _Parts:
 
 def _is_complex(i: HloInstruction) -> bool:
     return i.operand(0).shape.is_array and i.operand(0).shape.element_type.is_complex
-
-
-@decomposition("add", "subtract", "negate")
-def _linear(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    if not _is_complex(i):
-        return None
-    parts = [_parts(o, b) for o in i.operands]
-    return b.add("complex", b.add(i.opcode, *(p[0] for p in parts)), b.add(i.opcode, *(p[1] for p in parts)))
-
-
-@decomposition("multiply")
-def _multiply(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    if not _is_complex(i):
-        return None
-    (x, y), (u, v) = (_parts(o, b) for o in i.operands)
-    re = b.add("subtract", b.add("multiply", x, u), b.add("multiply", y, v))
-    im = b.add("add", b.add("multiply", x, v), b.add("multiply", y, u))
-    return b.add("complex", re, im)
-
-
-@decomposition("exponential")
-def _exponential(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    if not _is_complex(i):
-        return None
-    x, y = _parts(i.operand(0), b)
-    size = b.add("exponential", x)
-    im = b.add("multiply", size, b.add("sine", y))
-    zero = b.constant(0, y.shape)
-    im = b.add("select", b.add("compare", y, zero, direction="EQ"), y, im)
-    return b.add("complex", b.add("multiply", size, b.add("cosine", y)), im)
-
-
-@decomposition("log")
-def _log(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    if not _is_complex(i):
-        return None
-    x, y = _parts(i.operand(0), b)
-    return b.add("complex", b.add("log", b.add("abs", i.operand(0))), b.add("atan2", y, x))
 
 
 @decomposition("compare")

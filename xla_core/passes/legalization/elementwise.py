@@ -45,8 +45,6 @@ def _minimum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
         return b.add("and", x, y)
-    if x.shape.element_type.is_complex:
-        return None
     if x.shape.element_type.is_integral:
         return b.add("select", _compare(b, x, y, "LT"), x, y)
     return b.add("negate", b.add("maximum", b.add("negate", x), b.add("negate", y)))
@@ -57,8 +55,6 @@ def _maximum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
         return b.add("or", x, y)
-    if x.shape.element_type.is_complex:
-        return None
     if x.shape.element_type.is_integral:
         return b.add("select", _compare(b, x, y, "GT"), x, y)
     # NaN where either is; of zeros, the positive one.
@@ -74,15 +70,6 @@ def _abs(i: HloInstruction, b: Builder) -> HloInstruction | None:
     kind = x.shape.element_type
     if kind.is_unsigned:
         return x
-    if kind.is_complex:
-        re, im = b.add("abs", b.add("real", x)), b.add("abs", b.add("imag", x))
-        large, small = b.add("maximum", re, im), b.add("minimum", re, im)
-        ratio = b.add("divide", small, large)
-        one = _like(b, 1, ratio)
-        root = b.add("multiply", large, b.add("sqrt", b.add("add", one, b.add("multiply", ratio, ratio))))
-        zero = _like(b, 0, large)
-        finite = b.add("select", _compare(b, large, zero, "EQ"), zero, root)
-        return b.add("select", _compare(b, large, _like(b, np.inf, large), "EQ"), large, finite)
     zero = _like(b, 0, x)
     return b.add("select", _compare(b, x, zero, "GT"), x, b.add("subtract", zero, x))
 
@@ -90,8 +77,6 @@ def _abs(i: HloInstruction, b: Builder) -> HloInstruction | None:
 @decomposition("sign")
 def _sign(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
-    if x.shape.element_type.is_complex:
-        return None
     one, zero = _like(b, 1, x), _like(b, 0, x)
     if x.shape.element_type.is_unsigned:
         return b.add("select", _compare(b, x, zero, "EQ"), zero, one)
@@ -159,67 +144,13 @@ def _is_finite(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return _compare(b, b.add("abs", x), _like(b, np.inf, x), "LT")
 
 
-@decomposition("rsqrt")
-def _rsqrt(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    x = i.operand(0)
-    return b.add("divide", _like(b, 1, x), b.add("sqrt", x))
-
-
-@decomposition("tan")
-def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    x = i.operand(0)
-    return None if x.shape.element_type.is_complex else b.add("divide", b.add("sine", x), b.add("cosine", x))
-
-
-@decomposition("exponential-minus-one")
-def _expm1(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Kahan's: (u - 1) x / log(u) with u = exp(x) cancels the error of u."""
-    x = i.operand(0)
-    if x.shape.element_type.is_complex:
-        return None
-    one, u = _like(b, 1, x), b.add("exponential", x)
-    less = b.add("subtract", u, one)
-    value = b.add("multiply", b.add("divide", less, b.add("log", u)), x)
-    value = b.add("select", _compare(b, less, _like(b, -1, x), "EQ"), less, value)
-    value = b.add("select", _compare(b, u, _like(b, np.inf, x), "EQ"), u, value)
-    return b.add("select", _compare(b, u, one, "EQ"), x, value)
-
-
-@decomposition("log-plus-one")
-def _log1p(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Kahan's: x log(u) / (u - 1) with u = 1 + x."""
-    x = i.operand(0)
-    if x.shape.element_type.is_complex:
-        return None
-    one = _like(b, 1, x)
-    u = b.add("add", one, x)
-    value = b.add("multiply", b.add("log", u), b.add("divide", x, b.add("subtract", u, one)))
-    value = b.add("select", _compare(b, u, _like(b, np.inf, x), "EQ"), u, value)
-    return b.add("select", _compare(b, u, one, "EQ"), x, value)
-
-
-@decomposition("tanh")
-def _tanh(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """expm1(2|x|) / (expm1(2|x|) + 2) with the sign of x; 1 from where it rounds to that."""
-    x = i.operand(0)
-    if x.shape.element_type.is_complex:
-        return None
-    size = b.add("abs", x)
-    e = b.add("exponential-minus-one", b.add("add", size, size))
-    value = b.add("divide", e, b.add("add", e, _like(b, 2, x)))
-    value = b.add("select", _compare(b, size, _like(b, 20, x), "GT"), _like(b, 1, x), value)
-    value = b.add("select", _compare(b, x, _like(b, 0, x), "LT"), b.add("negate", value), value)
-    zero_or_nan = b.add("or", _compare(b, x, _like(b, 0, x), "EQ"), _compare(b, x, x, "NE"))
-    return b.add("select", zero_or_nan, x, value)
-
-
 @decomposition("floor", "ceil", "round-nearest-even", "round-nearest-afz")
 def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """By way of an integer; what is too large for a fraction is whole already."""
     x = i.operand(0)
-    bits = _MANTISSA.get(x.shape.element_type)
-    if bits is None:
-        return None
+    if x.shape.element_type not in _MANTISSA:
+        x = b.convert(x, x.shape.with_element_type(ElementType.F32))
+    bits = _MANTISSA[x.shape.element_type]
     integer = ElementType.S64 if bits > 30 else ElementType.S32
     whole = b.convert(b.convert(x, x.shape.with_element_type(integer)), x.shape)
     one, zero, half = _like(b, 1, x), _like(b, 0, x), _like(b, 0.5, x)
@@ -242,7 +173,7 @@ def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
     value = b.add("select", negative, _like(b, -0.0, x), value)
     large = _like(b, 2.0**bits, x)
     small = b.add("and", _compare(b, b.add("abs", x), large, "LT"), _compare(b, x, zero, "NE"))
-    return b.add("select", small, value, x)
+    return b.convert(b.add("select", small, value, x), i.shape)
 
 
 @decomposition("popcnt")

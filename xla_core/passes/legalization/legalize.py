@@ -6,6 +6,7 @@ from the registry, whose instructions are looked at in turn. What is left is one
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
@@ -25,6 +26,24 @@ __all__ = ["LegalityChecker", "Legalization", "legalize", "unsupported_instructi
 
 _MOST_STEPS_DEEP = 24  # decompositions of decompositions
 _MOST_LISTED = 50
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Origin:
+    """An instruction of the program, as errors name it, and why the target doesn't run it."""
+
+    text: str
+    reason: str
+
+    @classmethod
+    def of(cls, instruction: HloInstruction, reason: str) -> _Origin:
+        place = f" at {instruction.location}" if instruction.location is not None else ""
+        shape = instruction.shape.without_layout()
+        return cls(f"  {instruction.name} = {shape} {instruction.opcode}{place}", reason)
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.reason}"
+
 
 Supports = Callable[[HloInstruction], Support]
 
@@ -91,6 +110,7 @@ def legalize(
     """
     own = decompositions or {}
     refused: list[tuple[HloInstruction, str]] = []
+    origins: dict[HloInstruction, _Origin] = {}  # of what a decomposition made
     changed = False
     for computation in module.post_order():
         builder = Builder(computation)
@@ -113,6 +133,8 @@ def legalize(
             if new is None:
                 refused.append((instruction, answer.reason))
                 continue
+            origin = origins.get(instruction) or _Origin.of(instruction, answer.reason)
+            origins.update(dict.fromkeys(builder.added, origin))
             operands = list(instruction.operands)
             replace(instruction, new)
             for operand in operands:
@@ -123,7 +145,7 @@ def legalize(
     # What an applied computation (a reducer) has that isn't supported shows in those that apply it, if any are left.
     refused = [r for r in refused if r[0] in reached]
     if refused and refuse:
-        raise _error(refused)
+        raise _error(refused, origins)
     if changed:
         module.remove_unreachable_computations()
     return changed
@@ -137,21 +159,28 @@ def _first(i: HloInstruction, b: Builder, rules: Sequence[Rule], supports: Suppo
     return new
 
 
-def _error(refused: Sequence[tuple[HloInstruction, str]]) -> UnimplementedError:
-    lines = []
-    for instruction, reason in refused[:_MOST_LISTED]:
-        place = f" at {instruction.location}" if instruction.location is not None else ""
-        shape = instruction.shape.without_layout()
-        lines.append(f"  {instruction.name} = {shape} {instruction.opcode}{place}: {reason}")
-    if len(refused) > _MOST_LISTED:
-        lines.append(f"  and {len(refused) - _MOST_LISTED} more")
+def _error(
+    refused: Sequence[tuple[HloInstruction, str]], origins: Mapping[HloInstruction, _Origin] | None = None
+) -> UnimplementedError:
+    """One line for each instruction of the program, with the first of what its decomposition lacks."""
+    lines: dict[_Origin, str] = {}
+    for instruction, reason in refused:
+        origin = (origins or {}).get(instruction)
+        if origin is None:
+            origin = _Origin.of(instruction, reason)
+            lines[origin] = str(origin)
+        elif origin not in lines:
+            lines[origin] = f"{origin}, and of what it is made of, {instruction.opcode}: {reason}"
+    listed = list(lines.values())[:_MOST_LISTED]
+    if len(lines) > _MOST_LISTED:
+        listed.append(f"  and {len(lines) - _MOST_LISTED} more")
     first = refused[0][0]
     hint = 'give the target these ops or a decomposition of them, or compile with fallback="host"'
     if all(i.opcode == "custom-call" and not _has_meaning(i) for i, _ in refused):
         hint = f"{UNKNOWN_TARGET_HINT} (docs/custom-calls.md)"
     return UnimplementedError(
-        f"the target cannot run {len(refused)} instruction{'s' if len(refused) > 1 else ''}, and no decomposition "
-        "helps:\n" + "\n".join(lines),
+        f"the target cannot run {len(lines)} instruction{'s' if len(lines) > 1 else ''}, and no decomposition "
+        "helps:\n" + "\n".join(listed),
         op=first.opcode,
         location=first.location,
         hint=hint,

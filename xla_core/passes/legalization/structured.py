@@ -17,7 +17,6 @@ from xla_core.passes.expander import OpExpander, scalar_computation
 from xla_core.passes.gather_expander import GatherExpander
 from xla_core.passes.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
-from xla_core.passes.logistic_expander import LogisticExpander
 from xla_core.passes.reduce_window_rewriter import ReduceWindowRewriter
 from xla_core.passes.rewriter import Builder, Rule
 from xla_core.passes.rng_bit_generator_expander import RngBitGeneratorExpander
@@ -49,7 +48,6 @@ for _expander in (
     CholeskyExpander(),
     DotAlgorithmRewriter(),
     GatherExpander(),
-    LogisticExpander(),
     RaggedDotExpander(),
     ReduceWindowRewriter(),
     RngBitGeneratorExpander(),

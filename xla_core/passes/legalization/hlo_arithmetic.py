@@ -1,0 +1,191 @@
+"""HloArithmetic: the formulas of elementary functions as HLO instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_core.elementary import Arithmetic
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["HloArithmetic"]
+
+_TYPES = {
+    "f32": ElementType.F32,
+    "f64": ElementType.F64,
+    "i32": ElementType.S32,
+    "i64": ElementType.S64,
+    "i1": ElementType.PRED,
+}
+_KINDS = {element_type: kind for kind, element_type in _TYPES.items()}
+_WHERE_TRUE = {  # of comparisons that one HLO direction is
+    "oeq": "EQ", "une": "NE", "olt": "LT", "ole": "LE", "ogt": "GT", "oge": "GE", "eq": "EQ", "ne": "NE", "slt": "LT",
+    "sge": "GE",
+}  # fmt: skip
+_WHERE_FALSE = {"ult": "GE", "ule": "GT", "ugt": "LE", "uge": "LT"}  # of those whose negation is one
+
+
+class HloArithmetic(Arithmetic[HloInstruction]):
+    """Adds instructions on arrays of some dimensions. Integers are signed; nothing is computed in a wider type, and
+    nothing is fused, as HLO has no op that rounds a x + b once.
+    """
+
+    has_fma = False
+    has_f64 = False
+
+    def __init__(self, builder: Builder, shape: Shape) -> None:
+        self.b = builder
+        self._shape = shape.without_layout()
+        self._constants: dict[tuple[str, bytes], HloInstruction] = {}
+
+    def _of(self, kind: str) -> Shape:
+        return self._shape.with_element_type(_TYPES[kind])
+
+    # -- values ------------------------------------------------------------------------------------------------------
+
+    def kind(self, x: HloInstruction) -> str:
+        return _KINDS[x.shape.element_type]
+
+    def number(self, value: float, kind: str) -> HloInstruction:
+        shape = self._of(kind)
+        if kind[0] == "i":
+            bits = 64 if kind == "i64" else 32
+            value = (int(value) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+        array = np.asarray(value).astype(shape.dtype)
+        key = (kind, array.tobytes())
+        if key not in self._constants:
+            self._constants[key] = self.b.constant(array, shape)
+        return self._constants[key]
+
+    def emit(self, opcode: str, *operands: HloInstruction) -> HloInstruction:
+        """The op itself: who lacks it decomposes that in turn."""
+        return self.b.add(opcode, *operands)
+
+    # -- floats ------------------------------------------------------------------------------------------------------
+
+    def fma(self, x: HloInstruction, y: HloInstruction, z: HloInstruction) -> HloInstruction:
+        return self.add(self.mul(x, y), z)
+
+    def add(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
+        return self.b.add("add", x, self._same(x, y))
+
+    def sub(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
+        return self.b.add("subtract", x, self._same(x, y))
+
+    def mul(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
+        return self.b.add("multiply", x, self._same(x, y))
+
+    def div(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
+        return self.b.add("divide", x, self._same(x, y))
+
+    def neg(self, x: HloInstruction) -> HloInstruction:
+        return self.b.add("negate", x)
+
+    def abs(self, x: HloInstruction) -> HloInstruction:
+        return self.b.add("abs", x)
+
+    def sqrt(self, x: HloInstruction) -> HloInstruction:
+        return self.b.add("sqrt", x)
+
+    def floor(self, x: HloInstruction) -> HloInstruction:
+        return self.b.add("floor", x)
+
+    def maximum(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("maximum", x, y)
+
+    def with_sign(self, magnitude: HloInstruction, sign: HloInstruction) -> HloInstruction:
+        sign_bit = self.integer(-1 << (63 if self.is_wide(sign) else 31), sign)
+        rest = self.b.add("and", self.bits(magnitude), self.b.add("not", sign_bit))
+        return self.from_bits(self.b.add("or", rest, self.b.add("and", self.bits(sign), sign_bit)))
+
+    def _compare(self, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
+        return self.b.add("compare", x, y, direction=direction)
+
+    def fcmp(self, predicate: str, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        if predicate in _WHERE_TRUE:
+            return self._compare(x, y, _WHERE_TRUE[predicate])
+        if predicate in _WHERE_FALSE:
+            return self.not_(self._compare(x, y, _WHERE_FALSE[predicate]))
+        if predicate in ("uno", "ord"):
+            numbers = [self._compare(v, v, "EQ") for v in dict.fromkeys((x, y))]
+            both = self.and_(*numbers) if len(numbers) == 2 else numbers[0]
+            return both if predicate == "ord" else self.not_(both)
+        apart = self.or_(self._compare(x, y, "LT"), self._compare(x, y, "GT"))
+        return apart if predicate == "one" else self.not_(apart)
+
+    # -- integers, bits, conversions ---------------------------------------------------------------------------------
+
+    def icmp(self, predicate: str, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self._compare(x, y, _WHERE_TRUE[predicate])
+
+    def select(self, condition: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("select", condition, x, y)
+
+    def iadd(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("add", x, y)
+
+    def isub(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("subtract", x, y)
+
+    def imul(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("multiply", x, y)
+
+    def udiv(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("divide", x, y)
+
+    def and_(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("and", x, y)
+
+    def or_(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("or", x, y)
+
+    def xor(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        return self.b.add("xor", x, y)
+
+    def not_(self, x: HloInstruction) -> HloInstruction:
+        return self.b.add("not", x)
+
+    def _shift(self, opcode: str, x: HloInstruction, amount: int) -> HloInstruction:
+        return self.b.add(opcode, x, self.integer(amount, x)) if amount else x
+
+    def shl(self, x: HloInstruction, amount: int) -> HloInstruction:
+        return self._shift("shift-left", x, amount)
+
+    def lshr(self, x: HloInstruction, amount: int) -> HloInstruction:
+        return self._shift("shift-right-logical", x, amount)
+
+    def ashr(self, x: HloInstruction, amount: int) -> HloInstruction:
+        return self._shift("shift-right-arithmetic", x, amount)
+
+    def clamp(self, low: HloInstruction, x: HloInstruction, high: HloInstruction) -> HloInstruction:
+        return self.b.add("clamp", low, x, high)
+
+    def funnel_shift(self, high: HloInstruction, low: HloInstruction, amount: HloInstruction) -> HloInstruction:
+        rest = self.b.add("subtract", self.number(32, "i32"), amount)  # a shift by 32 leaves nothing, as it should
+        left = self.b.add("shift-left", high, amount)
+        return self.b.add("or", left, self.b.add("shift-right-logical", low, rest))
+
+    def bits(self, x: HloInstruction) -> HloInstruction:
+        return self.b.add("bitcast-convert", x, shape=self._of("i64" if self.is_wide(x) else "i32"))
+
+    def from_bits(self, x: HloInstruction) -> HloInstruction:
+        return self.b.add("bitcast-convert", x, shape=self._of("f64" if self.is_wide(x) else "f32"))
+
+    def extend(self, x: HloInstruction) -> HloInstruction:
+        if self.is_wide(x):
+            return x
+        return self.b.add("and", self.b.convert(x, self._of("i64")), self.number(0xFFFFFFFF, "i64"))
+
+    def truncate(self, x: HloInstruction) -> HloInstruction:
+        return self.b.convert(x, self._of("i32"))
+
+    def to_float(self, x: HloInstruction, kind: str) -> HloInstruction:
+        return self.b.convert(x, self._of(kind))
+
+    def widen(self, x: HloInstruction) -> HloInstruction:
+        return self.b.convert(x, self._of("f64"))
+
+    def narrow(self, x: HloInstruction) -> HloInstruction:
+        return self.b.convert(x, self._of("f32"))
