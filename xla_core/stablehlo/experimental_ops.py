@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from xla_core.errors import UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseArray, DenseElements, EnumAttribute
 from xla_core.stablehlo.constants import constant_of
@@ -86,6 +86,28 @@ def _top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     return ir.Op("chlo.top_k", [operands[0]], [r.type for r in op.results], {"k": k}, [], op.location)
 
 
+def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
+    """(operands, initial values, k, shapes of the results): XLA's ApproxTopK, which has k in its configuration."""
+    count = 2 * len(op.results)
+    if len(operands) <= count:
+        raise InvalidArgumentError(
+            f"dynamic_approx_top_k with {len(op.results)} results takes {count} operands and k, not {len(operands)}",
+            op=op.name,
+            location=op.location,
+        )
+    made = _with_result_shapes(op, operands) if "indices_of_shape_operands" in op.attributes else op
+    config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")
+    k = {"top_k": int(_sizes(op, operands[count]).item())}
+    attributes = {
+        **made.attributes,
+        "call_target_name": "ApproxTopK",
+        "mhlo.backend_config": {**config, **k} if isinstance(config, Mapping) else k,
+    }
+    if attributes.get("operand_layouts") is not None:
+        attributes["operand_layouts"] = tuple(attributes["operand_layouts"][:count])
+    return ir.Op(op.name, operands[:count], [r.type for r in made.results], attributes, [], op.location)
+
+
 def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
     """A custom call whose last operands are the shapes of its results."""
     given = op.attributes["indices_of_shape_operands"]
@@ -105,6 +127,7 @@ def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
 
 
 _OPS: dict[str, Callable[[ir.Op, Operands, ir.Module], ir.Op]] = {
+    "stablehlo.dynamic_approx_top_k": _approx_top_k,
     "stablehlo.dynamic_reduce_window": _reduce_window,
     "stablehlo.dynamic_rng_bit_generator": _rng_bit_generator,
     "stablehlo.dynamic_top_k": _top_k,

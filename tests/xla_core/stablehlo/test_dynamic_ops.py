@@ -137,6 +137,26 @@ CASES = {
         [V[:4]],
         None,
     ),
+    "approximate top k": (
+        """func.func @main(%a: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xi32>) {
+        %k = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+        %v = stablehlo.reshape %k : (tensor<i32>) -> tensor<1xi32>
+        %shape = stablehlo.concatenate %v, %v, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+        %i = stablehlo.iota dim = 0 : tensor<3x3xi32>
+        %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+        %none = stablehlo.constant dense<-1> : tensor<i32>
+        %0:2 = stablehlo.custom_call @stablehlo.dynamic_approx_top_k(%a, %i, %low, %none, %k, %shape, %shape) {
+          called_computations = [@larger], indices_of_shape_operands = dense<[5, 6]> : tensor<2xi64>,
+          mhlo.backend_config = {aggregate_to_topk = true, recall_target = 9.5e-1 : f32, reduction_dim = 0 : i64}
+        } : (tensor<?x?xf32>, tensor<3x3xi32>, tensor<f32>, tensor<i32>, tensor<i32>, tensor<2xi32>, tensor<2xi32>) ->
+            (tensor<?x?xf32>, tensor<?x?xi32>)
+        return %0#0, %0#1 : tensor<?x?xf32>, tensor<?x?xi32> }
+        func.func private @larger(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+        %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        return %0 : tensor<i1> }""",
+        [X[:3]],
+        [X[2::-1], np.tile(np.array([[2], [1], [0]], np.int32), (1, 3))],
+    ),
     "chlo.broadcast_add": (
         """func.func @main(%a: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?x?xf32> {
         %0 = chlo.broadcast_add %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>

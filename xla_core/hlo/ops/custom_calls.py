@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_core.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from xla_core.hlo.backend_config import parse_backend_config
 from xla_core.hlo.environment import Token
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.sort_order import sort_order
@@ -159,11 +160,15 @@ def _allocate_buffer(context: EvaluationContext, instruction: HloInstruction, va
 
 @register_custom_call("ApproxTopK")
 def _approx_top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """(operands..., initial values...) -> operands: exactly the first ones in the comparator's order."""
+    """(operands..., initial values...) -> operands: exactly the first ones in the comparator's order.
+
+    They are taken along the configuration's `reduction_dim`; without one, along the dimension that shrinks.
+    """
     operands = values[: len(values) // 2]
     results = instruction.shape.tuple_shapes or (instruction.shape,)
     pairs = enumerate(zip(operands[0].shape, results[0].dimensions, strict=True))
-    axis = next((d for d, (before, after) in pairs if before != after), operands[0].ndim - 1)
+    shrinks = next((d for d, (before, after) in pairs if before != after), operands[0].ndim - 1)
+    axis = parse_backend_config(instruction.attribute("backend_config") or "").get("reduction_dim", shrinks)
     moved = [np.moveaxis(o, axis, -1) for o in operands]
     order = sort_order(context, instruction.called_computations[0], [m.reshape(-1, m.shape[-1]) for m in moved])
     first = order.reshape(moved[0].shape)[..., : results[0].dimensions[axis]]
