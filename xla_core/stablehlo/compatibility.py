@@ -18,6 +18,7 @@ __all__ = [
     "compatible_shapes",
     "element_bits",
     "fail",
+    "least_specific",
     "list_text",
     "merge",
     "promotable",
@@ -96,6 +97,23 @@ def merge(types: Sequence[TensorType]) -> TensorType:
         if all(b is None for b in bounds):
             bounds = ()
     return dataclasses.replace(first, shape=shape, bounds=bounds)
+
+
+def least_specific(types: Sequence[ir.Type]) -> ir.Type:
+    """What holds of whichever of compatible types: a dimension is known if it is in all of them; its bound is the
+    largest size or bound.
+    """
+    first = types[0]
+    tensors = [t for t in types if isinstance(t, TensorType)]
+    if len(tensors) < len(types) or all(t == first for t in types):
+        return first
+    shape = [sizes[0] if len(set(sizes)) == 1 else DYNAMIC for sizes in zip(*(t.shape for t in tensors), strict=True)]
+    bounds: list[int | None] = [None] * len(shape)
+    for i, size in enumerate(shape):
+        known = [(t.bounds[i] if t.bounds else None) if t.shape[i] == DYNAMIC else t.shape[i] for t in tensors]
+        if size == DYNAMIC and None not in known:
+            bounds[i] = max(k for k in known if k is not None)
+    return dataclasses.replace(tensors[0], shape=tuple(shape), bounds=tuple(bounds) if any(bounds) else ())
 
 
 def element_bits(element: str | QuantizedType) -> int:

@@ -104,6 +104,7 @@ class Trait(enum.Enum):
     SIDE_EFFECT = enum.auto()
     ISOLATED_REGIONS = enum.auto()  # its regions see nothing from outside
     COLLECTIVE = enum.auto()
+    INFERRED_FROM_REGIONS = enum.auto()  # its rule speaks of what the regions return: it comes after what is in them
     ON_STORAGE = enum.auto()  # quantized tensors are taken as what they are stored as: the op moves elements alone
 
 
@@ -127,6 +128,7 @@ class OpDef:
         regions: how many; None for any number.
         agree: what the types of operands and results have in common, as of `agreement`.
         rule: checks an op beyond what this says, and infers its result types.
+        symbols: checks the names of functions and meshes that an op uses, once all else holds; None where it uses none.
         lower: makes HLO of it; None where the op is part of another, or has no meaning on a device.
         traits: what else is true of it.
         doc: what it means, in words.
@@ -141,6 +143,7 @@ class OpDef:
     regions: int | None
     agree: tuple[str, ...]
     rule: Rule
+    symbols: Rule | None
     lower: Lower | None
     traits: frozenset[Trait]
     doc: str
@@ -177,6 +180,7 @@ def define(
     *,
     lower: Lower | None,
     rule: Rule | None = None,
+    symbols: Rule | None = None,
     attributes: Mapping[str, Attribute] | None = None,
     regions: int | None = 0,
     traits: Sequence[Trait] = (),
@@ -204,6 +208,7 @@ def define(
         regions=regions,
         agree=tuple(agree),
         rule=rule or (lambda op, module: None),
+        symbols=symbols,
         lower=lower,
         traits=frozenset(traits),
         doc=doc or _meaning_of(lowering),

@@ -1,7 +1,8 @@
 """The StableHLO verifier: what the op table says holds for every op of a module.
 
-First what is the same for every op (known name, numbers and types of operands and results, attributes, regions with
-one block and a terminator), then the op's own rule, then the inferred result types against the declared ones.
+The order is MLIR's, so that of several errors the same one is said. Of an op: first what is the same for every op
+(known name, numbers of regions, results and operands, attributes, types, regions with one block and a terminator), then
+its own rule; then the ops in its regions; then the inferred result types against the declared ones. Symbols come last.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.agreement import check_agreement
 from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.compatibility import compatible, fail, types_text
-from xla_core.stablehlo.op_table import REQUIRED, Arity, OpDef, Trait, Values
+from xla_core.stablehlo.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
 
 __all__ = ["verify", "verify_op"]
 
@@ -25,17 +26,55 @@ def verify(module: ir.Module) -> None:
 
     Ops of other dialects are accepted: what nobody knows is an error of the lowering, if it is reached.
     """
+    users: list[tuple[ir.Op, Rule]] = []
     for function in module.functions.values():
-        _verify_function(function)
-    for op in module.walk():
-        if op.name in op_table.OPS or op.name.startswith(_DIALECTS):
-            verify_op(op, module)
+        type = function.attributes.get("function_type")
+        if isinstance(type, ir.FunctionType) and function.regions and function.regions[0].blocks:
+            _verify_head(function, type)
+            _verify_nested(function, module, users)
+            _verify_return(function, type)
+    for op in module.others:
+        _verify_nested(op, module, users)
+    for op, rule in users:
+        _run(rule, op, module)
 
 
-def _verify_function(function: ir.Op) -> None:
-    type = function.attributes.get("function_type")
-    if not isinstance(type, ir.FunctionType) or not function.regions or not function.regions[0].blocks:
-        return
+def _verify_nested(root: ir.Op, module: ir.Module, users: list[tuple[ir.Op, Rule]]) -> None:
+    """Every op in the regions of `root`. An op that has regions is met twice: before what is in them, and after."""
+    ops, known = op_table.OPS, op_table.OPS.keys()
+    stack = _inner(root)
+    rest: list[tuple[ir.Op, OpDef, Sequence[ir.Type] | None]] = []
+    while stack:
+        op = stack.pop()
+        if op is None:
+            _verify_exit(*rest.pop(), module)
+            continue
+        if op.name not in known:
+            if op.name.startswith(_DIALECTS):
+                op_table.lookup(op)
+            stack += _inner(op)
+            continue
+        definition = ops[op.name]
+        inferred = _verify_entrance(op, definition, module)
+        if definition.symbols is not None:
+            users.append((op, definition.symbols))
+        if not op.regions:
+            if inferred is not None:
+                _check_inferred(op, inferred)
+            continue
+        rest.append((op, definition, inferred))
+        stack.append(None)
+        stack += _inner(op)
+
+
+def _inner(op: ir.Op) -> list[ir.Op | None]:
+    """The ops directly in an op's regions, last one first."""
+    return [
+        inner for region in reversed(op.regions) for block in reversed(region.blocks) for inner in reversed(block.ops)
+    ]
+
+
+def _verify_head(function: ir.Op, type: ir.FunctionType) -> None:
     for t in (*type.inputs, *type.results):
         _check_bounds(function, t)
     block = function.regions[0].blocks[0]
@@ -47,7 +86,10 @@ def _verify_function(function: ir.Op) -> None:
     if last is None or Trait.TERMINATOR not in last.traits:
         fail(function, "block must end with a terminator operation, func.return")
     _check_order(block)
-    end = block.ops[-1]
+
+
+def _verify_return(function: ir.Op, type: ir.FunctionType) -> None:
+    end = function.regions[0].blocks[0].ops[-1]
     if end.name == "stablehlo.return":
         return
     if len(end.operands) != len(type.results):
@@ -77,24 +119,49 @@ def _check_bounds(op: ir.Op, type: ir.Type) -> None:
 def verify_op(op: ir.Op, module: ir.Module) -> None:
     """Checks one op, not what is in its regions."""
     definition = op_table.OPS.get(op.name) or op_table.lookup(op)
+    inferred = _verify_entrance(op, definition, module)
+    _verify_exit(op, definition, inferred, module)
+    if definition.symbols is not None:
+        _run(definition.symbols, op, module)
+
+
+def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequence[ir.Type] | None:
+    """What holds of an op whatever is in its regions; returns the inferred types, where the rule says them by now."""
+    if op.regions or definition.regions:
+        _check_region_count(op, definition)
+    _check_count(op, definition.result_count, len(op.results), "result")
+    _check_count(op, definition.operand_count, len(op.operands), "operand")
+    if definition.attributes:
+        _check_attributes(op, definition)
+    _check_values(op, definition.operands, definition.operand_count, [o.type for o in op.operands], "operand")
+    _check_values(op, definition.results, definition.result_count, [r.type for r in op.results], "result")
+    for i, region in enumerate(op.regions):
+        _check_region(op, i, region)
+    if definition.agree:
+        check_agreement(op, definition)
+    return None if Trait.INFERRED_FROM_REGIONS in definition.traits else _run(definition.rule, op, module)
+
+
+def _verify_exit(op: ir.Op, definition: OpDef, inferred: Sequence[ir.Type] | None, module: ir.Module) -> None:
+    """What follows once the ops in the regions are checked."""
+    if Trait.ISOLATED_REGIONS in definition.traits:
+        for region in op.regions:
+            _check_isolation(region)
+    if Trait.INFERRED_FROM_REGIONS in definition.traits:
+        inferred = _run(definition.rule, op, module)
+    if inferred is not None:
+        _check_inferred(op, inferred)
+
+
+def _run(rule: Rule, op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     try:
-        if definition.attributes:
-            _check_attributes(op, definition)
-        _check_values(op, definition.operands, definition.operand_count, [o.type for o in op.operands], "operand")
-        _check_values(op, definition.results, definition.result_count, [r.type for r in op.results], "result")
-        if op.regions or definition.regions:
-            _check_regions(op, definition)
-        if definition.agree:
-            check_agreement(op, definition)
-        inferred = definition.rule(op, module)
+        return rule(op, module)
     except XlaError as error:
         error.location = error.location or op.location
         raise
     except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
         # A rule reads attributes whose parts may be anything: what it trips over is the program's fault.
         raise InvalidArgumentError(f"'{op.name}' op is not well formed: {error}", location=op.location) from error
-    if inferred is not None:
-        _check_inferred(op, inferred)
 
 
 def _check_inferred(op: ir.Op, inferred: Sequence[ir.Type]) -> None:
@@ -114,14 +181,17 @@ def _check_inferred(op: ir.Op, inferred: Sequence[ir.Type]) -> None:
 # -- operands and results --------------------------------------------------------------------------------------------
 
 
+def _check_count(op: ir.Op, count: tuple[int, int | None], given: int, what: str) -> None:
+    least, most = count
+    if given < least or (most is not None and given > most):
+        fail(op, _miscounted(least, most, given, what))
+
+
 def _check_values(
     op: ir.Op, values: Sequence[Values], count: tuple[int, int | None], types: Sequence[ir.Type], what: str
 ) -> None:
-    least, most = count
     given = len(types)
-    if given < least or (most is not None and given > most):
-        fail(op, _miscounted(least, most, given, what))
-    if given == len(values) and most is not None:
+    if given == len(values) and count[1] is not None:
         constraints: Sequence[Values] = values
     else:
         constraints = _spread(values, given)
@@ -157,12 +227,11 @@ def _spread(values: Sequence[Values], given: int) -> list[Values]:
 
 def _check_attributes(op: ir.Op, definition: OpDef) -> None:
     for name, attribute in definition.attributes.items():
+        if attribute.default is REQUIRED and op.attributes.get(name) is None:
+            fail(op, f"requires attribute '{name}'")
+    for name, attribute in definition.attributes.items():
         value = op.attributes.get(name)
-        if value is None:
-            if attribute.default is REQUIRED:
-                fail(op, f"requires attribute '{name}'")
-            continue
-        problem = attribute_problem(name, attribute, value)
+        problem = None if value is None else attribute_problem(name, attribute, value)
         if problem is not None:
             fail(op, problem)
 
@@ -170,17 +239,35 @@ def _check_attributes(op: ir.Op, definition: OpDef) -> None:
 # -- regions ---------------------------------------------------------------------------------------------------------
 
 
-def _check_regions(op: ir.Op, definition: OpDef) -> None:
-    if definition.regions is not None and len(op.regions) != definition.regions:
-        one = definition.regions == 1
-        fail(
-            op, "requires one region" if one else f"expected {definition.regions} regions, but found {len(op.regions)}"
-        )
-    for i, region in enumerate(op.regions):
-        if len(region.blocks) != 1:
-            fail(op, f"region #{i} failed to verify constraint: region with 1 blocks")
-        ops = region.blocks[0].ops
-        last = op_table.OPS.get(ops[-1].name) if ops else None
-        if last is None or Trait.TERMINATOR not in last.traits:
-            fail(op, f"region #{i} must end with a terminator, stablehlo.return")
-        _check_order(region.blocks[0])
+def _check_region_count(op: ir.Op, definition: OpDef) -> None:
+    if definition.regions in (None, len(op.regions)):
+        return
+    wanted = {0: "requires zero regions", 1: "requires one region"}
+    fail(op, wanted.get(definition.regions or 0, f"expected {definition.regions} regions"))
+
+
+def _check_region(op: ir.Op, index: int, region: ir.Region) -> None:
+    if len(region.blocks) != 1:
+        fail(op, f"region #{index} failed to verify constraint: region with 1 blocks")
+    ops = region.blocks[0].ops
+    last = op_table.OPS.get(ops[-1].name) if ops else None
+    if last is None or Trait.TERMINATOR not in last.traits:
+        fail(op, f"region #{index} must end with a terminator, stablehlo.return")
+    _check_order(region.blocks[0])
+
+
+def _check_isolation(region: ir.Region) -> None:
+    """What the ops of a region take is made in it."""
+    inside: set[ir.Value] = set()
+    used: list[tuple[ir.Op, ir.Value]] = []
+    regions = [region]
+    while regions:
+        for block in regions.pop().blocks:
+            inside.update(block.arguments)
+            for op in block.ops:
+                inside.update(op.results)
+                used += [(op, value) for value in op.operands]
+                regions += op.regions
+    for op, value in used:
+        if value not in inside:
+            fail(op, "using value defined outside the region")

@@ -12,7 +12,7 @@ from xla_core.stablehlo.compatibility import (
     types_text,
 )
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Values, define
+from xla_core.stablehlo.op_table import Arity, Trait, Values, define
 from xla_core.stablehlo.type_constraints import ANY
 
 __all__: list[str] = []
@@ -76,6 +76,7 @@ define(
     rule=_async_start_rule,
     lower=_lower_async_start,
     regions=1,
+    traits=(Trait.ISOLATED_REGIONS,),
     doc="Starts the op in its region, which runs while others do; the result is a future.",
 )
 

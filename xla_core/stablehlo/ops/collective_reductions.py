@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, fail
+from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -19,6 +19,7 @@ from xla_core.stablehlo.ops.replica_groups import (
     GLOBAL_IDS,
     check_channel,
     check_groups,
+    check_mesh,
     collective_attributes,
 )
 from xla_core.stablehlo.type_constraints import TENSOR
@@ -37,10 +38,8 @@ def _scalar(type: TensorType) -> TensorType:
 
 def _all_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     types = [tensor(op, i) for i in range(len(op.operands))]
-    check_groups(op, module, ragged=True)
+    check_groups(op, ragged=True)
     check_channel(op)
-    if not types:
-        fail(op, "expects at least 1 operand")
     results = []
     for type in types:
         (result,) = check_reducer(op, op.regions[0], [_scalar(type)], [_scalar(type)])
@@ -63,6 +62,7 @@ define(
     _OPERANDS,
     _RESULTS,
     rule=_all_reduce_rule,
+    symbols=check_mesh,
     lower=_lower_all_reduce,
     regions=1,
     traits=_COLLECTIVE,
@@ -78,19 +78,21 @@ def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     dim = int(op.attributes["scatter_dimension"])
-    check_groups(op, module)
-    check_channel(op)
+    check_groups(op)
+    (reduced,) = check_reducer(op, op.regions[0], [_scalar(operand)], [_scalar(operand)])
     if operand.rank != result.rank:
         fail(op, "operand and result should have same rank")
     if dim >= operand.rank:
         fail(op, "scatter dim should be less than operand/result rank")
-    (reduced,) = check_reducer(op, op.regions[0], [_scalar(operand)], [_scalar(operand)])
+    check_channel(op)
     here, there = operand.shape[dim], result.shape[dim]
-    if here == 0:
-        fail(op, "operand dimension size at scatter_dimension cannot be zero")
+    if DYNAMIC in (here, there):
+        return
     if there == 0:
         fail(op, "result dimension size at scatter_dimension cannot be zero")
-    if DYNAMIC not in (here, there) and here % there:
+    if here == 0:
+        fail(op, "operand dimension size at scatter_dimension cannot be zero")
+    if here % there:
         fail(
             op,
             f"operand scatter dimension has size {here}, expected to be a multiple of result scatter "
@@ -99,7 +101,7 @@ def _reduce_scatter_rule(op: ir.Op, module: ir.Module) -> None:
     for i, (a, b) in enumerate(zip(operand.shape, result.shape, strict=True)):
         if i != dim and not compatible_dimensions(a, b):
             fail(op, f"non scatter dimensions should be same for operand ({a}) and result ({b})")
-    if not compatible_elements(reduced.element, result.element):
+    if reduced.element != result.element:
         fail(op, f"result element-type is expected to be '{element_text(reduced)}', but got '{element_text(result)}'")
 
 
@@ -120,6 +122,7 @@ define(
     "stablehlo.reduce_scatter",
     "operand",
     rule=_reduce_scatter_rule,
+    symbols=check_mesh,
     lower=_lower_reduce_scatter,
     regions=1,
     traits=_COLLECTIVE,
@@ -132,7 +135,7 @@ define(
 
 
 def _collective_reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    check_groups(op, module, ragged=True)
+    check_groups(op, ragged=True)
     check_channel(op)
     data = data_operands(op, "collective_reduce")
     results = []
@@ -159,6 +162,7 @@ define(
     _OPERANDS,
     _RESULTS,
     rule=_collective_reduce_rule,
+    symbols=check_mesh,
     lower=_lower_collective_reduce,
     regions=1,
     traits=_COLLECTIVE,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, fail, list_text
+from xla_core.stablehlo.compatibility import compatible_dimensions, fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -36,24 +36,25 @@ _COLLECTIVE = (Trait.COLLECTIVE,)
 
 def _all_gather_rule(op: ir.Op, module: ir.Module) -> None:
     dim = int(op.attributes["all_gather_dim"])
-    check_groups(op, module)
+    check_groups(op)
     check_channel(op, negative="channel_id cannot be negative when useGlobalDeviceIds is set")
     for i, (value, result) in enumerate(zip(op.operands, op.results, strict=True)):
         operand, out = tensor(op, i), result.type
         assert isinstance(out, TensorType)
         del value
-        if operand.rank != out.rank:
-            fail(op, "operand and result must have the same rank")
         if dim >= operand.rank:
             fail(op, "all_gather_dim must be a valid index of operand")
+        here = operand.shape[dim]
+        if here == 0:
+            fail(op, "dimension size of operand at 'all_gather_dim' cannot be zero")
+        if operand.rank != out.rank:
+            fail(op, "operand and result must have the same rank")
         if any(
             j != dim and not compatible_dimensions(a, b)
             for j, (a, b) in enumerate(zip(operand.shape, out.shape, strict=True))
         ):
             fail(op, "operand and result should have the same shape except for the dimension size at 'all_gather_dim'")
-        here, there = operand.shape[dim], out.shape[dim]
-        if here == 0:
-            fail(op, "dimension size of operand at 'all_gather_dim' cannot be zero")
+        there = out.shape[dim]
         if DYNAMIC not in (here, there) and there % here:
             fail(
                 op,
@@ -77,6 +78,7 @@ define(
     _OPERANDS,
     _RESULTS,
     rule=_all_gather_rule,
+    symbols=check_mesh,
     lower=_lower_all_gather,
     traits=_COLLECTIVE,
     attributes={"all_gather_dim": INDEX, **_GROUPS, **_GLOBAL},
@@ -91,13 +93,7 @@ define(
 def _all_to_all_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     split, concat = int(op.attributes["split_dimension"]), int(op.attributes["concat_dimension"])
     count = int(op.attributes["split_count"])
-    if len(op.operands) != len(op.results):
-        fail(op, "requires the same number of operands and results")
-    for i, result in enumerate(op.results):
-        if not isinstance(result.type, TensorType) or not compatible_elements(
-            tensor(op, i).element, result.type.element
-        ):
-            fail(op, f"requires the same element type for operand and result at index {i}")
+    check_groups(op, size=count)
     results: list[ir.Type] = []
     for i in range(len(op.operands)):
         operand = tensor(op, i)
@@ -113,8 +109,13 @@ def _all_to_all_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             shape[split] //= count
         if shape[concat] != DYNAMIC:
             shape[concat] *= count
-        results.append(TensorType(tuple(shape), operand.element))
-    check_groups(op, module, size=count)
+        bounds = list(operand.bounds)
+        if bounds:
+            part = bounds[split]
+            bounds[split] = None if part is None else part // count
+            whole = bounds[concat]
+            bounds[concat] = None if whole is None else whole * count
+        results.append(TensorType(tuple(shape), operand.element, tuple(bounds)))
     return results
 
 
@@ -143,6 +144,7 @@ define(
     _OPERANDS,
     _RESULTS,
     rule=_all_to_all_rule,
+    symbols=check_mesh,
     lower=_lower_all_to_all,
     traits=_COLLECTIVE,
     attributes={"split_dimension": INDEX, "concat_dimension": INDEX, "split_count": SIZE, **_GROUPS},
@@ -150,6 +152,7 @@ define(
         "Each process splits its operand into `split_count` parts along `split_dimension` and sends part j to "
         "process j of its group; what it receives is concatenated along `concat_dimension`."
     ),
+    agree=("pairwise-element-type",),
 )
 
 
@@ -199,7 +202,6 @@ define(
 
 def _collective_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     check_broadcast_groups(op)
-    check_mesh(op, module)
     return data_operands(op, "collective_broadcast")
 
 
@@ -215,6 +217,7 @@ define(
     _OPERANDS,
     _RESULTS,
     rule=_collective_broadcast_rule,
+    symbols=check_mesh,
     lower=_lower_collective_broadcast,
     traits=_COLLECTIVE,
     attributes={**_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False)},

@@ -50,12 +50,10 @@ def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
 
 
 def matrix(op: ir.Op, name: str, rows: int) -> list[tuple[int, int]]:
-    """An attribute of shape (rows, 2), as padding; zeros where it is absent."""
+    """An attribute of shape (rows, 2), as padding; zeros where it is absent or empty."""
     value = op.attributes.get(name)
-    if value is None:
-        return [(0, 0)] * rows
-    array = value.array if isinstance(value, DenseElements) else np.asarray(value)
-    return [(int(low), int(high)) for low, high in array.reshape(-1, 2).tolist()]
+    array = value.array if isinstance(value, DenseElements) else np.asarray(() if value is None else value)
+    return [(int(low), int(high)) for low, high in array.reshape(-1, 2).tolist()] or [(0, 0)] * rows
 
 
 def tensor(op: ir.Op, index: int) -> TensorType:

@@ -33,17 +33,14 @@ def dot_attributes(op: ir.Op) -> dict[str, Any]:
 
 
 def check_precision(op: ir.Op) -> None:
-    if len(op.attributes.get("precision_config") or ()) > 2:
-        fail(op, "expects precision config to be empty or have <= 2 elements")
+    count = len(op.attributes.get("precision_config") or ())
+    if count > 2:
+        fail(op, f"expects precision config to be empty or have <= 2 elements, got {count}")
 
 
 def _check_algorithm(op: ir.Op) -> None:
     algorithm = op.attributes.get("algorithm")
-    if not isinstance(algorithm, DotAlgorithm):
-        return
-    if any(p != "DEFAULT" for p in op.attributes.get("precision_config") or ()):
-        fail(op, "must specify DEFAULT precision config when algorithm is set")
-    if (problem := algorithm_problem(algorithm)) is not None:
+    if isinstance(algorithm, DotAlgorithm) and (problem := algorithm_problem(algorithm)) is not None:
         fail(op, problem)
 
 
@@ -92,16 +89,18 @@ def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name:
 def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     lhs, rhs, result = tensor(op, 0), tensor(op, 1), op.results[0].type
     dims: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
+    _check_algorithm(op)
     check_dot_dimensions(op, lhs, rhs, dims)
     lhs_batch, rhs_batch = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
     lhs_contract, rhs_contract = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
-    _check_algorithm(op)
     shape = (
-        *(lhs.shape[d] for d in lhs_batch),
+        *(max(lhs.shape[a], rhs.shape[b]) for a, b in zip(lhs_batch, rhs_batch, strict=True)),
         *(n for i, n in enumerate(lhs.shape) if i not in lhs_batch and i not in lhs_contract),
         *(n for i, n in enumerate(rhs.shape) if i not in rhs_batch and i not in rhs_contract),
     )
     types = check_result_shape(op, shape, result)
+    if op.attributes.get("algorithm") and any(p != "DEFAULT" for p in op.attributes.get("precision_config") or ()):
+        fail(op, "must specify DEFAULT precision config when algorithm is set.")
     if any_quantized(lhs, rhs, tensor_of(op.results[0])):
         check_quantized_dot(op, lhs, rhs, tensor_of(op.results[0]), rhs_contract)
     return types

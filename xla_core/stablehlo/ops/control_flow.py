@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible, fail, types_text
+from xla_core.stablehlo.compatibility import compatible, fail, least_specific, types_text
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -57,7 +57,7 @@ for _name in ("func.call", "call"):
         _name,
         _ANY_OPERANDS,
         _ANY_RESULTS,
-        rule=_call_rule,
+        symbols=_call_rule,
         lower=_lower_call,
         attributes={"callee": Attribute(Kind.SYMBOL)},
         traits=(Trait.ON_STORAGE,),
@@ -73,15 +73,14 @@ for _name in ("func.return", "return", "stablehlo.return"):
 def _while_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     condition, body = (r.block for r in op.regions)
     state = [o.type for o in op.operands]
-    for block, what, types in (
-        (condition, "condition block arguments", [a.type for a in condition.arguments]),
-        (body, "body block arguments", [a.type for a in body.arguments]),
-        (body, "body block return types", [v.type for v in body.ops[-1].operands]),
+    for what, types in (
+        ("condition block arguments", [a.type for a in condition.arguments]),
+        ("body block arguments", [a.type for a in body.arguments]),
+        ("body block return types", [v.type for v in body.ops[-1].operands]),
     ):
         if len(types) != len(state) or not all(map(compatible, state, types)):
             fail(op, f"expect operands to be compatible with {what} but got {types_text(state)} vs {types_text(types)}")
-        if block is condition:
-            _check_condition(op, block)
+    _check_condition(op, condition)
     return state
 
 
@@ -121,6 +120,8 @@ define(
 def _branch_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     selector = op.operands[0].type
     assert isinstance(selector, TensorType)
+    if selector.rank:
+        fail(op, f"operand should be rank 0 tensor but got rank {selector.rank}")
     if not op.regions:
         fail(op, "expect at least one branch")
     returned = []
@@ -134,9 +135,7 @@ def _branch_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
                 f"branch 0 and branch {i} have mismatched return types: {types_text(returned[0])} vs "
                 f"{types_text(returned[i])}",
             )
-    if selector.rank:
-        fail(op, f"operand should be rank 0 tensor but got rank {selector.rank}")
-    return returned[0]
+    return [least_specific(types) for types in zip(*returned, strict=True)]
 
 
 def _lower_branches(ctx: LoweringContext, op: ir.Op, selector: HloInstruction) -> Sequence[HloInstruction]:
@@ -161,6 +160,7 @@ define(
     rule=_branch_rule,
     lower=_lower_branches,
     regions=2,
+    traits=(Trait.INFERRED_FROM_REGIONS,),
     doc=(
         "The results of `true_branch` where the predicate is true, else those of `false_branch`; only that branch runs."
     ),
@@ -172,6 +172,7 @@ define(
     rule=_branch_rule,
     lower=_lower_branches,
     regions=None,
+    traits=(Trait.INFERRED_FROM_REGIONS,),
     doc=("The results of branch `index`; an index that is out of range takes the last branch. Only that branch runs."),
 )
 

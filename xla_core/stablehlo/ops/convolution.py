@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ConvDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible_dimensions, fail, list_text
+from xla_core.stablehlo.compatibility import compatible_shapes, fail, list_text
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -17,22 +17,26 @@ from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor,
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_convolution_axes
 from xla_core.stablehlo.ops.reducers import element_text
-from xla_core.stablehlo.ops.windows import check_window
+from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
 from xla_core.stablehlo.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
 
 __all__: list[str] = []
 
 _OPTIONAL_INTS = Attribute(Kind.INTS, None)
+_Padding = Sequence[tuple[int, int]]
 
 
-def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence[ir.Type]:
-    """What convolution and dynamic_conv demand; `padding` None where it is known at run time only."""
+def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequence[ir.Type] | None:
+    """What convolution and dynamic_conv demand.
+
+    `paddings` checks the padding of so many dimensions, and returns it; None where it is known at run time only.
+    """
     lhs, rhs = tensor(op, 0), tensor(op, 1)
     dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
-    if lhs.rank != rhs.rank:
-        fail(op, f"expects convolution arguments to have same number of dimensions. Got: '{lhs}' and '{rhs}'.")
     if lhs.rank < 2:
         fail(op, f"expects convolution arguments to have >= 2 dimensions. Got: '{lhs}' and '{rhs}'.")
+    if lhs.rank != rhs.rank:
+        fail(op, f"expects convolution arguments to have same number of dimensions. Got: '{lhs}' and '{rhs}'.")
     if isinstance(lhs.element, str) and isinstance(rhs.element, str) and lhs.element != rhs.element:
         fail(
             op,
@@ -40,9 +44,11 @@ def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence
             f"'{element_text(lhs)}' and '{element_text(rhs)}'",
         )
     _check_conv_dimensions(op, dims, lhs.rank)
-    spatial = len(dims.input_spatial_dimensions)
-    if "padding" in op.attributes and padding is None:
-        padding = [(0, 0)] * spatial
+    features, groups = _check_groups(op, dims, lhs, rhs)
+    check_precision(op)
+    if (spatial := len(dims.input_spatial_dimensions)) != lhs.rank - 2:
+        fail(op, f"expects convolution arguments to have {spatial + 2} dimensions. Got: {lhs.rank}")
+    padding = paddings(spatial)
     sizes = [rhs.shape[d] for d in dims.kernel_spatial_dimensions]
     # Windows are looked at once the padding is known: a program that computes it may hold nonsense until then.
     window = (
@@ -50,15 +56,13 @@ def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence
         if padding is None
         else check_window(
             op,
-            [1 if s == DYNAMIC else s for s in sizes],
+            sizes,
             strides="window_strides",
             base="lhs_dilation",
             dilation="rhs_dilation",
             reversal="window_reversal",
         )
     )
-    features, groups = _check_groups(op, dims, lhs, rhs)
-    check_precision(op)
     shape = [DYNAMIC] * lhs.rank
     for i, (inp, out) in enumerate(zip(dims.input_spatial_dimensions, dims.output_spatial_dimensions, strict=True)):
         if lhs.shape[inp] != DYNAMIC and sizes[i] != DYNAMIC and window is not None and padding is not None:
@@ -69,12 +73,19 @@ def _conv_rule(op: ir.Op, padding: Sequence[tuple[int, int]] | None) -> Sequence
     shape[dims.output_batch_dimension] = batch if batch == DYNAMIC else batch // groups
     shape[dims.output_feature_dimension] = features
     result = tensor_of(op.results[0])
-    types = check_result_shape(op, shape, result)
+    types = _result_types(op, shape, result)
     if any_quantized(lhs, rhs, result):
         check_convolution_axes(
             op, lhs, rhs, result, dims.kernel_output_feature_dimension, dims.output_feature_dimension
         )
     return types
+
+
+def _result_types(op: ir.Op, shape: Sequence[int], result: TensorType) -> Sequence[ir.Type] | None:
+    """What the shape says of the result; nothing where dynamic_conv declares another, which its lowering refuses."""
+    if op.name == "stablehlo.dynamic_conv" and not compatible_shapes(tuple(shape), result.shape):
+        return None
+    return check_result_shape(op, shape, result)
 
 
 def _check_conv_dimensions(op: ir.Op, dims: ConvDimensionNumbers, rank: int) -> None:
@@ -94,8 +105,6 @@ def _check_conv_dimensions(op: ir.Op, dims: ConvDimensionNumbers, rank: int) -> 
             "expects the same size for input, kernel and output spatial-dimensions, but got "
             f"{counts[0]}, {counts[1]}, and {counts[2]} resp.",
         )
-    if counts[0] + 2 != rank:
-        fail(op, f"expects convolution arguments to have {counts[0] + 2} dimensions. Got: {rank}")
     if any(not 0 <= d < rank for group in groups.values() for d in group):
         fail(op, f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank}).")
     for name, group in groups.items():
@@ -150,11 +159,12 @@ def _check_groups(op: ir.Op, dims: ConvDimensionNumbers, lhs: TensorType, rhs: T
     return kernel_out, batch_groups
 
 
-def _convolution_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    spatial = len(op.attributes["dimension_numbers"].input_spatial_dimensions)
-    value = op.attributes.get("padding")
-    shape = getattr(getattr(value, "type", None), "shape", (spatial, 2))
-    return _conv_rule(op, matrix(op, "padding", spatial) if tuple(shape) == (spatial, 2) else None)
+def _convolution_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    def padding(spatial: int) -> _Padding:
+        check_padding_shape(op)
+        return matrix(op, "padding", spatial)
+
+    return _conv_rule(op, padding)
 
 
 def _lower_conv(
@@ -175,11 +185,11 @@ def _lower_conv(
         WindowDimension(rhs.shape.dimensions[d], stride, low, high, base, dilation, bool(reverse))
         for d, stride, (low, high), base, dilation, reverse in zip(
             dims.kernel_spatial_dimensions,
-            ints(op, "window_strides", ones),
+            ints(op, "window_strides") or ones,
             padding,
-            ints(op, "lhs_dilation", ones),
-            ints(op, "rhs_dilation", ones),
-            ints(op, "window_reversal", (0,) * spatial),
+            ints(op, "lhs_dilation") or ones,
+            ints(op, "rhs_dilation") or ones,
+            ints(op, "window_reversal") or (0,) * spatial,
             strict=True,
         )
     )
@@ -234,16 +244,14 @@ define(
 )
 
 
-def _dynamic_conv_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    padding = tensor(op, 2)
-    spatial = len(op.attributes["dimension_numbers"].input_spatial_dimensions)
-    known = constant_of(op.operands[2])
-    result = _conv_rule(
-        op, None if known is None or known.shape != (spatial, 2) else [(int(a), int(b)) for a, b in known]
-    )
-    if not all(map(compatible_dimensions, padding.shape, (spatial, 2))) or padding.rank != 2:
-        fail(op, f"expects padding to be of shape [{spatial}, 2], but got [{list_text(padding.shape)}]")
-    return result
+def _dynamic_conv_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    def padding(spatial: int) -> _Padding | None:
+        shape, known = tensor(op, 2).shape, constant_of(op.operands[2])
+        if shape != (spatial, 2):
+            fail(op, f"expects padding to be of shape [{spatial}, 2], but got [{list_text(shape)}]")
+        return None if known is None else [(int(low), int(high)) for low, high in known]
+
+    return _conv_rule(op, padding)
 
 
 def _lower_dynamic_conv(

@@ -13,12 +13,13 @@ from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import DenseElements, OutputOperandAlias
-from xla_core.stablehlo.compatibility import compatible, fail
+from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
+from xla_core.stablehlo.ops.replica_groups import listed_groups
 from xla_core.stablehlo.type_constraints import ANY
 from xla_core.stablehlo.type_conversion import shape_of
 
@@ -32,7 +33,7 @@ IS_NAMESPACED = re.compile(_NAMESPACED).match
 """Whether a composite may have this name."""
 
 
-def _composite_rule(op: ir.Op, module: ir.Module) -> None:
+def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
     if not IS_NAMESPACED(str(op.attributes["name"])):
         fail(
             op,
@@ -53,7 +54,7 @@ def _composite_rule(op: ir.Op, module: ir.Module) -> None:
         if len(mine) != len(theirs):
             fail(op, f"has {len(mine)} {what}(s), but decomposition has {len(theirs)}")
         for i, (a, b) in enumerate(zip(mine, theirs, strict=True)):
-            if not compatible(a, b):
+            if a != b:
                 fail(op, f"{what} at index {i} has type '{a}', but decomposition has type '{b}'")
 
 
@@ -75,7 +76,7 @@ define(
     "stablehlo.composite",
     _ANY_OPERANDS,
     _ANY_RESULTS,
-    rule=_composite_rule,
+    symbols=_composite_symbols,
     lower=_lower_composite,
     regions=None,
     attributes={
@@ -97,6 +98,8 @@ def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
     version = int(op.attributes.get("api_version", 1))
     if version not in _API_VERSIONS:
         fail(op, f"Invalid attribute `api_version` in property conversion: {version} : i32")
+    _check_layouts(op)
+    _check_aliases(op)
     config = op.attributes.get("backend_config")
     if config is not None:
         typed = version == 4
@@ -106,15 +109,13 @@ def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
             fail(
                 op, f"backend_config for api_version {_API_VERSIONS.get(version, version)} must be a string attribute."
             )
-    _check_layouts(op)
-    _check_aliases(op)
     check_buffer_call(op)
 
 
 def _check_layouts(op: ir.Op) -> None:
     operands, results = op.attributes.get("operand_layouts"), op.attributes.get("result_layouts")
     if (operands is None) != (results is None):
-        fail(op, "Layout attributes should be specified for either both operands and results or none")
+        fail(op, "Layout attributes should be specified for either both operands and results or none.")
     if operands is None or results is None:
         return
     types = [r.type for r in op.results]
@@ -186,6 +187,8 @@ def _lower_custom_call(
             f"custom_call @{target} to another shape needs a partitioner",
             hint="let JAX write shard_map with Shardy (jax_use_shardy_partitioner=True): its form is run here",
         )
+    if target == "ragged_all_to_all":
+        return _lower_ragged_all_to_all(ctx, op, *operands)
     config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")  # JAX's exports have both
     extra: dict[str, Any] = {}
     version = int(op.attributes.get("api_version", 1))
@@ -215,9 +218,19 @@ def _lower_custom_call(
         shapes = [s.with_layout(Layout(r)) if s.is_array else s for s, r in parts]
         shapes = [Shape.tuple(shapes)] if in_tuple else shapes
     shape = shapes[0] if len(shapes) == 1 else Shape.tuple(shapes)
-    target = str(op.attributes["call_target_name"])
     made = ctx.add("custom-call", *operands, shape=shape, custom_call_target=target, **extra)
     return made if len(shapes) == 1 else ctx.elements(made)
+
+
+def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+    """HLO `ragged-all-to-all`, which StableHLO has no op for."""
+    config = op.attributes.get("backend_config")
+    groups = config.get("replica_groups") if isinstance(config, dict) else None
+    if groups is None:
+        fail(op, "ragged_all_to_all needs replica_groups in its backend_config")
+    channel = int(config.get("channel_id", 0)) if isinstance(config, dict) else 0
+    attributes: dict[str, Any] = {"channel_id": channel} if channel > 0 else {}
+    return ctx.add("ragged-all-to-all", *operands, replica_groups=listed_groups(groups), **attributes)
 
 
 def _order(layout: DenseElements | Sequence[int]) -> Sequence[int]:

@@ -57,15 +57,11 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
             f"({vector}) of start_indices ({count})",
         )
     check_sorted_unique(op, "offset_dims", offset)
-    result_rank = len(offset) + indices.rank - (vector < indices.rank)
-    check_dimension_list(op, "offset_dims", offset, result_rank, "implied-result-rank")
     check_disjoint(op, "collapsed_slice_dims", collapsed, "operand_batching_dims", batching)
     check_sorted(op, "collapsed_slice_dims", collapsed)
     check_dimension_list(op, "collapsed_slice_dims", collapsed, operand.rank, "rank-of('operand')")
-    _unit_slices(op, "collapsed_slice_dims", collapsed, slice_sizes)
     check_sorted(op, "operand_batching_dims", batching)
     check_dimension_list(op, "operand_batching_dims", batching, operand.rank, "rank-of('operand')")
-    _unit_slices(op, "operand_batching_dims", batching, slice_sizes)
     check_batching(
         op,
         "operand_batching_dims",
@@ -84,28 +80,37 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
     if sizes_count not in (DYNAMIC, operand.rank):
         fail(op, f"slice_sizes size ({sizes_count}) not equal to operand rank ({operand.rank})")
     if slice_sizes is not None:
+        _unit_slices(op, "collapsed_slice_dims", collapsed, slice_sizes)
+        _unit_slices(op, "operand_batching_dims", batching, slice_sizes)
         for i, (size, limit) in enumerate(zip(slice_sizes, operand.shape, strict=True)):
-            if limit != DYNAMIC and not 0 <= size <= limit:
-                fail(op, f"slice size ({size}) is out of bounds for operand dimension ({limit}) at index {i}")
-    batch = iter([s for i, s in enumerate(indices.shape) if i != vector])
+            if size < 0 or DYNAMIC != limit < size:
+                shown = -(2**63) if limit == DYNAMIC else limit  # as MLIR prints an unknown size
+                fail(op, f"slice size ({size}) is out of bounds for operand dimension ({shown}) at index {i}")
+    result_rank = len(offset) + indices.rank - (vector < indices.rank)
+    check_dimension_list(op, "offset_dims", offset, result_rank, "implied-result-rank")
+    batch = iter([(s, b) for i, (s, b) in enumerate(zip(indices.shape, _bounds(indices), strict=True)) if i != vector])
     kept = iter(
         [
-            DYNAMIC if slice_sizes is None else slice_sizes[i]
+            (DYNAMIC if slice_sizes is None else slice_sizes[i], None)
             for i in range(operand.rank)
             if i not in collapsed and i not in batching
         ]
     )
-    shape = tuple(next(kept) if i in offset else next(batch) for i in range(result_rank))
-    return [TensorType(shape, operand.element)]
+    sizes = [next(kept) if i in offset else next(batch) for i in range(result_rank)]
+    bounds = tuple(bound for _, bound in sizes)
+    return [TensorType(tuple(size for size, _ in sizes), operand.element, bounds if any(bounds) else ())]
 
 
-def _unit_slices(op: ir.Op, name: str, dims: Sequence[int], slice_sizes: Sequence[int] | None) -> None:
-    for dim in dims if slice_sizes is not None else ():
-        if dim < len(slice_sizes or ()) and (slice_sizes or ())[dim] > 1:
+def _bounds(type: TensorType) -> tuple[int | None, ...]:
+    return type.bounds or (None,) * type.rank
+
+
+def _unit_slices(op: ir.Op, name: str, dims: Sequence[int], slice_sizes: Sequence[int]) -> None:
+    for dim in dims:
+        if slice_sizes[dim] > 1:
             fail(
                 op,
-                f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got "
-                f"{(slice_sizes or ())[dim]}",
+                f"Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got {slice_sizes[dim]}",
             )
 
 

@@ -29,7 +29,7 @@ _BOOL = Attribute(Kind.BOOL)
 def _cholesky_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     a = tensor(op, 0)
     if a.rank < 2:
-        fail(op, f"argument 'a' must have rank >= 2, got shape {list_text(a.shape)}")
+        fail(op, f"argument 'a' must have rank >= 2, got shape {list_text(a.shape)}.")
     if not compatible_dimensions(a.shape[-1], a.shape[-2]):
         fail(op, f"minor dimensions of 'a' must have equal size, got shape {list_text(a.shape)}.")
     return [a]
@@ -105,41 +105,42 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     element, rank = operand.element, len(lengths)
     assert isinstance(element, str)
     is_complex = elements_of(element) is Elements.COMPLEX
+    if not 1 <= rank <= 3:
+        fail(op, f"rank must be between 1 and 3, but got {rank}.")
     if kind == "RFFT" and element not in ("f32", "f64"):
         fail(op, f"RFFT requires f32 or f64 input type, but is given '{element_text(operand)}'.")
     if kind != "RFFT" and not is_complex:
-        fail(op, f"FFT/IFFT/IRFFT take a complex tensor as input, but is given '{operand}'")
-    if not 1 <= rank <= 3:
-        fail(op, f"rank must be between 1 and 3, but got {rank}.")
+        fail(op, f"FFT/IFFT/IRFFT take a complex tensor as input, but is given '{operand}'.")
     if operand.rank < rank:
         fail(op, f"operand rank must not be less than fft rank of {rank} for operand of type '{operand}'.")
     inner = operand.shape[-rank:]
+    # MLIR prints an unknown size as the least 64-bit integer.
+    sizes = list_text([-(2**63) if n == DYNAMIC else n for n in operand.shape])
+    bounds = (*operand.bounds[:-1], None) if any(operand.bounds[:-1]) else ()
     if kind == "IRFFT":
         if not compatible_shapes(inner[:-1], lengths[:-1]):
             bad = next((a, b) for a, b in zip(inner, lengths, strict=True) if not compatible_dimensions(a, b))
-            # MLIR prints an unknown size as the least 64-bit integer.
-            got = list_text([-(2**63) if n == DYNAMIC else n for n in operand.shape])
             fail(
                 op,
-                f"IRFFT requires non-final dimensions to be compatible with fft_length. Got: {got} but wanted "
+                f"IRFFT requires non-final dimensions to be compatible with fft_length. Got: {sizes} but wanted "
                 f"{list_text(lengths)}, and {bad[0]} != {bad[1]}.",
             )
         if not compatible_dimensions(inner[-1], lengths[-1] // 2 + 1) and not (inner[-1] == lengths[-1] == 0):
             fail(
                 op,
                 f"IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. Got: {inner[-1]} but "
-                f"fft_length is {lengths[-1]}.",
+                f"fft_length is {list_text(lengths)}.",
             )
-        return [TensorType((*operand.shape[:-1], lengths[-1]), element[8:-1])]
+        return [TensorType((*operand.shape[:-1], lengths[-1]), element[8:-1], bounds)]
     if kind == "RFFT":
         if not compatible_shapes(inner, lengths):
             fail(
                 op,
                 f"RFFT requires innermost dimensions to be compatible with fft_length. Got: "
-                f"{list_text(operand.shape)} but wanted {list_text(lengths)}.",
+                f"{sizes} but wanted {list_text(lengths)}.",
             )
-        last = lengths[-1] // 2 + 1 if lengths[-1] else 0
-        return [TensorType((*operand.shape[:-1], last), f"complex<{element}>")]
+        last = lengths[-1] // 2 + 1 if lengths[-1] else operand.shape[-1]
+        return [TensorType((*operand.shape[:-1], last), f"complex<{element}>", bounds)]
     return [operand]
 
 

@@ -8,7 +8,6 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import (
     compatible_dimensions,
-    compatible_elements,
     compatible_shapes,
     fail,
     promotable,
@@ -39,17 +38,17 @@ def check_reducer(
     returned = block.ops[-1].operands
     if not returned:
         fail(op, "The reduction-region expected to return some value(s)")
+    if len(returned) != count:
+        fail(op, f"Reduction-region here must produce {count} tensors, but produces {len(returned)} instead")
     results: list[TensorType] = []
     for value in returned:
         if not isinstance(value.type, TensorType):
             fail(op, f"Reduction-region here must produce tensor-typed result(s), but produces '{value.type}' instead")
         results.append(value.type)
-    if len(results) != count:
-        fail(op, f"Reduction-region here must produce {count} tensors, but produces {len(results)} instead")
     for i, result in enumerate(results):
         for index in (i, count + i):
             type = block.arguments[index].type
-            if not _same_shape(type, result) or not _goes_with(type, result, precision_counts=index == i):
+            if not same_kind(type, result, ignore_precision=index != i):
                 fail(
                     op,
                     f"The type of reduction-region's parameter at index {index} is different than the corresponding "
@@ -59,16 +58,13 @@ def check_reducer(
     return results
 
 
-def _same_shape(a: ir.Type, b: ir.Type) -> bool:
-    return isinstance(a, TensorType) and isinstance(b, TensorType) and compatible_shapes(a.shape, b.shape)
-
-
-def _goes_with(a: ir.Type, b: TensorType, *, precision_counts: bool) -> bool:
-    """Whether the element types are the same, or both floats where their precision doesn't count."""
-    assert isinstance(a, TensorType)
-    if compatible_elements(a.element, b.element):
+def same_kind(a: ir.Type, b: ir.Type, *, ignore_precision: bool = True) -> bool:
+    """Whether the shapes are compatible, and the element types the same, or both floats of any precision."""
+    if not isinstance(a, TensorType) or not isinstance(b, TensorType) or not compatible_shapes(a.shape, b.shape):
+        return False
+    if a.element == b.element:
         return True
-    return not precision_counts and elements_of(a.element) is elements_of(b.element) is Elements.FLOAT
+    return ignore_precision and elements_of(a.element) is elements_of(b.element) is Elements.FLOAT
 
 
 def _check_promotion(

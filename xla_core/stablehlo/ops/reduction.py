@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from xla_core.hlo.attributes import Window, WindowDimension
@@ -16,10 +17,10 @@ from xla_core.stablehlo.compatibility import (
 )
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import ints, matrix, tensor
-from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote
-from xla_core.stablehlo.ops.windows import check_window
+from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
+from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
 from xla_core.stablehlo.type_constraints import TENSOR
 
 __all__: list[str] = []
@@ -31,15 +32,16 @@ _INPUTS_AND_INITIAL = (Values("inputs", TENSOR, Arity.VARIADIC), Values("init_va
 
 
 def _split(op: ir.Op) -> tuple[list[TensorType], list[TensorType]]:
-    """The inputs and their initial values."""
+    """The inputs and their initial values; of an odd number of operands the last is neither."""
     count = len(op.operands) // 2
-    types = [tensor(op, i) for i in range(len(op.operands))]
-    if len(op.operands) % 2:
-        arguments = len(op.regions[0].block.arguments)
-        if arguments != 2 * count:
-            fail(op, f"Reduction-region must take {2 * count} parameters, but takes {arguments} parameter(s)")
-        fail(op, f"expects as many init values as inputs, but got {len(op.operands)} operands")
+    types = [tensor(op, i) for i in range(2 * count)]
     return types[:count], types[count:]
+
+
+def _check_pairs(op: ir.Op) -> None:
+    """An operand that is neither an input nor an initial value has no meaning."""
+    if len(op.operands) != 2 * len(op.results):
+        fail(op, f"expects as many init values as inputs, but got {len(op.operands)} operands")
 
 
 def _check_same_shapes(op: ir.Op, inputs: Sequence[TensorType]) -> None:
@@ -76,6 +78,7 @@ def _reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `reduce`."""
+    _check_pairs(op)
     block, count = op.regions[0].block, len(op.results)
     inputs = promote(ctx, operands[:count], block.arguments[count:])
     initial = promote(ctx, operands[count:], block.arguments[:count])
@@ -108,6 +111,7 @@ def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         fail(op, "requires at least 1 input value")
     _check_same_shapes(op, inputs)
     first = inputs[0]
+    check_padding_shape(op)
     sizes = ints(op, "window_dimensions")
     if len(sizes) != first.rank:
         fail(
@@ -117,8 +121,18 @@ def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         )
     window = check_window(op, sizes, strides="window_strides", base="base_dilations", dilation="window_dilations")
     results = check_reducer(op, op.regions[0], initial, inputs, sizes)
-    shape = tuple(DYNAMIC if n == DYNAMIC else w.output_size(n) for n, w in zip(first.shape, window, strict=True))
-    return [TensorType(shape, r.element) for r in results]
+    return [_windowed(i, window, r.element) for i, r in zip(inputs, results, strict=True)]
+
+
+def _windowed(type: TensorType, window: Window, element: str | ir.QuantizedType) -> TensorType:
+    """The windows' results: sizes and bounds alike are the numbers of windows."""
+
+    def counted(sizes: Sequence[int | None]) -> list[int | None]:
+        return [None if n in (None, DYNAMIC) else w.output_size(n) for n, w in zip(sizes, window, strict=True)]
+
+    shape = tuple(DYNAMIC if n is None else n for n in counted(type.shape))
+    bounds = tuple(counted(type.bounds)) if type.bounds else ()
+    return TensorType(shape, element, bounds if any(b is not None for b in bounds) else ())
 
 
 def _window(op: ir.Op, sizes: Sequence[int]) -> Window:
@@ -127,10 +141,10 @@ def _window(op: ir.Op, sizes: Sequence[int]) -> Window:
         WindowDimension(size, stride, low, high, base, dilation)
         for size, stride, (low, high), base, dilation in zip(
             sizes,
-            ints(op, "window_strides", ones),
+            ints(op, "window_strides") or ones,
             matrix(op, "padding", len(sizes)),
-            ints(op, "base_dilations", ones),
-            ints(op, "window_dilations", ones),
+            ints(op, "base_dilations") or ones,
+            ints(op, "window_dilations") or ones,
             strict=True,
         )
     )
@@ -138,6 +152,7 @@ def _window(op: ir.Op, sizes: Sequence[int]) -> Window:
 
 def _lower_reduce_window(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `reduce-window`."""
+    _check_pairs(op)
     block, count = op.regions[0].block, len(op.results)
     inputs = promote(ctx, operands[:count], block.arguments[count:])
     initial = promote(ctx, operands[count:], block.arguments[:count])
@@ -179,12 +194,12 @@ def _select_and_scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"expects window-dimensions size == operand rank, but got window-dimensions size: {len(sizes)} and "
             f"operand-type: '{operand}' with rank = {operand.rank}.",
         )
+    check_padding_shape(op)
     window = check_window(op, sizes, strides="window_strides")
-    shape = tuple(DYNAMIC if n == DYNAMIC else w.output_size(n) for n, w in zip(operand.shape, window, strict=True))
-    expected = TensorType(shape, operand.element)
-    if not compatible(expected, source):
+    expected = dataclasses.replace(_windowed(operand, window, operand.element), bounds=())
+    if not same_kind(expected, source):
         fail(op, f"expects source-type to be '{expected}', but got'{source}'")
-    return [TensorType(operand.shape, results[0].element)]
+    return [TensorType(operand.shape, results[0].element, operand.bounds)]
 
 
 def _check_select(op: ir.Op, operand: TensorType) -> None:
@@ -193,7 +208,7 @@ def _check_select(op: ir.Op, operand: TensorType) -> None:
         fail(op, f"expects the select-region to take 2 parameters, but takes {len(block.arguments)}")
     expected = TensorType((), operand.element)
     for i, argument in enumerate(block.arguments):
-        if not compatible(argument.type, expected):
+        if not same_kind(argument.type, expected):
             fail(
                 op,
                 f"expects the type of select-region's parameter at index {i} to be '{expected}', but got "
@@ -245,16 +260,6 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not types:
         fail(op, "expected 1 or more operands, but found 0")
-    if any(not compatible_shapes(t.shape, types[0].shape) for t in types):
-        fail(op, "requires the same shape for all operands")
-    if list(dims) != list(range(len(dims))):
-        fail(op, f"requires monotonically increasing dimension numbers, but got: {list_text(dims)}")
-    if len(dims) != types[0].rank:
-        fail(
-            op,
-            "applied to a subset of dimensions currently not supported: operand dimensions = "
-            f"{types[0].rank}, requested map dimensions size = {len(dims)}",
-        )
     if len(block.arguments) != len(types):
         fail(
             op,
@@ -276,6 +281,14 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     result = returned[0].type
     if not isinstance(result, TensorType) or result.rank:
         fail(op, f"computation must return 0-rank tensor, but got: '{result}'")
+    if list(dims) != list(range(len(dims))):
+        fail(op, f"requires monotonically increasing dimension numbers, but got: {list_text(dims)}")
+    if len(dims) != types[0].rank:
+        fail(
+            op,
+            "applied to a subset of dimensions currently not supported: operand dimensions = "
+            f"{types[0].rank}, requested map dimensions size = {len(dims)}",
+        )
     return [TensorType(types[0].shape, result.element)]
 
 
@@ -293,6 +306,7 @@ define(
     lower=_lower_map,
     regions=1,
     attributes={"dimensions": _INTS},
+    traits=(Trait.INFERRED_FROM_REGIONS,),
     doc="The region applied to the inputs element by element.",
     agree=("same-shape",),
 )
@@ -303,9 +317,7 @@ def _sort_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if not types:
         fail(op, "expected 1 or more operands, but found 0")
     rank, dim = types[0].rank, int(op.attributes.get("dimension", -1))
-    if any(not compatible_shapes(t.shape, types[0].shape) for t in types):
-        fail(op, "requires the same shape for all operands and results")
-    if rank and not -rank <= dim < rank:
+    if not -rank <= dim < rank:
         fail(op, f"dimension attribute value must be in range [-{rank}, {rank}), but found {dim}")
     block = op.regions[0].block
     if len(block.arguments) != 2 * len(types):

@@ -24,6 +24,7 @@ __all__ = [
     "check_groups",
     "check_mesh",
     "collective_attributes",
+    "listed_groups",
 ]
 
 CHANNEL_AND_GROUPS = {
@@ -34,18 +35,21 @@ GLOBAL_IDS = {"use_global_device_ids": Attribute(Kind.ANY, None)}
 
 
 def _groups(op: ir.Op, module: ir.Module) -> ReplicaGroups:
-    """The replica groups; -1, which fills up rows of different length, is left out."""
     value = op.attributes["replica_groups"]
     if isinstance(value, ReplicaGroupMeshAxes):
         return mesh_groups(value, module, op)
+    return listed_groups(value)
+
+
+def listed_groups(value: Any) -> ReplicaGroups:
+    """The rows of a tensor of ids, without the -1 that fills them up."""
     rows = value.array.tolist() if isinstance(value, DenseElements) else [list(row) for row in value]
     return tuple(tuple(int(i) for i in row if i >= 0) for row in rows if row)
 
 
-def check_groups(op: ir.Op, module: ir.Module, *, ragged: bool = False, size: int | None = None) -> int | None:
+def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) -> int | None:
     """Checks the groups: rank 2, ids unique, none left out. Returns the size of a group, where it is known."""
     value = op.attributes["replica_groups"]
-    check_mesh(op, module)
     if isinstance(value, ReplicaGroupMeshAxes):
         return None
     if not isinstance(value, DenseElements) or value.type.rank != 2:
@@ -65,7 +69,7 @@ def check_groups(op: ir.Op, module: ir.Module, *, ragged: bool = False, size: in
     for i in range(len(seen)):
         if i not in seen:
             fail(op, f"replica id #{i} not seen in replica groups")
-    if size is not None and value.type.shape[1] != size:
+    if size is not None and (value.type.shape[0] == 0 or value.type.shape[1] != size):
         fail(op, f"group size of replica_groups must be {size}")
     return value.type.shape[1]
 

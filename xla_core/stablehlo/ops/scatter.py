@@ -33,10 +33,6 @@ _FALSE = Attribute(Kind.BOOL, False)
 
 def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     count = (len(op.operands) - 1) // 2
-    if len(op.operands) < 3 or len(op.operands) % 2 == 0:
-        fail(op, "expects N inputs, scatter_indices, and N updates")
-    if not INTEGER_OR_INDEX.accepts(op.operands[count].type):
-        fail(op, f"operand #{count} must be ranked tensor of integer or index values, but got '{tensor(op, count)}'")
     inputs = [tensor(op, i) for i in range(count)]
     indices = tensor(op, count)
     updates = [tensor(op, count + 1 + i) for i in range(count)]
@@ -53,6 +49,7 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             "Expects index_vector_dim to be in range [0, rank-of('scatter_indices')] i.e. "
             f"[0, {indices.rank}]. got: {vector}.",
         )
+    results = check_reducer(op, op.regions[0], _scalars(updates), inputs)
     rank = indices.rank - (vector < indices.rank) + len(windows)
     if update.rank != rank:
         fail(
@@ -69,7 +66,6 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"size-of('input_batching_dims') i.e. {expected} but got {operand.rank}.",
         )
     _check_scatter_dimensions(op, dims, operand, indices, update)
-    results = check_reducer(op, op.regions[0], _scalars(updates), _scalars(inputs))
     return [TensorType(i.shape, r.element, i.bounds) for i, r in zip(inputs, results, strict=True)]
 
 
@@ -142,6 +138,8 @@ def _sorted_dims(op: ir.Op, name: str, dims: Sequence[int]) -> None:
 
 def _lower_scatter(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `scatter`."""
+    if len(op.operands) != 2 * len(op.results) + 1:
+        fail(op, f"expects N inputs, scatter_indices, and N updates, but got {len(op.operands)} operands")
     dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     arguments, count = op.regions[0].block.arguments, len(op.results)
     scatter = ctx.add(
@@ -168,7 +166,7 @@ define(
     "stablehlo.scatter",
     (
         Values("inputs", TENSOR, Arity.VARIADIC),
-        Values("scatter_indices", INTEGER_OR_INDEX, Arity.OPTIONAL),
+        Values("scatter_indices", INTEGER_OR_INDEX),
         Values("updates", TENSOR, Arity.VARIADIC),
     ),
     (Values("results", TENSOR, Arity.VARIADIC),),

@@ -10,7 +10,7 @@ from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.compatibility import fail, list_text
 from xla_core.stablehlo.ops.common import ints, matrix
 
-__all__ = ["check_window"]
+__all__ = ["check_padding_shape", "check_window"]
 
 
 def check_window(
@@ -29,23 +29,24 @@ def check_window(
         (strides, "window-strides"),
         (base, "base-dilation factors"),
         (dilation, "window-dilation factors"),
+        ("padding", "padding-entries"),
         (reversal, "window-reversal"),
     ):
-        count = rank if name is None else len(ints(op, name, ones))
+        # Without entries a list means its default.
+        count = rank if name is None else _count(op, name) or rank
         if count != rank:
             fail(
                 op,
                 f"expects {what} to have same dimension-size as size of window dimensions ({rank}), but got: {count}.",
             )
-    _check_padding(op, rank)
     values = [
         sizes,
-        ints(op, strides, ones),
-        ones if base is None else ints(op, base, ones),
-        ones if dilation is None else ints(op, dilation, ones),
+        ints(op, strides) or ones,
+        (ones if base is None else ints(op, base)) or ones,
+        (ones if dilation is None else ints(op, dilation)) or ones,
     ]
-    for what, row in zip(("value", "stride", "base dilation factor", "window dilation factor"), values, strict=True):
-        for i, value in enumerate(row):
+    for i, row in enumerate(zip(*values, strict=True)):
+        for what, value in zip(_PARTS, row, strict=True):
             # A size may be unknown, and is then checked when it is known.
             if value <= 0 and not (what == "value" and value == ir.DYNAMIC):
                 fail(op, f"expects window to have positive {what} for {i}-th window dimension, but got {value}.")
@@ -56,16 +57,19 @@ def check_window(
     )
 
 
-def _check_padding(op: ir.Op, rank: int) -> None:
+_PARTS = ("value", "stride", "base dilation factor", "window dilation factor")
+
+
+def _count(op: ir.Op, name: str) -> int:
+    value = op.attributes.get(name)
+    return 0 if value is None else value.type.shape[0] if name == "padding" else len(ints(op, name))
+
+
+def check_padding_shape(op: ir.Op) -> None:
+    """Padding has a row for each dimension: low and high."""
     padding = op.attributes.get("padding")
     if not isinstance(padding, DenseElements):
         return
     shape = padding.type.shape
     if len(shape) != 2 or shape[1] != 2:
         fail(op, f"expects the shape of padding-attribute to be {{N, 2}}, but got {{{list_text(shape)}}}.")
-    if shape[0] != rank:
-        fail(
-            op,
-            f"expects padding-entries to have same dimension-size as size of window dimensions ({rank}), but got: "
-            f"{shape[0]}.",
-        )
