@@ -242,6 +242,17 @@ def test_binary_floats(opcode: str, t: ElementType) -> None:
     )
 
 
+@pytest.mark.parametrize(("opcode", "sign"), [("multiply", 1), ("divide", -1)])
+def test_powers_of_two(opcode: str, sign: int) -> None:
+    """Exponents add up. The type has no zero: what is too small is the least number; what is too large is NaN."""
+    kind = ml_dtypes.float8_e8m0fnu
+    a, b = np.meshgrid(np.arange(-127, 128), np.arange(-127, 128))
+    exponents = a + sign * b
+    expected = np.where(exponents > 127, np.nan, 2.0 ** np.maximum(exponents, -127))
+    result = run(opcode, (2.0**a).astype(kind), (2.0**b).astype(kind))
+    np.testing.assert_array_equal(result.astype(np.float64), expected)
+
+
 def test_maximum_and_minimum() -> None:
     a = np.array([0.0, -0.0, NAN, 1.0, -INF, -0.0], np.float32)
     b = np.array([-0.0, 0.0, 1.0, NAN, INF, -0.0], np.float32)

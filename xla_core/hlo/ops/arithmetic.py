@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.ops.numerics import (
     BIT_WIDTH,
     CLASS,
@@ -54,19 +55,28 @@ __all__ = [
 ]
 
 
+_POWERS = ElementType.F8E8M0FNU.dtype
+
+
 def _native(ufunc: Callable[..., Any]) -> Callable[..., Array]:
-    """Numpy's own function, which rounds and wraps right in numpy's types and in the floats of ml_dtypes."""
+    """Numpy's own function, which rounds and wraps right in numpy's types and in the floats of ml_dtypes, but for
+    float8_e8m0fnu: there it computes in float32, for which half of the exponents' products are too small.
+    """
+    wide = compute_in(ufunc)
 
     def computed(*operands: Array) -> Array:
-        if CLASS[operands[0].dtype] == "n":
-            return wrap(ufunc(*[widen(x) for x in operands]), operands[0].dtype)
+        dtype = operands[0].dtype
+        if CLASS[dtype] == "n":
+            return wrap(ufunc(*[widen(x) for x in operands]), dtype)
+        if dtype == _POWERS:
+            return wide(*operands)
         result: Array = ufunc(*operands)
         return result
 
     return computed
 
 
-_add, _multiply = _native(np.add), _native(np.multiply)
+_add, _multiply, _float_divide = (_native(f) for f in (np.add, np.multiply, np.true_divide))
 negate = _native(np.negative)
 
 
@@ -100,8 +110,7 @@ def divide(a: Array, b: Array) -> Array:
     """Integers truncate; x / 0 is -1 or all ones, INT_MIN / -1 is INT_MIN."""
     kind = CLASS[a.dtype]
     if kind in "fe":
-        quotient: Array = a / b
-        return quotient
+        return _float_divide(a, b)
     if kind == "c":
         return _complex_divide(working(a), working(b)).astype(a.dtype)
     x, y = widen(a), widen(b)
