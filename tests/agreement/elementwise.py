@@ -220,6 +220,8 @@ class ElementwiseSteps(Steps):
     def convert(self) -> None:
         x = self.any()
         wanted = self.rng.choice(self.all_types)
+        if x.type.is_complex and not wanted.is_complex and not self.strict:
+            return  # XLA ends where it folds this
         made = self.same("convert", x.instruction, x.shape.without_layout().with_element_type(wanted))
         if x.is_exact and (self.strict or self._fits_in(x, wanted)):
             if wanted is ElementType.PRED:

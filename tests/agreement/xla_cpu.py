@@ -8,6 +8,8 @@ What jaxlib 0.10.2 was found to do in its own way, and programs for it leave out
 - integer convolutions saturate where they are folded, and wrap where they run (the specification leaves an integer
   overflow to the implementation);
 - a division of two constant integers by zero ends the process (when run, it gives -1, or the dividend as remainder);
+- a conversion of a complex constant to real numbers ends the process (the specification drops the imaginary part, as
+  XLA does when it runs);
 - bitcasts between complex64 and complex128 end the process, or are refused, though the specification has them
   (bitcast_convert, its constraint C2: both are complex);
 - powers of integers read six bits of the exponent; 0 to the power -1 is 1;
