@@ -68,9 +68,7 @@ def _native(ufunc: Callable[..., Any]) -> Callable[..., Array]:
         dtype = operands[0].dtype
         if CLASS[dtype] == "n":
             return wrap(ufunc(*[widen(x) for x in operands]), dtype)
-        if dtype == _POWERS:
-            return wide(*operands)
-        result: Array = ufunc(*operands)
+        result: Array = wide(*operands) if dtype == _POWERS else ufunc(*operands)
         return result
 
     return computed
