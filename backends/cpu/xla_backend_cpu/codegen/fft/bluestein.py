@@ -1,0 +1,86 @@
+"""Transforms of any length as a circular convolution of a length that is smooth.
+
+(Bluestein: "A linear filtering approach to the computation of discrete Fourier transform", 1970.)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from xla_backend_cpu.codegen.fft.code import FftCode, Source, View
+from xla_backend_cpu.codegen.fft.stockham import factors_of, stockham
+
+__all__ = ["Tables", "bluestein", "compute_tables", "convolution_length", "is_long"]
+
+_LONG = 1 << 15  # tables of more entries are computed once a call, not constants
+
+Tables = tuple[Source, Source]
+"""c[k] = exp(-i pi k^2 / n), and the transform of their conjugates around 0, divided by its length."""
+
+
+def is_long(n: int) -> bool:
+    """Whether the tables for a length are too many for constants."""
+    return convolution_length(2 * n - 1) > _LONG
+
+
+def convolution_length(least: int) -> int:
+    """The smallest 2^a 3^b 5^c >= least with b, c <= 1."""
+    return min(odd << max(math.ceil(math.log2(least / odd)), 0) for odd in (1, 3, 5, 15))
+
+
+def bluestein(
+    code: FftCode, source: Source, target: View, n: int, inverse: bool, scale: float, tables: Tables | None
+) -> None:
+    """X[k] = c[k] sum_j (x[j] c[j]) conj c[k-j], with c[k] = exp(-i pi k^2 / n): a convolution of length M.
+
+    `tables` are the c and the transformed conj c where they were computed (`compute_tables`), else constants.
+    """
+    b, size = code.builder, convolution_length(2 * n - 1)
+    factors = factors_of(size)
+    assert factors is not None
+    turns, filters = tables or _constant_tables(code, n, size, inverse)
+    a, spectrum, *buffers = (code.planes(size) for _ in range(4))
+    zero = b.float_(0.0, code.type)
+    with code.loop(n) as i:
+        a.store(i, code.product(source.load(i), turns.load(i)))
+    with code.loop(size - n) as i:
+        a.store(b.add(i, b.int_(n)), (zero, zero))
+    stockham(code, a, spectrum, factors, False, 1.0, buffers)
+    with code.loop(size) as i:
+        a.store(i, code.product(spectrum.load(i), filters.load(i)))
+    stockham(code, a, spectrum, factors, True, 1.0, buffers)
+    with code.loop(n) as i:
+        target.store(i, code.scaled(code.product(spectrum.load(i), turns.load(i)), scale))
+
+
+def _constant_tables(code: FftCode, n: int, size: int, inverse: bool) -> Tables:
+    k = np.arange(n, dtype=np.int64)
+    chirp = np.exp((1j if inverse else -1j) * np.pi * (k * k % (2 * n)) / n)
+    kernel = np.zeros(size, np.complex128)
+    kernel[:n] = chirp.conj()
+    kernel[size - n + 1 :] = chirp[1:][::-1].conj()
+    return code.table(chirp), code.table(np.fft.fft(kernel) / size)
+
+
+def compute_tables(code: FftCode, n: int, inverse: bool) -> Tables:
+    """By code, once a call of the kernel."""
+    b, size = code.builder, convolution_length(2 * n - 1)
+    factors = factors_of(size)
+    assert factors is not None
+    chirp, filters = code.planes(n), code.planes(size)
+    with code.temporary():  # every row uses it again
+        kernel, *buffers = (code.planes(size) for _ in range(3))
+        roots = code.roots((1 if inverse else -1) * math.pi / n, 2 * n)
+        zero = b.float_(0.0, code.type)
+        with code.loop(n) as k:
+            chirp.store(k, roots.load(b.urem(b.mul(k, k), b.int_(2 * n))))
+        with code.loop(size) as k:
+            kernel.store(k, (zero, zero))
+        with code.loop(n) as k:
+            real, imag = chirp.load(k)
+            kernel.store(k, (real, b.fneg(imag)))
+            kernel.store(b.urem(b.sub(b.int_(size), k), b.int_(size)), (real, b.fneg(imag)))
+        stockham(code, kernel, filters, factors, False, 1.0 / size, buffers)
+    return chirp, filters

@@ -1,0 +1,184 @@
+"""What the code of an fft is made of: complex arithmetic, loops, scratch memory, constants, and rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import numpy as np
+
+from xla_core.codegen.llvm import IrBuilder, Value
+
+__all__ = ["TABLE", "FftCode", "Interleaved", "Pair", "Planes", "Real", "Source", "View", "padded"]
+
+TABLE = 1024  # tables of more entries are products of two
+_PADDING = 16  # elements; planes start on cache lines
+
+Pair = tuple[Value, Value]
+"""A complex value: real and imaginary part."""
+
+
+class Source(Protocol):
+    """A row of complex values to read, by element."""
+
+    def load(self, index: Value) -> Pair: ...
+
+
+class View(Source, Protocol):
+    """A row of complex values in memory, by element."""
+
+    def store(self, index: Value, value: Pair) -> None: ...
+
+
+def padded(count: int) -> int:
+    """Real numbers that a plane of `count` takes."""
+    return -(-count // _PADDING) * _PADDING
+
+
+class FftCode:
+    """The code of one kernel under construction, on real numbers of one type; `memory` is its scratch memory."""
+
+    def __init__(self, builder: IrBuilder, dtype: np.dtype, memory: Value) -> None:
+        self.builder = builder
+        self.dtype = dtype
+        self.type = "float" if dtype == np.float32 else "double"
+        group = builder.module.metadata("!{}", distinct=True)
+        self._access = f", !llvm.access.group {group}"
+        self._parallel = f'!{{!"llvm.loop.parallel_accesses", {group}}}'
+        self._memory = memory
+        self._used = 0
+
+    # -- arithmetic ---------------------------------------------------------------------------------------------------
+
+    def sum(self, x: Pair, y: Pair) -> Pair:
+        return self.builder.fadd(x[0], y[0]), self.builder.fadd(x[1], y[1])
+
+    def difference(self, x: Pair, y: Pair) -> Pair:
+        return self.builder.fsub(x[0], y[0]), self.builder.fsub(x[1], y[1])
+
+    def product(self, x: Pair, y: Pair) -> Pair:
+        b = self.builder
+        return (
+            b.fsub(b.fmul(x[0], y[0]), b.fmul(x[1], y[1])),
+            b.fadd(b.fmul(x[0], y[1]), b.fmul(x[1], y[0])),
+        )
+
+    def scaled(self, x: Pair, factor: float) -> Pair:
+        if factor == 1.0:
+            return x
+        constant = self.builder.float_(float(self.dtype.type(factor)), self.type)
+        return self.builder.fmul(x[0], constant), self.builder.fmul(x[1], constant)
+
+    def turned(self, x: Pair, inverse: bool) -> Pair:
+        """Times -i, or i for the inverse."""
+        return (self.builder.fneg(x[1]), x[0]) if inverse else (x[1], self.builder.fneg(x[0]))
+
+    # -- loops and memory ---------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def loop(self, count: int) -> Iterator[Value]:
+        """A loop whose iterations don't depend on each other; none where there is one iteration."""
+        if count == 1:
+            yield self.builder.int_(0)
+            return
+        loop, _ = self.builder.open_loop(self.builder.int_(0), self.builder.int_(count), name="fft")
+        yield loop.index
+        loop.metadata.append(self._parallel)
+        self.builder.close_loop(loop)
+
+    def planes(self, count: int) -> Planes:
+        """Scratch memory for complex values."""
+        size = padded(count)
+        real = self.builder.gep(self.type, self._memory, self.builder.int_(self._used))
+        imag = self.builder.gep(self.type, self._memory, self.builder.int_(self._used + size))
+        self._used += 2 * size
+        return Planes(self, real, imag)
+
+    @contextmanager
+    def temporary(self) -> Iterator[None]:
+        """Planes made inside are free again after it."""
+        used = self._used
+        yield
+        self._used = used
+
+    def table(self, values: np.ndarray) -> Planes:
+        """Constants."""
+        parts = [np.ascontiguousarray(part, self.dtype).tobytes() for part in (values.real, values.imag)]
+        real, imag = (self.builder.module.constant_bytes(part, 64) for part in parts)
+        return Planes(self, real, imag)
+
+    def roots(self, angle: float, count: int) -> Source:
+        """exp(i angle k), k < count: constants, or products of two."""
+        if count <= TABLE:
+            return self.table(np.exp(1j * angle * np.arange(count)))
+        near = self.table(np.exp(1j * angle * np.arange(TABLE)))
+        return _Products(self, near, self.table(np.exp(1j * angle * np.arange(0, count, TABLE))))
+
+    def load(self, pointer: Value, index: Value) -> Value:
+        place = self.builder.gep(self.type, pointer, index)
+        return self.builder.load(self.type, place, align=self.dtype.itemsize, metadata=self._access)
+
+    def store(self, pointer: Value, index: Value, value: Value) -> None:
+        place = self.builder.gep(self.type, pointer, index)
+        self.builder.store(value, place, align=self.dtype.itemsize, metadata=self._access)
+
+
+class _Products:
+    """Of an entry of a table of every `TABLE`-th value, and one of the steps between."""
+
+    def __init__(self, code: FftCode, near: Source, far: Source) -> None:
+        self._code, self._near, self._far = code, near, far
+
+    def load(self, index: Value) -> Pair:
+        b = self._code.builder
+        high, low = b.udiv(index, b.int_(TABLE)), b.urem(index, b.int_(TABLE))
+        return self._code.product(self._far.load(high), self._near.load(low))
+
+
+class Planes:
+    """Real and imaginary parts apart."""
+
+    def __init__(self, code: FftCode, real: Value, imag: Value) -> None:
+        self._code, self._real, self._imag = code, real, imag
+
+    def load(self, index: Value) -> Pair:
+        return self._code.load(self._real, index), self._code.load(self._imag, index)
+
+    def store(self, index: Value, value: Pair) -> None:
+        self._code.store(self._real, index, value[0])
+        self._code.store(self._imag, index, value[1])
+
+
+class Interleaved:
+    """As arrays of complex numbers are."""
+
+    def __init__(self, code: FftCode, pointer: Value) -> None:
+        self._code, self._pointer = code, pointer
+
+    def _places(self, index: Value) -> Pair:
+        b = self._code.builder
+        first = b.mul(index, b.int_(2))
+        return first, b.add(first, b.int_(1))
+
+    def load(self, index: Value) -> Pair:
+        real, imag = self._places(index)
+        return self._code.load(self._pointer, real), self._code.load(self._pointer, imag)
+
+    def store(self, index: Value, value: Pair) -> None:
+        real, imag = self._places(index)
+        self._code.store(self._pointer, real, value[0])
+        self._code.store(self._pointer, imag, value[1])
+
+
+class Real:
+    """Real numbers; imaginary parts are zero when read, and not kept when written."""
+
+    def __init__(self, code: FftCode, pointer: Value) -> None:
+        self._code, self._pointer = code, pointer
+
+    def load(self, index: Value) -> Pair:
+        return self._code.load(self._pointer, index), self._code.builder.float_(0.0, self._code.type)
+
+    def store(self, index: Value, value: Pair) -> None:
+        self._code.store(self._pointer, index, value[0])

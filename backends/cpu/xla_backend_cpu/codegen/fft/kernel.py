@@ -1,0 +1,106 @@
+"""The kernel of an fft instruction: a row of the operand is a unit of its work."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from xla_backend_cpu.codegen.fft.bluestein import Tables, bluestein, compute_tables, convolution_length, is_long
+from xla_backend_cpu.codegen.fft.code import FftCode, Interleaved, Real, Source, View, padded
+from xla_backend_cpu.codegen.fft.real import join, mirror, separate
+from xla_backend_cpu.codegen.fft.stockham import factors_of, stockham
+from xla_core.codegen.llvm import KernelFrame, LoopAbi, Value
+from xla_core.hlo import ElementType, HloInstruction
+
+__all__ = ["FftKernel"]
+
+
+class FftKernel:
+    """Emits an fft instruction over one dimension, row-major. `rows` are the units of work."""
+
+    def __init__(self, fft: HloInstruction, abi: LoopAbi) -> None:
+        self.kind: str = fft.attribute("fft_type")
+        self.length: int = fft.attribute("fft_length")[0]
+        self.dtype = np.dtype(
+            np.float32 if fft.shape.element_type in (ElementType.F32, ElementType.C64) else np.float64
+        )
+        self.rows: int = math.prod(fft.shape.dimensions[:-1])
+        self._abi = abi
+
+    @property
+    def flops(self) -> float:
+        """Roughly, of all rows."""
+        return self.rows * 5.0 * self.length * max(math.log2(max(self.length, 2)), 1)
+
+    @property
+    def complex_length(self) -> int:
+        """Of the complex transform that does the work."""
+        return self.length // 2 if self.kind in ("RFFT", "IRFFT") and self.length % 2 == 0 else self.length
+
+    def emit(self, frame: KernelFrame) -> None:
+        """Writes the kernel's body; buffers are operand, result."""
+        b = frame.builder
+        b.fast_math = "contract"
+        size = self._scratch_elements() * self.dtype.itemsize
+        memory = self._abi.allocate(b, size) if size else Value("ptr", "null")
+        n = self.length
+        row_in = n if self.kind == "RFFT" else 2 * (n // 2 + 1) if self.kind == "IRFFT" else 2 * n
+        row_out = n if self.kind == "IRFFT" else 2 * (n // 2 + 1) if self.kind == "RFFT" else 2 * n
+        code = FftCode(b, self.dtype, memory)
+        half = self.complex_length
+        tables = compute_tables(code, half, self.kind in ("IFFT", "IRFFT")) if self._computes_tables else None
+        loop, _ = b.open_loop(frame.begin, frame.end, name="row")
+        source = b.gep(code.type, frame.buffers[0], b.mul(loop.index, b.int_(row_in)))
+        target = b.gep(code.type, frame.buffers[1], b.mul(loop.index, b.int_(row_out)))
+        self._emit_row(code, source, target, tables)
+        b.close_loop(loop)
+        if size:
+            self._abi.release(b, memory, size)
+
+    @property
+    def _computes_tables(self) -> bool:
+        return factors_of(self.complex_length) is None and is_long(self.complex_length)
+
+    def _scratch_elements(self) -> int:
+        """Real numbers: of up to three rows, or four of a convolution and one more, and its tables."""
+        n = self.complex_length
+        if factors_of(n) is not None:
+            return 3 * 2 * padded(n)
+        size = padded(convolution_length(2 * n - 1))
+        return 2 * (4 * size + padded(n)) + (2 * (size + padded(n)) if self._computes_tables else 0)
+
+    def _emit_row(self, code: FftCode, source: Value, target: Value, tables: Tables | None) -> None:
+        n, half = self.length, self.complex_length
+        complex_in, complex_out = Interleaved(code, source), Interleaved(code, target)
+
+        def transform(given: Source, made: View, inverse: bool, scale: float) -> None:
+            factors = factors_of(half)
+            if factors is None:
+                bluestein(code, given, made, half, inverse, scale, tables)
+            else:
+                buffers = [code.planes(half) for _ in range(min(len(factors) - 1, 2))]
+                stockham(code, given, made, factors, inverse, scale, buffers)
+
+        match self.kind:
+            case "FFT":
+                transform(complex_in, complex_out, False, 1.0)
+            case "IFFT":
+                transform(complex_in, complex_out, True, 1.0 / n)
+            case "RFFT" if half != n:
+                spectrum = code.planes(half)
+                transform(complex_in, spectrum, False, 1.0)
+                separate(code, spectrum, complex_out, half)
+            case "RFFT":
+                spectrum = code.planes(n)
+                transform(Real(code, source), spectrum, False, 1.0)
+                with code.loop(n // 2 + 1) as k:
+                    complex_out.store(k, spectrum.load(k))
+            case _ if half != n:
+                spectrum = code.planes(half)
+                join(code, complex_in, spectrum, half)
+                transform(spectrum, complex_out, True, 1.0 / n)
+            case _:
+                spectrum = code.planes(n)
+                mirror(code, complex_in, spectrum, n)
+                transform(spectrum, Real(code, target), True, 1.0 / n)

@@ -1,0 +1,51 @@
+"""Spectra of real values: of even length n they are those of n/2 complex values, of odd length half of a whole one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_backend_cpu.codegen.fft.code import FftCode, Source, View
+
+__all__ = ["join", "mirror", "separate"]
+
+
+def separate(code: FftCode, packed: Source, out: View, half: int) -> None:
+    """The spectrum of x from that of z[k] = x[2k] + i x[2k+1]:
+    X[k] = (Z[k] + conj Z[h-k]) / 2 - i w^k (Z[k] - conj Z[h-k]) / 2, with w = exp(-i pi / h).
+    """
+    b = code.builder
+    table = code.roots(-np.pi / half, half + 1)
+    with code.loop(half + 1) as k:
+        here = b.select(b.icmp("eq", k, b.int_(half)), b.int_(0), k)
+        mirrored = b.select(b.icmp("eq", k, b.int_(0)), b.int_(0), b.sub(b.int_(half), k))
+        z, (mr, mi) = packed.load(here), packed.load(mirrored)
+        even = code.scaled(code.sum(z, (mr, b.fneg(mi))), 0.5)
+        odd = code.scaled(code.difference(z, (mr, b.fneg(mi))), 0.5)
+        turned = code.product(odd, table.load(k))
+        out.store(k, code.sum(even, (turned[1], b.fneg(turned[0]))))
+
+
+def join(code: FftCode, spectrum: Source, packed: View, half: int) -> None:
+    """The inverse of `separate`, twice as large. The ends' imaginary parts count for nothing."""
+    b = code.builder
+    table = code.roots(np.pi / half, half)
+    zero = b.float_(0.0, code.type)
+    with code.loop(half) as k:
+        (xr, xi), (mr, mi) = spectrum.load(k), spectrum.load(b.sub(b.int_(half), k))
+        at_end = b.icmp("eq", k, b.int_(0))
+        x = (xr, b.select(at_end, zero, xi))
+        mirrored = (mr, b.select(at_end, zero, b.fneg(mi)))
+        turned = code.product(code.difference(x, mirrored), table.load(k))
+        packed.store(k, code.sum(code.sum(x, mirrored), (b.fneg(turned[1]), turned[0])))
+
+
+def mirror(code: FftCode, spectrum: Source, out: View, n: int) -> None:
+    """All of a spectrum of odd length from its first half."""
+    b = code.builder
+    real, _ = spectrum.load(b.int_(0))
+    out.store(b.int_(0), (real, b.float_(0.0, code.type)))
+    with code.loop(n // 2) as i:
+        k = b.add(i, b.int_(1))
+        real, imag = spectrum.load(k)
+        out.store(k, (real, imag))
+        out.store(b.sub(b.int_(n), k), (real, b.fneg(imag)))
