@@ -18,7 +18,7 @@ from xla_core.stablehlo.elementary_formulas import COMPLEX_FORMULAS, FORMULAS
 from xla_core.stablehlo.expressions import in_float32, wrap
 from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value
 from xla_core.stablehlo.lowering import LoweringContext, ModuleLowering, lower
-from xla_core.stablehlo.raising import from_hlo
+from xla_core.stablehlo.raising import raised_entry
 from xla_core.stablehlo.type_conversion import shape_of
 from xla_core.stablehlo.versions import Version
 
@@ -131,7 +131,7 @@ class _Copier:
         """The op by itself, lowered and raised; what that makes may have to be expanded in its turn."""
         name = op.name.removeprefix(_CHLO)
         module = _formula(op, name) if name in FORMULAS else lower(_alone(op))
-        body = from_hlo(module, has_chlo=False).functions["main"].regions[0].block
+        body = raised_entry(module)
         if any(part.name == op.name for part in body.ops):
             raise UnimplementedError(f"{op.name} has no form in StableHLO")
         inner = _Copier(self.version)

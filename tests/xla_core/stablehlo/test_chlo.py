@@ -208,24 +208,26 @@ def test_top_k_is_stable_and_puts_nan_first():
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_scan_sees_values_from_outside(reverse: bool):
+def test_scan(reverse: bool):
     extra = " attributes {is_reverse = true}" if reverse else ""
-    text = f"""func.func @main(%x: tensor<2x4xf32>, %k: tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2xf32>) {{
-      %z = stablehlo.constant dense<0.0> : tensor<2xf32>
+    text = f"""func.func @main(%x: tensor<2x4xf32>, %z: tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2xf32>) {{
       %0:2 = chlo.scan(%x) inits(%z) dimension=1{extra} {{
       ^bb0(%a: tensor<2xf32>, %c: tensor<2xf32>):
+        %k = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
         %s = stablehlo.add %a, %c : tensor<2xf32>
         %t = stablehlo.multiply %s, %k : tensor<2xf32>
         stablehlo.return %s, %t : tensor<2xf32>, tensor<2xf32>
       }} : (tensor<2x4xf32>, tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2xf32>)
       return %0#0, %0#1 : tensor<2x4xf32>, tensor<2xf32>
     }}"""
-    x, k = np.arange(8, dtype=np.float32).reshape(2, 4), np.array([1, 2], np.float32)
-    outputs, carry = np.zeros_like(x), np.zeros(2, np.float32)
+    x, carry = np.arange(8, dtype=np.float32).reshape(2, 4), np.array([3, -1], np.float32)
+    module = to_hlo(text)
+    got = evaluate(module, x, carry)
+    outputs = np.zeros_like(x)
     for i in range(3, -1, -1) if reverse else range(4):
         outputs[:, i] = x[:, i] + carry
-        carry = outputs[:, i] * k
-    got = evaluate(to_hlo(text), x, k)
+        carry = outputs[:, i] * np.array([1, 2], np.float32)
+    assert [i.opcode for i in module.entry.instructions].count("scan") == 1
     np.testing.assert_array_equal(got[0], outputs)
     np.testing.assert_array_equal(got[1], carry)
 

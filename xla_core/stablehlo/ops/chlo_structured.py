@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from xla_core.stablehlo.attributes import RaggedDotDimensionNumbers
 from xla_core.stablehlo.compatibility import compatible, compatible_dimensions, fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensions, check_result_shape, dot_attributes
 from xla_core.stablehlo.type_constraints import ANY_TENSOR, INTEGER
@@ -69,21 +70,63 @@ def _scan_segments(op: ir.Op) -> tuple[int, int]:
     return segments[0], segments[1]
 
 
-def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    inputs, carries = _scan_segments(op)
-    dim = int(op.attributes["dimension"])
-    block = op.regions[0].block
-    if not inputs and len(op.results) == carries:
-        fail(op, "at least one of inputs or outputs must be present")
-    given = op.attributes.get("scan_dim_size")
+def _scan_length(op: ir.Op, inputs: int) -> int:
+    """The size of the scanned dimension: the one that is given, or that of the first input that says it."""
+    dim, given = int(op.attributes["dimension"]), op.attributes.get("scan_dim_size")
     length = DYNAMIC if given is None else int(given)
     for i in range(inputs):
         type = tensor(op, i)
         if dim >= type.rank:
             fail(op, f"scan dimension of operand {i} is out of bounds")
-        if not compatible_dimensions(length, type.shape[dim]):
+        if length == DYNAMIC:
+            length = type.shape[dim]
+    return length
+
+
+def _scan_results(op: ir.Op, inputs: int, carries: int) -> list[ir.Type]:
+    """The outputs have the scanned dimension, the carries are as the region gives them."""
+    returned = [v.type for v in op.regions[0].block.ops[-1].operands]
+    if len(returned) < carries:
+        fail(op, f"ScanOp body must return at least {carries} values (carries)")
+    dim, length = int(op.attributes["dimension"]), _scan_length(op, inputs)
+    results: list[ir.Type] = []
+    for i, part in enumerate(returned):
+        if not isinstance(part, TensorType):
+            fail(op, f"terminator operand {i} is not ranked")
+        is_output = i < len(returned) - carries
+        if is_output and dim > part.rank:
+            fail(op, f"scan dimension of output {i} is out of bounds")
+        shape = (*part.shape[:dim], length, *part.shape[dim:]) if is_output else part.shape
+        results.append(TensorType(shape, part.element))
+    return results
+
+
+def _check_scan_segments(op: ir.Op, carries: int) -> None:
+    segments = ints(op, "resultSegmentSizes") or ints(op, "result_segment_sizes")
+    if len(segments) != 2 or sum(segments) != len(op.results):
+        fail(
+            op,
+            f"result count ({len(op.results)}) does not match with the total size ({sum(segments)}) specified in "
+            "attribute 'resultSegmentSizes'",
+        )
+    if segments[1] != carries:
+        fail(op, f"has {carries} inits, but {segments[1]} carries")
+
+
+def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    inputs, carries = _scan_segments(op)
+    _check_scan_segments(op, carries)
+    results = _scan_results(op, inputs, carries)
+    dim, block = int(op.attributes["dimension"]), op.regions[0].block
+    if not inputs and len(op.results) == carries:
+        fail(op, "at least one of inputs or outputs must be present")
+    given = op.attributes.get("scan_dim_size")
+    length = DYNAMIC if given is None else int(given)
+    for i in range(inputs):
+        size = tensor(op, i).shape[dim]
+        if not compatible_dimensions(length, size):
             fail(op, f"invalid scan dimension size of operand {i}")
-        length = max(length, type.shape[dim])
+        length = max(length, size)
     if len(block.arguments) != len(op.operands):
         fail(op, f"expects {len(op.operands)} arguments in the body, but got {len(block.arguments)}")
     for i, argument in enumerate(block.arguments):
@@ -92,76 +135,24 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             type = TensorType((*type.shape[:dim], *type.shape[dim + 1 :]), type.element)
         if not compatible(type, argument.type):
             fail(op, f"operand and body argument {i} are incompatible")
-    returned = [v.type for v in block.ops[-1].operands]
-    if len(returned) < carries:
-        fail(op, f"ScanOp body must return at least {carries} values (carries)")
-    results: list[ir.Type] = []
-    for i, part in enumerate(returned):
-        if not isinstance(part, TensorType):
-            fail(op, f"terminator operand {i} is not ranked")
-        is_output = i < len(returned) - carries
-        shape = (*part.shape[:dim], length, *part.shape[dim:]) if is_output else part.shape
-        results.append(TensorType(shape, part.element))
     return results
 
 
 def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `while` over (position, outputs, carries, inputs): a step reads slices of inputs, writes those of outputs."""
-    inputs, carries = _scan_segments(op)
-    dim, reverse = int(op.attributes["dimension"]), bool(op.attributes.get("is_reverse", False))
-    length = shape_of(op.results[0].type).dimensions[dim] if inputs == 0 else operands[0].shape.dimensions[dim]
-    outputs = len(op.results) - carries
-    captured = ctx.captures(op.regions)
-    blank = [shape_of(r.type) for r in op.results[:outputs]]
-    state = [
-        ctx.constant(np.int64(0)),
-        *(ctx.constant(np.zeros((), s.dtype), s) for s in blank),
-        *operands[inputs:],
-        *operands[:inputs],
-        *(ctx.value(v) for v in captured),
-    ]
-    shapes = Shape.tuple([s.shape for s in state])
-
-    condition = ctx.child("scan_condition")
-    parameter = condition.computation.parameter(0, shapes, "state")
-    limit = condition.constant(np.int64(length))
-    condition.set_root([condition.add("compare", condition.element(parameter, 0), limit, direction="LT")])
-
-    body = ctx.child("scan_body")
-    parts = body.elements(body.computation.parameter(0, shapes, "state"))
-    step, filled, rest = parts[0], parts[1 : 1 + outputs], parts[1 + outputs :]
-    running, sources, outer = rest[:carries], rest[carries : carries + inputs], rest[carries + inputs :]
-    at = body.add("subtract", body.constant(np.int64(length - 1)), step) if reverse else step
-    body.values.update(zip(captured, outer, strict=True))
-    slices = [_slice_at(body, source, at, dim) for source in sources]
-    body.values.update(zip(op.regions[0].block.arguments, [*slices, *running], strict=True))
-    returned = body.lower_block(op.regions[0].block)
-    written = [_write_at(body, whole, part, at, dim) for whole, part in zip(filled, returned[:outputs], strict=True)]
-    following = body.add("add", step, body.constant(np.int64(1)))
-    body.set_root([following, *written, *returned[outputs:], *sources, *outer], always_tuple=True)
-
-    loop = ctx.add("while", ctx.tuple(state), condition=condition.computation, body=body.computation)
-    return [ctx.element(loop, 1 + i) for i in range(outputs + carries)]
-
-
-def _starts(ctx: LoweringContext, rank: int, at: HloInstruction, dim: int) -> list[HloInstruction]:
-    zero = ctx.constant(np.int64(0))
-    return [at if i == dim else zero for i in range(rank)]
-
-
-def _slice_at(ctx: LoweringContext, value: HloInstruction, at: HloInstruction, dim: int) -> HloInstruction:
-    dims = value.shape.dimensions
-    sizes = tuple(1 if i == dim else n for i, n in enumerate(dims))
-    part = ctx.add("dynamic-slice", value, *_starts(ctx, len(dims), at, dim), dynamic_slice_sizes=sizes)
-    return ctx.reshape(part, dims[:dim] + dims[dim + 1 :])
-
-
-def _write_at(
-    ctx: LoweringContext, whole: HloInstruction, part: HloInstruction, at: HloInstruction, dim: int
-) -> HloInstruction:
-    dims = whole.shape.dimensions
-    update = ctx.reshape(part, tuple(1 if i == dim else n for i, n in enumerate(dims)))
-    return ctx.add("dynamic-update-slice", whole, update, *_starts(ctx, len(dims), at, dim))
+    """HLO `scan`."""
+    _, carries = _scan_segments(op)
+    shapes = [shape_of(r.type) for r in op.results]
+    flags: dict[str, Any] = {name: True for name in ("is_reverse", "is_associative") if op.attributes.get(name)}
+    made = ctx.add(
+        "scan",
+        *operands,
+        shape=shapes[0] if len(shapes) == 1 else Shape.tuple(shapes),
+        dimensions=(int(op.attributes["dimension"]),),
+        num_carries=carries,
+        to_apply=ctx.region(op.regions[0], "scan_step"),
+        **flags,
+    )
+    return ctx.results(made, op)
 
 
 define(
@@ -171,14 +162,17 @@ define(
     rule=_scan_rule,
     lower=_lower_scan,
     regions=1,
+    traits=(Trait.ISOLATED_REGIONS,),
     attributes={
         "dimension": INDEX,
+        "scan_dim_size": Attribute(Kind.INT, None, minimum=0),
         "is_reverse": Attribute(Kind.BOOL, False),
-        "is_associative": Attribute(Kind.ANY, None),
+        "is_associative": Attribute(Kind.BOOL, None),
     },
     doc=(
         "Runs the region along `dimension`: it takes a slice of each input and the carries, and gives a slice of "
-        "each output and the next carries. The outputs are stacked; the last carries are results too."
+        "each output and the next carries. The outputs are stacked; the last carries are results too. "
+        "`scan_dim_size` says how often, which inputs say themselves."
     ),
 )
 

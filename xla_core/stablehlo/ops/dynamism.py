@@ -213,8 +213,13 @@ def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | N
 def _lower_dynamic_reshape(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, shape: HloInstruction
 ) -> HloInstruction:
-    """HLO `reshape`, once the shape is known."""
-    return ctx.reshape(operand, result_dimensions(ctx, op, shape, "output_shape"))
+    """HLO `reshape`, once the shape is known; `dynamic-reshape` where only its bounds are."""
+    type = op.results[0].type
+    if bounded_dimensions(op) is None or static_value(shape) is not None:
+        return ctx.reshape(operand, result_dimensions(ctx, op, shape, "output_shape"))
+    rank = shape.shape.dimensions[0]
+    sizes = [ctx.reshape(ctx.add("slice", shape, slice=(SliceDimension(d, d + 1),)), ()) for d in range(rank)]
+    return ctx.add("dynamic-reshape", operand, *sizes, shape=shape_of(type))
 
 
 define(

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from xla_core.stablehlo.raising import calls, collectives, contraction, data, host_transfer, reduction
-from xla_core.stablehlo.raising.context import from_hlo
+from xla_core.stablehlo.raising import (  # imported for the rules that they add
+    calls,
+    collectives,
+    contraction,
+    data,
+    decomposed,
+    elementwise,
+    host_transfer,
+    random,
+    reduction,
+)
+from xla_core.stablehlo.raising.module import from_hlo, raised_entry
 
-__all__ = ["from_hlo"]
-
-del calls, collectives, contraction, data, host_transfer, reduction  # imported for the rules that they add
+__all__ = [
+    "calls",
+    "collectives",
+    "contraction",
+    "data",
+    "decomposed",
+    "elementwise",
+    "from_hlo",
+    "host_transfer",
+    "raised_entry",
+    "random",
+    "reduction",
+]

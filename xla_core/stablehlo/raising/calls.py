@@ -18,7 +18,8 @@ from xla_core.stablehlo.attributes import DenseElements, OutputOperandAlias, Sym
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.op_reader import OpReader
 from xla_core.stablehlo.ops.custom_calls import IS_NAMESPACED
-from xla_core.stablehlo.raising.context import Raised, RaisingContext, leaves, raises, single, type_of
+from xla_core.stablehlo.raising.context import RaisingContext, raises
+from xla_core.stablehlo.raising.values import Raised, leaves, single, type_of
 
 __all__: list[str] = []
 
@@ -44,7 +45,9 @@ def _inlined(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
 
 @raises("call")
 def _call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    function = ctx.module.function(instruction.attribute("to_apply"))
+    if ctx.program.inlines_calls:
+        return ctx.inline(instruction.attribute("to_apply"), operands)
+    function = ctx.program.called(instruction.attribute("to_apply"))
     name = SymbolRef(function.attributes["sym_name"])
     values = list(leaves(tuple(operands)))
     frontend = dict(instruction.attributes.get("frontend_attributes") or ())
@@ -82,7 +85,7 @@ def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     config: Any = instruction.attributes.get("backend_config") or None
     if config is not None and version == 4:
         config = _parsed(config)
-    called = [ctx.module.function(c).attributes["sym_name"] for c in instruction.attribute("called_computations") or ()]
+    called = [ctx.program.called(c).attributes["sym_name"] for c in instruction.attribute("called_computations") or ()]
     aliases = _aliases(instruction.attributes.get("output_to_operand_aliasing") or "")
     shape = instruction.shape
     is_flat = shape.is_tuple and len(shape.tuple_shapes) != 1  # a tuple of one is what a tuple type was

@@ -9,13 +9,18 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.stablehlo.attributes import UNIT, ChannelHandle, ChannelType, DenseElements
+from xla_core.stablehlo.attributes import UNIT, ChannelHandle, ChannelType, DenseElements, TypedInt
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single, type_of
+from xla_core.stablehlo.raising.context import RaisingContext, raises
 from xla_core.stablehlo.raising.contraction import i64_matrix
 from xla_core.stablehlo.raising.data import started
+from xla_core.stablehlo.raising.values import Raised, single, type_of
 
 __all__: list[str] = []
+
+
+_OF_PARTITIONS = ("all-to-all", "collective-broadcast", "ragged-all-to-all")
+"""With a channel, the groups of these are of partitions."""
 
 
 def _groups(ctx: RaisingContext, instruction: HloInstruction) -> list[tuple[int, ...]]:
@@ -23,11 +28,11 @@ def _groups(ctx: RaisingContext, instruction: HloInstruction) -> list[tuple[int,
     groups = list(instruction.attribute("replica_groups") or ())
     if groups:
         return groups
-    source = ctx.module.source
+    source = ctx.program.source
     count = source.num_replicas
     if instruction.attributes.get("use_global_device_ids"):
         count *= source.num_partitions
-    elif instruction.opcode in ("all-to-all", "collective-broadcast") and instruction.attributes.get("channel_id"):
+    elif instruction.opcode in _OF_PARTITIONS and instruction.attributes.get("channel_id"):
         count = source.num_partitions
     return [tuple(range(count))]
 
@@ -104,6 +109,21 @@ def _all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
         concat_dimension=int(dimensions[0]),
         split_count=int(attributes["replica_groups"].type.shape[1]),
         **attributes,
+    )
+
+
+@raises("ragged-all-to-all")
+def _ragged_all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The custom call that JAX writes. (XLA: hlo_function_importer.cc.)"""
+    config: dict[str, Any] = {"replica_groups": _attributes(ctx, instruction)["replica_groups"]}
+    if instruction.attributes.get("channel_id"):
+        config["channel_id"] = int(instruction.attributes["channel_id"])
+    return ctx.results(
+        "stablehlo.custom_call",
+        [single(o) for o in operands],
+        call_target_name="ragged_all_to_all",
+        backend_config=config,
+        api_version=TypedInt(4, "i32"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Contractions, linear algebra, normalization, random numbers."""
+"""Contractions, linear algebra, normalization."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from xla_core.stablehlo.attributes import (
 )
 from xla_core.stablehlo.dot_algorithms import algorithm_of
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single
-from xla_core.stablehlo.raising.data import constant, i64s
+from xla_core.stablehlo.raising.context import RaisingContext, raises
+from xla_core.stablehlo.raising.data import i64s
+from xla_core.stablehlo.raising.values import Raised, single
 
 __all__ = ["i64_matrix"]
 
@@ -140,21 +141,3 @@ def _batch_norm(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
         epsilon=TypedFloat(float(np.float32(instruction.attribute("epsilon"))), "f32"),
         feature_index=int(instruction.attribute("feature_index")),
     )
-
-
-@raises("rng")
-def _rng(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    kind = instruction.attribute("distribution").removeprefix("rng_").upper()
-    sizes = np.array(instruction.shape.dimensions, np.int64)
-    shape = constant(ctx, sizes, TensorType(sizes.shape, "i64"))
-    distribution = EnumAttribute(kind, "rng_distribution")
-    return ctx.results("stablehlo.rng", [*(single(o) for o in operands), shape], rng_distribution=distribution)
-
-
-@raises("rng-bit-generator")
-def _bit_generator(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    name = instruction.attribute("algorithm").removeprefix("rng_").upper()
-    algorithm = EnumAttribute(name, "rng_algorithm")
-    if not instruction.shape.is_tuple:
-        raise UnimplementedError("rng-bit-generator without its new state has no counterpart in StableHLO")
-    return ctx.results("stablehlo.rng_bit_generator", [single(operands[0])], rng_algorithm=algorithm)

@@ -19,7 +19,8 @@ from xla_core.stablehlo.attributes import (
     GatherDimensionNumbers,
     TypedInt,
 )
-from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single, type_of
+from xla_core.stablehlo.raising.context import RaisingContext, raises
+from xla_core.stablehlo.raising.values import Raised, single, type_of
 
 __all__ = ["constant", "i64s", "numbers", "started"]
 
@@ -119,12 +120,6 @@ def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     )
 
 
-@raises("select", "clamp", "convert", "bitcast-convert", "reshape")
-def _plain(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    """Ops whose operands and result say all."""
-    return ctx.results(f"stablehlo.{instruction.opcode.replace('-', '_')}", [single(o) for o in operands])
-
-
 @raises("reduce-precision")
 def _reduce_precision(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     bits = {name: TypedInt(instruction.attribute(name), "i32") for name in ("exponent_bits", "mantissa_bits")}
@@ -157,11 +152,6 @@ def _transposed(ctx: RaisingContext, value: ir.Value, shape: Shape, order: Seque
     return ctx.add("stablehlo.transpose", [value], type_of(moved), permutation=i64s(order))
 
 
-@raises("mulhi")
-def _mulhi(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results("chlo.mulhi", [single(o) for o in operands])
-
-
 # Movement
 
 
@@ -169,6 +159,19 @@ def _mulhi(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[
 def _broadcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     dims = i64s(instruction.attribute("dimensions"))
     return ctx.results("stablehlo.broadcast_in_dim", [single(operands[0])], broadcast_dimensions=dims)
+
+
+@raises("dynamic-reshape")
+def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The sizes, one each, as one vector."""
+    one, parts = ir.TensorType((1,), "i64"), []
+    for size in operands[1:]:
+        wide = ctx.add("stablehlo.convert", [single(size)], ir.TensorType((), "i64"))
+        parts.append(ctx.add("stablehlo.reshape", [wide], one))
+    if not parts:
+        return ctx.results("stablehlo.reshape", [single(operands[0])])
+    sizes = ctx.add("stablehlo.concatenate", parts, ir.TensorType((len(parts),), "i64"), dimension=0)
+    return ctx.results("stablehlo.dynamic_reshape", [single(operands[0]), sizes])
 
 
 @raises("transpose")

@@ -9,8 +9,9 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.channels import source_target_pairs
 from xla_core.stablehlo.attributes import ChannelHandle, ChannelType
 from xla_core.stablehlo.ir import TokenType
-from xla_core.stablehlo.raising.context import Raised, RaisingContext, leaves, raises, single, type_of
+from xla_core.stablehlo.raising.context import RaisingContext, raises
 from xla_core.stablehlo.raising.contraction import i64_matrix
+from xla_core.stablehlo.raising.values import Raised, leaves, single, type_of
 
 __all__: list[str] = []
 

@@ -11,9 +11,10 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo.attributes import EnumAttribute, ScatterDimensionNumbers
 from xla_core.stablehlo.ir import Block, Op, Region, TensorType, Value
-from xla_core.stablehlo.raising.context import Raised, RaisingContext, raises, single, type_of
+from xla_core.stablehlo.raising.context import RaisingContext, raises
 from xla_core.stablehlo.raising.contraction import i64_matrix
 from xla_core.stablehlo.raising.data import i64s, numbers
+from xla_core.stablehlo.raising.values import Raised, single, type_of
 
 __all__: list[str] = []
 
@@ -94,7 +95,7 @@ def _scatter(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
 @raises("topk")
 def _top_k(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     is_largest = bool(instruction.attribute("largest"))
-    if is_largest and ctx.module.has_chlo:
+    if is_largest and ctx.program.has_chlo:
         return ctx.results("chlo.top_k", [single(operands[0])], k=int(instruction.attribute("k")))
     return _first_k(ctx, instruction, single(operands[0]), "GT" if is_largest else "LT")
 

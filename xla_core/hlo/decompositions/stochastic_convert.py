@@ -1,0 +1,28 @@
+"""stochastic-convert: truncation, and one more where random bits say so."""
+
+from __future__ import annotations
+
+from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["decompose_stochastic_convert"]
+
+
+def decompose_stochastic_convert(instruction: HloInstruction, b: Builder) -> HloInstruction:
+    """Away from zero where the random bits, as a number in [0, 1), are less than the fraction.
+
+    The fraction is compared as an integer of as many bits, rounded up: exactly, for it has fewer digits than those.
+    """
+    x, random = instruction.operands
+    kind = ElementType.F64 if x.shape.element_type is ElementType.F64 else ElementType.F32
+    x = b.convert(x, x.shape.with_element_type(kind))
+    magnitude = b.add("abs", x)
+    whole = b.add("floor", magnitude)
+    fraction = b.add("subtract", magnitude, whole)
+    scale = b.constant(2.0**random.shape.element_type.bit_width, fraction.shape)
+    limit = b.convert(b.add("ceil", b.add("multiply", fraction, scale)), random.shape)
+    is_more = b.add("compare", random, limit, direction="LT")
+    rounded = b.add("add", whole, b.convert(is_more, whole.shape))
+    is_negative = b.add("compare", x, b.constant(0, x.shape), direction="LT")
+    return b.convert(b.add("select", is_negative, b.add("negate", rounded), rounded), instruction.shape)
