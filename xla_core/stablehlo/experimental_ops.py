@@ -105,7 +105,7 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     }
     if attributes.get("operand_layouts") is not None:
         attributes["operand_layouts"] = tuple(attributes["operand_layouts"][:count])
-    return ir.Op(op.name, operands[:count], [r.type for r in made.results], attributes, [], op.location)
+    return ir.Op(op.name, list(operands[:count]), [r.type for r in made.results], attributes, [], op.location)
 
 
 def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
