@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 import textwrap
 import threading
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from tests.xla_core.runtime import programs
 from xla_core.errors import CancelledError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.runtime import HostEvent, HostStream
 from xla_core.runtime.communicator import report_failure
 from xla_core.runtime.interruptible import _Interrupted
 from xla_core.runtime.thunk_executor import ThunkExecutor
 from xla_core.schedule import FillThunk, ThunkProgram, WhileThunk
-
-_spec = importlib.util.spec_from_file_location("runtime_programs", Path(__file__).with_name("programs.py"))
-programs = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(programs)
 
 A = np.arange(4, dtype=np.float32)
 B = np.ones(4, np.float32)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import xla_core
+from tests.xla_core.runtime import programs
 from xla_core.hlo import ElementType, Shape
-
-_spec = importlib.util.spec_from_file_location("runtime_programs", Path(__file__).with_name("programs.py"))
-programs = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(programs)
 
 
 class User:
