@@ -1,4 +1,4 @@
-"""The exact values of complex functions: mpmath, to as many digits as it takes.
+"""The exact values of complex functions: mpmath, to as many digits as it takes, and errors in ULP.
 
 A zero part of an operand is a tiny number of its sign, so that a point on a branch cut belongs to the side that its
 zero names. What C's Annex G lists (infinities, NaN, poles) is `complex_specials`' to say.
@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["COMPLEX_FUNCTIONS", "Exact", "exact_value", "ulp_error"]
+from xla_conformance.accuracy.balls import Ball
+
+__all__ = ["COMPLEX_FUNCTIONS", "Exact", "exact_value", "ulp_bound", "ulp_error"]
 
 Exact = Any
 """mpmath's mpf: a real number of any size and precision."""
@@ -96,8 +98,8 @@ def exact_value(function: Callable[..., Any], *operands: complex) -> tuple[Exact
 
     mp = mpmath.mp
     parts = [part for z in operands for part in (z.real, z.imag)]
-    least = min((math.frexp(p)[1] if p else _ZERO_EXPONENT) for p in parts)
-    precision = 160 + 2 * max(-least, 0)
+    exponents = [math.frexp(p)[1] if p else _ZERO_EXPONENT for p in parts]
+    precision = 160 + 2 * (max(-min(exponents), 0) + max(*exponents, 0))
     certain = 2 * sum(abs(math.frexp(p)[1]) for p in parts)
     before = None
     while True:
@@ -110,14 +112,18 @@ def exact_value(function: Callable[..., Any], *operands: complex) -> tuple[Exact
             raise ArithmeticError(f"no value of {operands} to 40000 bits")
     if 0 not in parts:
         return now
-    # What is zero at the zero itself is so however much the function grows around it.
+    # What follows how small a zero is, and is zero at the zero itself, is so however much the function grows around it.
     with mp.workprec(precision):
         try:
             there = _parts(mp, function, operands, None)
+            smaller = _parts(mp, function, operands, _ZERO_EXPONENT - 300)
         except (ArithmeticError, ValueError):
-            there = now
+            return now
         nothing = mp.ldexp(1, _ZERO_EXPONENT)
-        real, imag = (mp.sign(x) * nothing if at == 0 else x for x, at in zip(now, there, strict=True))
+        real, imag = (
+            mp.sign(x) * nothing if at == 0 and not _agree(x, less, True) else x
+            for x, at, less in zip(now, there, smaller, strict=True)
+        )
     return real, imag
 
 
@@ -171,3 +177,20 @@ def ulp_error(got: float, exact: Exact, dtype: np.dtype, scale: Exact = None) ->
         size = min(size, greatest)
         value = mpmath.mpf(got) if math.isfinite(got) else mpmath.ldexp(math.copysign(1, got), greatest)
         return float(abs(value - exact) / mpmath.ldexp(1, size - bits))
+
+
+def ulp_bound(got: np.ndarray, exact: Ball, scale: np.ndarray | None = None) -> np.ndarray:
+    """At least `ulp_error` of results of a float type for any exact value in the balls, and for any scale of at least
+    so much; infinite where the balls say nothing.
+    """
+    bits, least, greatest = _limits(got.dtype)
+    with np.errstate(all="ignore"):
+        size = np.abs(exact.middle) - exact.radius
+        exponent = np.frexp(np.maximum(size, 0 if scale is None else scale))[1]
+        unit = np.ldexp(np.longdouble(1), np.clip(exponent, least, greatest) - bits)
+        edge = np.ldexp(np.longdouble(1), greatest)
+        value = np.where(np.isinf(got), np.copysign(edge, got), got.astype(np.longdouble))
+        error = (np.abs(value - exact.middle) + exact.radius) / unit * (1 + 2.0**-40)
+        far = np.isinf(got) & (size > edge) & (np.signbit(got) == np.signbit(exact.middle))
+        error = np.where(far, 0, error)
+    return np.asarray(np.where(np.isnan(error), np.inf, error))

@@ -45,22 +45,41 @@ def complex_points(dtype: np.dtype, count: int, seed: int = 0) -> np.ndarray:
 
 
 def complex_pairs(dtype: np.dtype, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """About `count` pairs of points: both of moderate size, or near each other in any direction."""
+    """About `count` pairs of finite points.
+
+    Three eighths are of moderate size, an eighth near each other in any direction; an eighth have parts of any
+    exponents, an eighth small parts or zeros beside the axes, and an eighth a moderate partner; the others are corners.
+    """
     rng = np.random.default_rng(seed)
     epsilon = np.finfo(dtype).nmant
+    each = max(count // 8, 1)
 
-    def sized(low: float, high: float) -> Any:
-        return (
-            rng.choice([-1.0, 1.0], (2, count))
-            * rng.uniform(1, 2, (2, count))
-            * 2.0 ** rng.uniform(low, high, (2, count))
-        )
+    def sized(number: int, low: float, high: float) -> Any:
+        sign = rng.choice([-1.0, 1.0], (2, number))
+        return sign * rng.uniform(1, 2, (2, number)) * 2.0 ** rng.uniform(low, high, (2, number))
 
-    first, second = sized(-6, 6) + 1j * sized(-6, 6)
-    turn = rng.choice(np.array([1, -1, 1j, -1j]), count)
-    close = first * turn * (1 + sized(-epsilon, -1)[0] + 1j * sized(-epsilon, -1)[1])
-    second = np.where(rng.random(count) < 0.25, close, second)
-    return first.astype(dtype), second.astype(dtype)
+    first, second = sized(4 * each, -6, 6) + 1j * sized(4 * each, -6, 6)
+    turn = rng.choice(np.array([1, -1, 1j, -1j]), each)
+    second[:each] = first[:each] * turn * (1 + sized(each, -epsilon, -1)[0] + 1j * sized(each, -epsilon, -1)[1])
+    wild, tame, corners = complex_points(dtype, 6 * each, seed + 1), first[:each], finite_corners(dtype)
+    anywhere = [rng.choice(wild[: len(wild) // 6], each) for _ in range(2)]
+    beside = [_on_an_axis(rng, rng.choice(wild, each)) for _ in range(2)]
+    mixed = [rng.choice(wild, each), tame.astype(dtype)]
+    if rng.random() < 0.5:
+        mixed.reverse()
+    ends = [rng.choice(corners, each) for _ in range(2)]
+    parts = zip([first.astype(dtype), second.astype(dtype)], anywhere, beside, mixed, ends, strict=True)
+    a, b = (np.concatenate(some) for some in parts)
+    return a, b
+
+
+def _on_an_axis(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+    """With a zero of either sign for half the parts."""
+    kept = points.copy()
+    for part in (kept.real, kept.imag):
+        zero = rng.random(len(points)) < 0.5
+        part[zero] = rng.choice([0.0, -0.0], int(np.count_nonzero(zero)))
+    return kept
 
 
 def finite_corners(dtype: np.dtype) -> np.ndarray:
