@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 _F64, _C128 = np.dtype(np.float64), np.dtype(np.complex128)
+_PI = 4 * np.arctan(LONG.type(1))
 
 
 def _function(real: Callable[..., Any], complex_: Callable[..., Any] | None = None) -> Callable[..., Array]:
@@ -164,19 +165,46 @@ def _complex_cbrt(z: Array) -> Array:
 
 
 def _complex_atan2(y: Array, x: Array) -> Array:
-    """-i log((x + i y) / sqrt(x^2 + y^2)): the quotient's angle, and half the logarithm of |x - i y| / |x + i y|, by
-    log1p of what their squares differ by. NaN where the quotient is not finite.
+    """-i log((x + i y) / sqrt(x^2 + y^2)): half of what the angles of x + i y and x - i y differ by, and half the
+    logarithm of |x - i y| / |x + i y|, by log1p of what their squares differ by. NaN where the quotient is not finite.
     """
     size = np.maximum(np.maximum(np.abs(x.real), np.abs(x.imag)), np.maximum(np.abs(y.real), np.abs(y.imag)))
     exponent = np.where(np.isfinite(size), np.frexp(size)[1], 0)
     x, y = (_parts(np.ldexp(v.real, -exponent), np.ldexp(v.imag, -exponent)) for v in (x, y))
-    plus, minus = x + 1j * y, x - 1j * y
-    ratio = plus / np.sqrt(plus * minus)
+    plus, minus = _parts(x.real - y.imag, x.imag + y.real), _parts(x.real + y.imag, x.imag - y.real)
     apart = x.real * y.imag - x.imag * y.real
     less = np.where(apart < 0, np.abs(minus), np.abs(plus))
-    logarithm = np.copysign(np.log1p(4 * np.abs(apart) / (less * less)) / 4, apart)
-    finite = np.isfinite(size) & np.isfinite(ratio)
-    return np.where(finite, _parts(np.angle(ratio), logarithm), complex(np.nan, np.nan))
+    excess = 4 * np.abs(apart) / (less * less)
+    logarithm = np.copysign(np.log1p(excess) / 4, apart)
+    across = plus.real * minus.real + plus.imag * minus.imag
+    beside_pole = plus.imag * minus.real - plus.real * minus.imag
+    along = 2 * _sum_of_products((x.real, y.real), (x.imag, y.imag))
+    half = np.arctan2(np.where(excess > 1, beside_pole, along), across) / 2
+    rough = _angle_by_root(x, y, plus, minus)
+    angle = np.where(np.abs(rough - half) < _PI / 2, half, half - np.copysign(_PI, half))
+    finite = np.isfinite(size) & (plus != 0) & (minus != 0)
+    return np.where(finite, _parts(angle, logarithm), complex(np.nan, np.nan))
+
+
+def _angle_by_root(x: Array, y: Array, plus: Array, minus: Array) -> Array:
+    """Roughly, the angle of (x + i y) / sqrt((x + i y) (x - i y)): half of what their angles differ by, and half a turn
+    more where those add up to more than half a turn. Just there the sign of the product's imaginary part decides, which
+    is 2 (Re x Im x + Re y Im y); zeros are tiny numbers of their signs.
+    """
+    first, second = np.angle(plus), np.angle(minus)
+    total = first + second
+    side = _sum_of_products((x.real, x.imag), (y.real, y.imag))
+    left = plus.real * minus.real - plus.imag * minus.imag < 0
+    beyond = np.where(left, np.signbit(side) != np.signbit(total), np.abs(total) > _PI)
+    angle = (first - second) / 2
+    return np.asarray(np.where(beyond, angle - np.copysign(_PI, angle), angle))
+
+
+def _sum_of_products(*pairs: tuple[Array, Array]) -> Array:
+    """Of v w; a sum of zeros has the sign that it would have, were the zeros tiny numbers of their signs."""
+    total = sum(v * w for v, w in pairs)
+    tiny = sum(np.copysign(v == 0, v) * w for pair in pairs for v, w in (pair, pair[::-1]))
+    return np.asarray(np.where(total == 0, np.copysign(0.0, tiny), total))
 
 
 def _complex_power(a: Array, b: Array) -> Array:
