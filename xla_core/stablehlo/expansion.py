@@ -1,7 +1,8 @@
 """Ops that a release of StableHLO lacks as ops that it has: CHLO's, `tan`, batching dimensions of gather and scatter.
 
-CHLO's ops are lowered to HLO one by one and raised again: what they mean is said once, in the op table. The rest is
-what StableHLO's own compatibility expander does (stablehlo/transforms/StablehloCompatibilityExpander.cpp).
+CHLO's ops are lowered to HLO one by one and raised again: what they mean is said once, in the op table, and formulas of
+functions are those of every compiler here. The rest is what StableHLO's own compatibility expander does.
+(stablehlo/transforms/StablehloCompatibilityExpander.cpp)
 """
 
 from __future__ import annotations
@@ -11,15 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_core.errors import UnimplementedError, XlaError
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.decompositions.elementary import decompose_elementary
 from xla_core.stablehlo.compatibility import element_bits
-from xla_core.stablehlo.elementary_formulas import COMPLEX_FORMULAS, FORMULAS
-from xla_core.stablehlo.expressions import in_float32, wrap
 from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value
-from xla_core.stablehlo.lowering import LoweringContext, ModuleLowering, lower
+from xla_core.stablehlo.lowering import lower
 from xla_core.stablehlo.raising import raised_entry
-from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.raising.meaning import meaning_of
 from xla_core.stablehlo.versions import Version
 
 __all__ = ["expand"]
@@ -123,17 +121,20 @@ class _Copier:
     # Expansions
 
     def tan(self, op: Op) -> list[Value]:
-        x, type = self.values.get(op.operands[0], op.operands[0]), op.results[0].type
-        sine, cosine = (self.add(f"stablehlo.{name}", [x], type) for name in ("sine", "cosine"))
-        return [self.add("stablehlo.divide", [sine, cosine], type)]
+        """By its formula."""
+        meaning = meaning_of(lower(_alone(op)).entry.root, decompose_elementary)
+        assert meaning.module is not None
+        return self._inlined(op, raised_entry(meaning.module))
 
     def chlo(self, op: Op) -> list[Value]:
-        """The op by itself, lowered and raised; what that makes may have to be expanded in its turn."""
-        name = op.name.removeprefix(_CHLO)
-        module = _formula(op, name) if name in FORMULAS else lower(_alone(op))
-        body = raised_entry(module)
+        """The op by itself, lowered and raised."""
+        body = raised_entry(lower(_alone(op)))
         if any(part.name == op.name for part in body.ops):
             raise UnimplementedError(f"{op.name} has no form in StableHLO")
+        return self._inlined(op, body)
+
+    def _inlined(self, op: Op, body: Block) -> list[Value]:
+        """The ops of a body in place of an op; what they are may have to be expanded in its turn."""
         inner = _Copier(self.version)
         operands = [self.values.get(operand, operand) for operand in op.operands]
         inner.values.update(zip(body.arguments, operands, strict=True))
@@ -206,20 +207,3 @@ def _alone(op: Op) -> Module:
     types = FunctionType(tuple([o.type for o in op.operands]), tuple([r.type for r in op.results]))
     function = Op("func.func", [], (), {"sym_name": "main", "function_type": types}, [Region([body])])
     return Module(functions={"main": function})
-
-
-def _formula(op: Op, name: str) -> HloModule:
-    """A function that HLO has an op for, by its formula."""
-    module = HloModule(name)
-    lowering = ModuleLowering(Module(), module)
-    context = LoweringContext(lowering, module.add_computation(HloComputation("main"), entry=True))
-    shape = shape_of(op.operands[0].type)
-    (x,) = wrap(context, context.computation.parameter(0, shape))
-    if not shape.element_type.is_complex:
-        result = in_float32(FORMULAS[name], x)
-    elif name in COMPLEX_FORMULAS:
-        result = COMPLEX_FORMULAS[name](x)
-    else:
-        raise UnimplementedError(f"{op.name} of complex numbers has no form in StableHLO")
-    context.computation.set_root(result.node)
-    return module

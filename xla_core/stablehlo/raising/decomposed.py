@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.stablehlo.attributes import DenseArray, SymbolRef, TypedInt
 from xla_core.stablehlo.ir import ScalarType
 from xla_core.stablehlo.raising.context import RaisingContext, raises
+from xla_core.stablehlo.raising.meaning import meaning_of
 from xla_core.stablehlo.raising.values import Raised, element_name, single
 
 __all__: list[str] = []
 
 
-def _meaning(
-    instruction: HloInstruction, decompose: Callable[[HloInstruction, Builder], HloInstruction], name: str
-) -> HloComputation:
-    """A computation of the instruction's operands that gives what the instruction does."""
-    computation = HloModule(name).add_computation(HloComputation(name), entry=True)
-    parameters = [computation.parameter(i, o.shape.without_layout()) for i, o in enumerate(instruction.operands)]
-    same = computation.add_instruction(instruction.clone(parameters, shape=instruction.shape.without_layout()))
-    builder = Builder(computation)
-    builder.source = same
-    computation.set_root(decompose(same, builder))
-    computation.remove(same)
-    return computation
-
-
 @raises("stochastic-convert")
 def _stochastic_convert(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.inline(_meaning(instruction, decompose_stochastic_convert, "stochastic_convert"), operands)
+    return ctx.inline(meaning_of(instruction, decompose_stochastic_convert), operands)
 
 
 @raises("scaled-dot")
 def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The composite that JAX writes, and that XLA makes a scaled dot of again."""
-    meaning = _meaning(instruction, decompose_scaled_dot, "xla.scaled_dot")
+    meaning = meaning_of(instruction, decompose_scaled_dot, "xla.scaled_dot")
     if ctx.program.inlines_calls:
         return ctx.inline(meaning, operands)
     numbers = [
@@ -66,7 +50,7 @@ def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
 def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """CHLO's scan, or a loop."""
     if not ctx.program.has_chlo:
-        return ctx.inline(_meaning(instruction, decompose_scan, "scan"), operands)
+        return ctx.inline(meaning_of(instruction, decompose_scan), operands)
     carries, (dimension,) = int(instruction.attribute("num_carries")), instruction.attribute("dimensions")
     inputs, outputs = len(operands) - carries, len(list(instruction.shape.leaves())) - carries
     flags: dict[str, Any] = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo.op_table import OPS
 from xla_core.stablehlo.ops.common import Elementwise
 from xla_core.stablehlo.raising.context import RULES, RaisingContext
+from xla_core.stablehlo.raising.meaning import meaning_of
 from xla_core.stablehlo.raising.values import Raised, single, type_of
 
 __all__: list[str] = []
@@ -34,6 +36,8 @@ _COUNTERPARTS |= {
 def _raise_elementwise(
     name: str, ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]
 ) -> Raised:
+    if name.startswith("chlo.") and not ctx.program.has_chlo and instruction.opcode in OPCODES:
+        return ctx.inline(meaning_of(instruction, decompose_elementary), operands)
     return ctx.add(name, [single(o) for o in operands], type_of(instruction.shape))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from xla_core.elementary import Arithmetic
+from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
-from xla_core.passes.rewriter import Builder
 
 __all__ = ["HloArithmetic"]
 

@@ -1,0 +1,40 @@
+"""Elementary functions, real and complex, by the formulas that the LLVM emitter uses too."""
+
+from __future__ import annotations
+
+from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, FUNCTIONS, Pair
+from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["OPCODES", "decompose_elementary"]
+
+_OWN_PRECISION = frozenset({ElementType.F32, ElementType.F64})
+_COMPLEX = {**COMPLEX_ARITHMETIC, **COMPLEX_FUNCTIONS}
+
+OPCODES = tuple(dict.fromkeys((*FUNCTIONS, *_COMPLEX)))
+"""The ops that there are formulas for, of real or of complex numbers."""
+
+
+def decompose_elementary(instruction: HloInstruction, b: Builder) -> HloInstruction | None:
+    """The formula's instructions; None where there is no formula for operands of this type.
+
+    f32 and f64 are computed in their own type, complex numbers in that of their parts, narrower floats in f32. Errors
+    are within those that a conforming backend may have.
+    """
+    shape = instruction.operand(0).shape
+    kind = shape.element_type
+    if kind.is_complex:
+        formula = _COMPLEX.get(instruction.opcode)
+        if formula is None:
+            return None
+        pairs = [Pair(b.add("real", o), b.add("imag", o)) for o in instruction.operands]
+        result = formula(HloArithmetic(b, pairs[0].real.shape), *pairs)
+        return b.add("complex", *result) if isinstance(result, Pair) else result
+    formula = FUNCTIONS.get(instruction.opcode) if kind.is_floating else None
+    if formula is None:
+        return None
+    computed = shape.with_element_type(kind if kind in _OWN_PRECISION else ElementType.F32)
+    operands = [b.convert(o, computed) for o in instruction.operands]
+    return b.convert(formula(HloArithmetic(b, computed), *operands), instruction.shape)
