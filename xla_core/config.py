@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from xla_core.checked_model import wrong_value
 from xla_core.errors import InvalidArgumentError
 
 __all__ = [
@@ -216,6 +217,4 @@ def _validate(schema: type[F], values: dict[str, Any]) -> F:
     try:
         return schema.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else schema.__name__
-        raise InvalidArgumentError(f"flag --{name}: {first['msg']}, not {first['input']!r}") from None
+        raise wrong_value(error, schema, values, lambda name: f"flag --{name}") from None

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, model_validator
 
-from xla_core.errors import InvalidArgumentError
+from xla_core.checked_model import CheckedModel
 
 __all__ = ["BackendOptions", "CompileOptions"]
 
 
-class _Options(BaseModel):
-    """Frozen; what is wrong with the values raises InvalidArgumentError."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join([type(self).__name__, *map(str, first["loc"])])
-            names = ", ".join(type(self).model_fields) or "none"
-            hint = f"the options are: {names}"
-            if isinstance(self, BackendOptions):  # these are named beside the fields of CompileOptions: `xla run --set`
-                hint += f"; those of every backend, in CompileOptions: {', '.join(CompileOptions.model_fields)}"
-            raise InvalidArgumentError(f"{place}: {first['msg']}", hint=hint) from error
-
-
-class BackendOptions(_Options):
+class BackendOptions(CheckedModel):
     """Base of a backend's own options: frozen, unknown names are errors. Named in `BackendSpec.options`."""
 
+    @classmethod
+    def _beside(cls) -> type[BaseModel]:
+        """`xla run --set` takes both together."""
+        return CompileOptions
 
-class CompileOptions(_Options):
+
+class CompileOptions(CheckedModel):
     """Options of one compilation; the same for every backend, but for `backend`.
 
     Attributes:

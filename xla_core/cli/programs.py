@@ -105,8 +105,6 @@ def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
 
     Values are JSON where they can be read as it, else text.
     """
-    from pydantic import ValidationError
-
     from xla_core.backend import CompileOptions
 
     backend: dict[str, Any] = {}
@@ -122,13 +120,7 @@ def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
             fields[name] = value
         else:
             backend[name] = value
-    try:
-        return CompileOptions(**fields, backend=backend)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidArgumentError(
-            f"--set {'.'.join(map(str, first['loc']))}: {first['msg']}, not {first['input']!r}"
-        ) from error
+    return CompileOptions(**fields, backend=backend)
 
 
 def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.ndarray]:

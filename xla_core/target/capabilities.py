@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from xla_core.checked_model import CheckedModel
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
@@ -44,7 +45,7 @@ _THE_CORES = frozenset({Trait.NOP, Trait.CONTROL_FLOW})
 """Ops that arrange values, and control flow, are the core's to run."""
 
 
-class Capabilities(BaseModel):
+class Capabilities(CheckedModel):
     """The table; by default nothing.
 
     An instruction is supported when its opcode is in `ops`, every array that it reads or writes has one of the element
@@ -63,8 +64,6 @@ class Capabilities(BaseModel):
         scalar_computations: opcodes whose applied computation must be a single op of these
             (`{"reduce": {"add", "maximum"}}`).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     ops: Mapping[str, frozenset[ElementType]] = Field(default_factory=dict)
     index_types: frozenset[ElementType] = frozenset({ElementType.S32})

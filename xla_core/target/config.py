@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.target.capabilities import Capabilities, Support
@@ -16,19 +17,17 @@ from xla_core.target.layout_rules import LayoutRules, array_size_bytes
 __all__ = ["AlignmentRules", "TargetConfig"]
 
 
-class AlignmentRules(BaseModel):
+class AlignmentRules(CheckedModel):
     """Bytes. `buffer`: of each value within an arena; `allocation`: of memory that the runtime supplies; `size`: what
     an array's size is rounded up to.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     buffer: int = Field(default=64, ge=1)
     allocation: int = Field(default=64, ge=1)
     size: int = Field(default=1, ge=1)
 
 
-class TargetConfig(BaseModel):
+class TargetConfig(CheckedModel):
     """What is compiled for, as data; nothing here needs the device. Frozen.
 
     Attributes:
@@ -40,8 +39,6 @@ class TargetConfig(BaseModel):
         fusion: what it wants fused.
         features: of the processor, by name; part of the fingerprint.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     name: str
     triple: str = ""

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from xla_core.checked_model import CheckedModel
 
 __all__ = ["CacheLevel", "DeviceDescription", "MemorySpace"]
 
 
-class CacheLevel(BaseModel):
+class CacheLevel(CheckedModel):
     """One level of cache: bytes in all, bytes of a line, how many cores share one."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     size_bytes: int = Field(ge=0)
     line_bytes: int = Field(default=64, ge=1)
     cores: int = Field(default=1, ge=1)
 
 
-class MemorySpace(BaseModel):
+class MemorySpace(CheckedModel):
     """A kind of memory that layouts name by number: 0 is the device's main memory.
 
     `addressable` says that kernels may read and write it at any address.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: int = Field(ge=0)
     name: str
@@ -33,7 +31,7 @@ class MemorySpace(BaseModel):
     addressable: bool = True
 
 
-class DeviceDescription(BaseModel):
+class DeviceDescription(CheckedModel):
     """A device, for people and for cost models (XLA: stream_executor::DeviceDescription). 0 means unknown.
 
     Attributes:
@@ -49,8 +47,6 @@ class DeviceDescription(BaseModel):
         peak_flops: floating-point operations a second of the device, by HLO element type ("f32").
         attributes: anything else, as text.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     vendor: str = ""

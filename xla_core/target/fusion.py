@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["FusionDecision", "FusionPreferences"]
@@ -33,7 +34,7 @@ class FusionDecision:
 _YES = FusionDecision()
 
 
-class FusionPreferences(BaseModel):
+class FusionPreferences(CheckedModel):
     """Limits and wishes that the fusion passes follow. The defaults suit CPUs.
 
     Attributes:
@@ -49,8 +50,6 @@ class FusionPreferences(BaseModel):
         fuse_into_reduce: compute a reduction's operand on the fly.
         should_fuse: the target's own word: (producer, consumer) -> decision; asked after the core's rules said yes.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     enabled: bool = True
     unfusible: frozenset[str] = frozenset()

@@ -6,8 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 
-from pydantic import BaseModel, ConfigDict
-
+from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Layout, Shape
 
@@ -22,7 +21,7 @@ class InstructionLayouts:
     operands: tuple[Layout | None, ...] = ()
 
 
-class LayoutRules(BaseModel):
+class LayoutRules(CheckedModel):
     """The layouts of a target. By default every array is row-major, and elements have a byte at least.
 
     Attributes:
@@ -30,8 +29,6 @@ class LayoutRules(BaseModel):
         instruction: what an instruction demands; None, or an answer of None, demands nothing.
         packed: elements of 2 and 4 bits are packed, four or two a byte (`element_size_in_bits` is their width).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     default: Callable[[Shape], Layout] | None = None
     instruction: Callable[[HloInstruction], InstructionLayouts | None] | None = None

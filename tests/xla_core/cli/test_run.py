@@ -79,8 +79,9 @@ def test_trace(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
         (["PROGRAM", "--backend", "nothing"], "there is no backend named 'nothing'"),
         (["PROGRAM", "--set", "optimization_level=9"], "optimization_level"),
         (["PROGRAM", "--set", "speed"], "has no value"),
-        (["PROGRAM", "--set", "speeed=3"], "options are: speed"),
-        (["PROGRAM", "--set", "speeed=3"], "in CompileOptions: num_replicas"),
+        (["PROGRAM", "--set", "speeed=3"], "did you mean speed?"),
+        (["PROGRAM", "--set", "zzz=3"], "the fields are: speed"),
+        (["PROGRAM", "--set", "zzz=3"], "those of CompileOptions: num_replicas"),
     ],
 )
 def test_errors_have_no_traceback(
