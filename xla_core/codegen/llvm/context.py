@@ -162,6 +162,10 @@ class EmissionContext:
         """The loops over a space of `extent` points: one, or as many as earlier attempts found necessary."""
         return self.spaces.setdefault(space, [extent])
 
+    def cuts(self, space: Hashable, position: int) -> list[int]:
+        """Where earlier attempts found that a loop should run in segments."""
+        return self.spaces.get(("cuts", space, position), [])
+
     def nest(
         self,
         space: Hashable,

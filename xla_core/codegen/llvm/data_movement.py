@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.fused import FusedIrEmitter, generator
-from xla_core.codegen.llvm.index import Digit, Index, merge_digits, offset_digit
+from xla_core.codegen.llvm.index import Digit, Index, is_within, merge_digits, offset_digit, scaled_digit
 from xla_core.codegen.llvm.ir_array import Complex, ElementValue
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import register_type, type_bits
@@ -118,9 +118,7 @@ def _reverse(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> El
         if run[0] not in reversed_dims:
             digits.extend(group)
             continue
-        digit = merge_digits(f.b, group)
-        with f.b.at_level(digit.level):
-            digits.append(Digit(f.b.sub(f.b.int_(extent - 1), digit.value, "nuw nsw"), extent, digit.level))
+        digits.append(scaled_digit(f.b, merge_digits(f.b, group), -1, extent - 1, extent))
     return f.value(operand, Index(dims, digits))
 
 
@@ -159,9 +157,7 @@ def sliced(
         if strides[first] == 1:
             digits.append(offset_digit(b, digit, b.int_(starts[first]), extent, inner))
             continue
-        with b.at_level(digit.level):
-            scaled = b.mul(digit.value, b.int_(strides[first]), "nuw nsw")
-            digits.append(Digit(b.add(scaled, b.int_(starts[first]), "nuw nsw"), extent, digit.level))
+        digits.append(scaled_digit(b, digit, strides[first], starts[first], extent))
     return Index(operand_dims, digits)
 
 
@@ -197,7 +193,7 @@ def _concatenate(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -
             return f.value(operand, Index(operand.shape.dimensions, (*outer_group, place)))
         middle = (low + high) // 2
         with f.context.hoisted(digit.level):
-            condition = f.b.icmp("ult", digit.value, f.b.int_(limits[middle] * inner))
+            condition = is_within(f.b, digit, limits[middle] * inner)
         return choose_element(f, condition, lambda: piece(low, middle), lambda: piece(middle, high))
 
     return piece(0, len(operands))
@@ -237,7 +233,7 @@ def _pad(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
                 here = b.icmp("eq", b.urem(moved.value, step), b.int_(0))
                 moved = Digit(b.udiv(moved.value, step), extent, b.level)
             if edge.low > 0 or edge.high > 0 or edge.interior:
-                here = b.and_(here, b.icmp("ult", moved.value, b.int_(extent)))
+                here = b.and_(here, is_within(b, moved, extent))
         inside = b.and_(inside, here)
         digits.append(moved)
     return choose_element(f, inside, lambda: f.value(operand, Index(operand_dims, digits)), lambda: outside)

@@ -13,25 +13,20 @@ from collections.abc import Hashable, Sequence
 
 from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.loop_changes import LoopSplit
+from xla_core.codegen.llvm.segments import Line
 
 __all__ = [
     "Digit",
     "Index",
-    "LoopSplit",
     "compose",
+    "is_within",
     "merge_digits",
     "offset_digit",
+    "scaled_digit",
     "split_digit",
     "weighted_sum",
 ]
-
-
-class LoopSplit(Exception):
-    """A loop over `space` must be cut at `position` into an outer one and an inner one of `factor` iterations."""
-
-    def __init__(self, space: Hashable, position: int, factor: int) -> None:
-        super().__init__(space, position, factor)
-        self.space, self.position, self.factor = space, position, factor
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -39,7 +34,7 @@ class Digit:
     """A value in [0, extent). `level` is the loop depth where it is known.
 
     `loop` is (space, position) where it is a loop variable that may be cut. `base` is (digit, offset, unit) where
-    it is another digit plus offset x unit.
+    it is another digit plus offset x unit; `line` says where it is a line in the variable of a loop in segments.
     """
 
     value: Value
@@ -47,6 +42,7 @@ class Digit:
     level: int
     loop: tuple[Hashable, int] | None = None
     base: tuple[Digit, Value, int] | None = None
+    line: Line | None = None
 
 
 class Index:
@@ -167,7 +163,26 @@ def offset_digit(builder: IrBuilder, digit: Digit, offset: Value, extent: int, u
     level = max(digit.level, level)
     with builder.at_level(level):
         value = builder.add(digit.value, builder.mul(offset, builder.int_(unit), "nsw"), "nsw")
-    return Digit(value, extent, level, base=(digit, offset, unit))
+    line = digit.line.moved(offset.integer * unit) if digit.line and offset.integer is not None else None
+    return Digit(value, extent, level, base=(digit, offset, unit), line=line)
+
+
+def scaled_digit(builder: IrBuilder, digit: Digit, scale: int, offset: int, extent: int) -> Digit:
+    """The digit times `scale` (not 0), which may be negative, plus `offset`; in [0, extent)."""
+    with builder.at_level(digit.level):
+        if scale == -1:
+            value = builder.sub(builder.int_(offset), digit.value, "nuw nsw")
+        else:
+            scaled = builder.mul(digit.value, builder.int_(scale), "nuw nsw")
+            value = builder.add(scaled, builder.int_(offset), "nuw nsw")
+    line = digit.line.scaled(scale).moved(offset) if digit.line else None
+    return Digit(value, extent, digit.level, line=line)
+
+
+def is_within(builder: IrBuilder, digit: Digit, extent: int) -> Value:
+    """Whether a digit, which may have been moved out of its range, is in [0, extent)."""
+    known = digit.line.is_within(extent) if digit.line else None
+    return builder.icmp("ult", digit.value, builder.int_(extent)) if known is None else builder.bool_(known)
 
 
 def compose(

@@ -68,6 +68,11 @@ class KernelBody:
         return list(self.root.operands) if self.root.opcode == "tuple" else [self.root]
 
     @property
+    def size(self) -> int:
+        """How many instructions the kernel computes."""
+        return len(self.instruction.attribute("calls").instructions) if self.instruction.opcode == "fusion" else 1
+
+    @property
     def results_are_row_major(self) -> bool:
         """Whether all results lie in the order of their dimensions."""
         leaves = [leaf for root in self.roots for leaf in root.shape.leaves()]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xla_core.codegen.llvm.block_reduction import BLOCK_REDUCTION
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
-from xla_core.codegen.llvm.index import LoopSplit
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.ir_module import IrModule
 from xla_core.codegen.llvm.kernel import Hero, Kernel, KernelBody, Plan
+from xla_core.codegen.llvm.loop_changes import LoopChange, Spaces
 from xla_core.codegen.llvm.loop_kernel import LOOP
-from xla_core.codegen.llvm.loop_tile import LoopTile
 from xla_core.codegen.llvm.scatter import SCATTER
 from xla_core.codegen.llvm.select_and_scatter import SELECT_AND_SCATTER
 from xla_core.codegen.llvm.sort import SORT
@@ -63,23 +62,16 @@ class KernelEmitter:
         """
         name = name or _symbol(instruction.name)
         parameters = _parameters(instruction, aliasing)
-        spaces: dict[Hashable, list[int]] = {}
+        spaces: Spaces = {}
         for attempt in range(_ATTEMPTS + 1):
             body = KernelBody(self.abi, instruction, spaces, aliasing)
             chosen = next(hero for hero in HEROES if hero.matches(body))
             plan = chosen.plan(body)
             try:
                 self._attempt(name, body, parameters, plan, chosen, cuts_loops=attempt < _ATTEMPTS)
-            except LoopSplit as split:
+            except LoopChange as change:
                 del self.module.functions[name]
-                extents = spaces[split.space]
-                extent = extents[split.position]
-                extents[split.position : split.position + 1] = [extent // split.factor, split.factor]
-                spaces.pop(("tile", split.space), None)
-                continue
-            except LoopTile as tile:
-                del self.module.functions[name]
-                spaces["tile", tile.space] = [tile.position]
+                change.record(spaces)
                 continue
             return Kernel(name, parameters, plan.count, plan.grain, plan.per_block)
         raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)

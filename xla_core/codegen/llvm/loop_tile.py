@@ -1,4 +1,4 @@
-"""Which of a kernel's loops run in tiles, and the tile at hand."""
+"""The tile at hand, where a kernel's loops run in tiles."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ from collections.abc import Hashable
 
 from xla_core.codegen.llvm.ir_module import Value
 
-__all__ = ["LoopTile", "Tile"]
-
-
-class LoopTile(Exception):
-    """The loop at `position` of a kernel's space, and its innermost one, should run in tiles."""
-
-    def __init__(self, space: Hashable, position: int) -> None:
-        super().__init__(space, position)
-        self.space, self.position = space, position
+__all__ = ["Tile"]
 
 
 @dataclasses.dataclass(slots=True)

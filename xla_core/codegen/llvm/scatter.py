@@ -17,7 +17,7 @@ from xla_core.codegen.llvm.indexing import gathered_starts
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
-from xla_core.codegen.llvm.loop_kernel import Partition, unit_digits
+from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 

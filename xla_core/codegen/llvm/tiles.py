@@ -17,7 +17,7 @@ from xla_core.codegen.llvm.index import Digit, Index, merge_digits
 from xla_core.codegen.llvm.ir_array import ElementValue
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
-from xla_core.codegen.llvm.loop_kernel import Partition, unit_digits
+from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.reduce_window import WindowForm
 from xla_core.codegen.llvm.reductions import Reducer, operand_index
 from xla_core.codegen.llvm.target_abi import KernelFrame

@@ -14,7 +14,8 @@ from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.index import Digit, Index, weighted_sum
 from xla_core.codegen.llvm.ir_array import ElementValue, IrArray
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.loop_tile import LoopTile, Tile
+from xla_core.codegen.llvm.loop_changes import LoopTile
+from xla_core.codegen.llvm.loop_tile import Tile
 
 __all__ = ["load_element"]
 

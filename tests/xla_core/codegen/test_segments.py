@@ -1,0 +1,138 @@
+"""Loops in segments: where edges and joints are known before a loop runs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.xla_core.codegen.kernels import Loaded, array, check, f32, scalar
+from xla_core.codegen.llvm.loop_changes import LoopCut, LoopSplit, Spaces
+from xla_core.codegen.llvm.segments import Line
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType as T
+from xla_core.hlo.instruction import HloInstruction
+
+
+def pad(c: HloComputation, x: HloInstruction, *config: tuple[int, int, int]) -> HloInstruction:
+    return c.add("pad", x, scalar(c, 7), padding=tuple(PaddingDimension(*d) for d in config))
+
+
+def inner_comparisons(loaded: Loaded) -> int:
+    """Choices inside the loops; the loops' own ends are not among them."""
+    return len(re.findall(r"^(?:then|else)", loaded.text, re.MULTILINE))
+
+
+@given(
+    st.integers(-40, 40).filter(bool),
+    st.integers(-100, 100),
+    st.integers(1, 60),
+    st.integers(0, 20),
+    st.integers(1, 50),
+)
+def test_a_line_is_cut_where_its_answer_changes(scale: int, offset: int, extent: int, low: int, count: int) -> None:
+    pending, answers, cuts = [(low, low + count)], {}, []
+    while pending:
+        first, end = pending.pop()
+        try:
+            answer = Line(("space", 0), first, end).scaled(scale).moved(offset).is_within(extent)
+        except LoopCut as cut:
+            cuts.append((first, cut.at, end))
+            pending += [(first, cut.at), (cut.at, end)]
+        else:
+            answers.update(dict.fromkeys(range(first, end), answer))
+    assert answers == {i: 0 <= scale * i + offset < extent for i in range(low, low + count)}
+    assert all(first < at < end for first, at, end in cuts)
+
+
+def test_a_line_that_can_not_be_cut_does_not_answer_where_answers_differ() -> None:
+    assert Line(None, 0, 10).is_within(5) is None
+    assert Line(None, 0, 5).is_within(5) is True
+
+
+def test_a_split_forgets_the_cuts_of_its_space() -> None:
+    spaces: Spaces = {"a": [40, 60], "b": [50]}
+    LoopCut("a", 1, 20).record(spaces)
+    LoopCut("b", 0, 30).record(spaces)
+    LoopSplit("a", 1, 6).record(spaces)
+    assert spaces == {"a": [40, 10, 6], "b": [50], ("cuts", "b", 0): [30]}
+
+
+@pytest.mark.parametrize("parts", [1, 3, 70])
+@pytest.mark.parametrize("dims", [(100,), (70, 40), (3, 5000), (200, 6, 50)])
+def test_edges_are_loops_of_their_own(dims: tuple[int, ...], parts: int) -> None:
+    config = [(2, 3, 0)] * len(dims)
+    loaded = check(lambda c, x: c.add("negate", pad(c, x, *config)), f32(*dims), tolerance=0, parts=parts)
+    if len(dims) == 2:
+        assert inner_comparisons(loaded) <= 2 * (dims[0] < 64)  # few rows are cut into chunks, and rows not cut
+
+
+@pytest.mark.parametrize("parts", [1, 5])
+def test_joints_are_loops_of_their_own(parts: int) -> None:
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        joined = c.add("concatenate", x, y, x, dimensions=(1,))
+        return c.add("exponential", joined)
+
+    loaded = check(build, f32(100, 33), f32(100, 50), parts=parts)
+    assert inner_comparisons(loaded) == 0
+
+
+def test_strides_and_reversals_are_followed() -> None:
+    def build(c: HloComputation, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        joined = c.add("concatenate", x, y, dimensions=(1,))
+        every_third = c.add("slice", joined, slice=(SliceDimension(0, 90), SliceDimension(2, 200, 3)))
+        return pad(c, c.add("reverse", every_third, dimensions=(1,)), (0, 0, 0), (5, 1, 0))
+
+    assert inner_comparisons(check(build, f32(90, 80), f32(90, 120), tolerance=0)) == 0
+
+
+def test_short_loops_and_large_bodies_are_not_emitted_many_times() -> None:
+    short = check(lambda c, x: c.add("negate", pad(c, x, (0, 0, 0), (1, 1, 0))), f32(100, 8), tolerance=0)
+    assert inner_comparisons(short) > 0
+
+    def long_body(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        value = pad(c, x, (0, 0, 0), (1, 1, 0))
+        for _ in range(300):
+            value = c.add("negate", value)
+        return value
+
+    assert inner_comparisons(check(long_body, f32(100, 80), tolerance=0)) > 0
+
+
+def test_more_joints_than_segments() -> None:
+    def build(c: HloComputation, *x: HloInstruction) -> HloInstruction:
+        return c.add("negate", c.add("concatenate", *x, *x, dimensions=(1,)))
+
+    check(build, *[f32(80, 3 + n) for n in range(20)], tolerance=0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_chains_of_edges_and_joints(data: st.DataObject) -> None:
+    """Random pads (of negative width and with gaps too), slices, reversals and concatenations of long rows."""
+    dims = [data.draw(st.sampled_from([1, 3, 70])), data.draw(st.integers(32, 80))]
+    element_type = data.draw(st.sampled_from([T.F32, T.S8, T.C64]))
+    steps = data.draw(st.lists(st.sampled_from(["pad", "slice", "reverse", "concatenate"]), min_size=1, max_size=5))
+    choices = [[data.draw(st.integers(0, 9)) for _ in range(6)] for _ in steps]
+
+    def build(c: HloComputation, x: HloInstruction) -> HloInstruction:
+        value = x
+        for step, (a, b, d, e, stride, gap) in zip(steps, choices, strict=True):
+            rows, columns = value.shape.dimensions
+            if step == "pad":
+                config = (PaddingDimension(a % 2, b % 3, 0), PaddingDimension(d - 4, e - 2, gap // 8))
+                value = c.add("pad", value, scalar(c, 3, element_type), padding=config)
+            elif step == "slice" and columns > 12:
+                value = c.add(
+                    "slice", value, slice=(SliceDimension(0, rows), SliceDimension(a, columns - b % 3, 1 + stride % 3))
+                )
+            elif step == "reverse":
+                value = c.add("reverse", value, dimensions=(1,) if a < 7 else (0, 1))
+            elif step == "concatenate":
+                value = c.add("concatenate", value, c.add("reverse", value, dimensions=(1,)), dimensions=(1,))
+        return c.add("negate", value) if element_type is not T.S8 else c.add("add", value, value)
+
+    check(build, array(element_type, *dims), tolerance=0)

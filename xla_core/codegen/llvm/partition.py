@@ -1,0 +1,217 @@
+"""Partition: how a kernel's loops are cut into units of work, and the loops that do some of the units.
+
+The outermost loops are flattened into the unit's number; the others run inside a unit: as they are, in segments where
+edges and joints are known before a loop runs, or two of them in square tiles.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Hashable, Sequence
+
+from xla_core.codegen.llvm.builder import IrBuilder, Loop
+from xla_core.codegen.llvm.context import EmissionContext, minor_loop_metadata
+from xla_core.codegen.llvm.index import Digit, split_digit
+from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.loop_tile import Tile
+from xla_core.codegen.llvm.segments import Line
+from xla_core.codegen.llvm.transposition import SIZE
+
+__all__ = ["Partition", "partitioned_loops", "unit_digits"]
+
+_PARTS = 64  # units that a kernel's work should at least be cut into, where it is large enough
+_CHUNK = 1024  # elements of a row below which it is not cut
+_SEGMENTED = 32  # iterations below which a loop doesn't run in segments
+
+
+class Partition:
+    """How the loops over a space are cut into units.
+
+    The first `prefix` loops are flattened into the unit number; where that makes few units, the last loop is cut into
+    `chunks` of `chunk` iterations.
+    """
+
+    def __init__(
+        self,
+        space: Hashable,
+        extents: Sequence[int],
+        *,
+        flatten: bool = False,
+        tile: int = 0,
+        across: int = -1,
+        whole_rows: bool = False,
+        segments: int = 1,
+    ) -> None:
+        """`flatten` makes every element a unit; `tile` bounds the chunk and asks for one even in a single loop.
+
+        `across` is a loop that runs in square tiles with the last one; each tile is a unit then. With `whole_rows` the
+        last loop is not cut: what is computed once a row is costly. `segments` is how often the body may be emitted.
+        """
+        self.segments = segments
+        self.across = across
+        self.space = space
+        self.extents = list(extents)
+        self.flatten = flatten
+        self.chunks = 1
+        self.chunk = self.extents[-1]
+        if flatten or (len(self.extents) == 1 and not tile):
+            self.prefix = len(self.extents)
+            self.count = math.prod(self.extents)
+            self.grain = 64
+            return
+        if across >= 0:
+            self.prefix = len(self.extents)
+            others = math.prod(n for p, n in enumerate(self.extents[:-1]) if p != across)
+            self.count = others * _ceil_div(self.extents[across], SIZE) * _ceil_div(self.extents[-1], SIZE)
+            self.grain = 1
+            return
+        outer = self.extents[:-1]
+        sizes = [math.prod(outer[:taken]) for taken in range(len(outer) + 1)]
+        self.prefix = len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= _PARTS), len(outer))
+        rows, inner, least = sizes[self.prefix], self.extents[-1], 64 if tile else _CHUNK
+        wanted = min(_ceil_div(_PARTS, rows), inner // least) if rows < _PARTS and not whole_rows else 1
+        wanted = max(wanted, _ceil_div(inner, tile)) if tile else wanted
+        if wanted > 1:
+            self.chunk = _ceil_div(_ceil_div(inner, wanted), 64) * 64
+            self.chunks = _ceil_div(inner, self.chunk)
+        self.count = rows * self.chunks
+        self.grain = max(1, 64 * self.count // max(math.prod(self.extents), 1))
+
+
+def _ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def partitioned_loops(
+    context: EmissionContext,
+    begin: Value,
+    end: Value,
+    step: Value,
+    partition: Partition,
+    body: Callable[[list[Digit]], None],
+) -> None:
+    """Emits the loops over units [begin, end) of a partition; `body(digits)` is called inside the innermost.
+
+    It is called once for each combination of the loops' segments.
+    """
+    b, extents = context.builder, partition.extents
+    if partition.across >= 0:
+        loop, _ = context.open_loop(begin, end, step, name="unit")
+        _tiled_loops(context, loop.index, partition, body)
+        context.close_loop(loop)
+        return
+    if not partition.flatten and len(extents) > 1:
+        context.tile = Tile(partition.space, len(extents) - 1)
+    cuts = _Segments(context, partition)
+
+    def nest(digits: list[Digit], chunk: tuple[Value, Value] | None) -> None:
+        position = len(digits)
+        if position == len(extents):
+            body(digits)
+            return
+        is_last = position == len(extents) - 1
+        first, limit = chunk if chunk is not None and is_last else (b.int_(0), b.int_(extents[position]))
+        for line in cuts.of(position):
+            loop, _ = context.open_loop(*_clipped(b, first, limit, line, extents[position]), name=f"dim{position}")
+            if is_last:
+                loop.metadata.extend(minor_loop_metadata(line.high - line.low))
+            nest([*digits, _variable(context, loop, partition, position, line)], chunk)
+            context.close_loop(loop)
+
+    is_position = partition.prefix == 1 and partition.chunks == 1 and not partition.flatten and step.integer == 1
+    for line in cuts.of(0) if is_position else [None]:
+        first, limit = (begin, end) if line is None else _clipped(b, begin, end, line, extents[0])
+        loop, _ = context.open_loop(first, limit, step, name="unit")
+        if line is not None:
+            nest([_variable(context, loop, partition, 0, line)], None)
+        else:
+            nest(*unit_digits(context, loop.index, partition))
+        context.close_loop(loop)
+    context.tile = None
+
+
+class _Segments:
+    """Where the loops of a partition are cut into segments, as earlier attempts at the kernel found useful."""
+
+    def __init__(self, context: EmissionContext, partition: Partition) -> None:
+        self._partition = partition
+        self._cuts = [context.cuts(partition.space, p) for p in range(len(partition.extents))]
+        more = math.prod(len(cuts) + 1 for cuts in self._cuts) < partition.segments
+        self._may_cut = more and context.builder.cuts_loops
+
+    def of(self, position: int) -> list[Line]:
+        """The segments of a loop, in order."""
+        extent = self._partition.extents[position]
+        loop = (self._partition.space, position) if self._may_cut and extent >= _SEGMENTED else None
+        bounds = [0, *sorted(self._cuts[position]), extent]
+        return [Line(loop, low, high) for low, high in itertools.pairwise(bounds)]
+
+
+def _clipped(b: IrBuilder, begin: Value, end: Value, line: Line, extent: int) -> tuple[Value, Value]:
+    """The part of [begin, end), which is in [0, extent), that is in a segment; it may be empty."""
+    low, high = b.int_(line.low), b.int_(line.high)
+    if line.low:
+        begin = low if begin.integer is not None else b.intrinsic("umax", begin, low)
+    if line.high < extent:
+        end = high if end.integer is not None else b.intrinsic("umin", end, high)
+    return begin, end
+
+
+def _variable(context: EmissionContext, loop: Loop, partition: Partition, position: int, line: Line) -> Digit:
+    return Digit(loop.index, partition.extents[position], context.builder.level, (partition.space, position), line=line)
+
+
+def _tiled_loops(
+    context: EmissionContext, unit_index: Value, partition: Partition, body: Callable[[list[Digit]], None]
+) -> None:
+    """The loops over one square tile of two of the loops."""
+    b, extents, across, last = context.builder, partition.extents, partition.across, len(partition.extents) - 1
+    unit = Digit(unit_index, partition.count, b.level)
+    blocks: dict[int, Digit] = {}
+    for position in (last, across):
+        unit, blocks[position] = split_digit(b, unit, _ceil_div(extents[position], SIZE))
+    digits: dict[int, Digit] = {}
+    remaining = [p for p in range(last) if p != across]
+    for position in reversed(remaining):
+        unit, low = split_digit(b, unit, extents[position]) if position != remaining[0] else (unit, unit)
+        digits[position] = dataclasses.replace(low, extent=extents[position], loop=(partition.space, position))
+    begins, ends = [], []
+    for position in (across, last):
+        first = b.mul(blocks[position].value, b.int_(SIZE), "nuw nsw")
+        begins.append(first)
+        ends.append(b.intrinsic("umin", b.add(first, b.int_(SIZE), "nuw nsw"), b.int_(extents[position])))
+    tile = Tile(partition.space, last, across, b.level, (begins[0], begins[1]), (ends[0], ends[1]))
+    context.tile = tile
+    opened = []
+    for position, first, limit in zip((across, last), begins, ends, strict=True):
+        loop, _ = context.open_loop(first, limit, name="tile")
+        opened.append(loop)
+        if position == last:
+            loop.metadata.extend(minor_loop_metadata(SIZE))
+        digits[position] = Digit(loop.index, extents[position], b.level, (partition.space, position))
+    body([digits[p] for p in range(len(extents))])
+    for loop in reversed(opened):
+        context.close_loop(loop)
+    context.tile = None
+
+
+def unit_digits(
+    context: EmissionContext, index: Value, partition: Partition
+) -> tuple[list[Digit], tuple[Value, Value] | None]:
+    """The prefix loops' digits of a unit, and its range of the last loop where that is cut into chunks."""
+    b = context.builder
+    unit = Digit(index, partition.count, b.level)
+    chunk = None
+    if partition.chunks > 1:
+        unit, part = split_digit(b, unit, partition.chunks)
+        first = b.mul(part.value, b.int_(partition.chunk), "nuw nsw")
+        limit = b.intrinsic("umin", b.add(first, b.int_(partition.chunk), "nuw nsw"), b.int_(partition.extents[-1]))
+        chunk = (first, limit)
+    digits: list[Digit] = []
+    for position in range(partition.prefix - 1, -1, -1):
+        unit, low = split_digit(b, unit, partition.extents[position]) if position else (unit, unit)
+        loop = None if partition.flatten else (partition.space, position)
+        digits.insert(0, dataclasses.replace(low, extent=partition.extents[position], loop=loop))
+    return digits, chunk
