@@ -194,6 +194,69 @@ def test_other_dialects_are_refused_by_name() -> None:
         write_portable_artifact(parse_text(in_function('%0 = "my.op"(%a) : (tensor<f32>) -> tensor<f32>')))
 
 
+def test_types_quantized_by_blocks_are_in_no_release() -> None:
+    quantized = "tensor<2x2x!quant.uniform<i8:f32:{0:1, 1:2}, {{1.0}, {2.0}}>>"
+    module = parse_text(in_function("", f"%a: {quantized}"))
+    with pytest.raises(UnimplementedError, match="no release of VHLO has types that are quantized by blocks"):
+        write_portable_artifact(module)
+
+
+SHARDY = """\
+module @m {
+  sdy.mesh @mesh = <["x"=2, "y"=2]>
+  func.func @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+    %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {?}]> : tensor<8x4xf32>
+    %1 = stablehlo.add %0, %a : tensor<8x4xf32>
+    %2 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>]
+        manual_axes={"x"} (%b: tensor<4x4xf32>) {
+      %3 = stablehlo.negate %b : tensor<4x4xf32>
+      %4 = stablehlo.multiply %3, %b : tensor<4x4xf32>
+      sdy.return %4 : tensor<4x4xf32>
+    } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    sdy.sharding_group %2 group_id=1 : tensor<8x4xf32>
+    %5 = stablehlo.add %2, %0 : tensor<8x4xf32>
+    return %5 : tensor<8x4xf32>
+  }
+}
+"""
+
+
+def test_ops_of_shardy_stand_between_casts() -> None:
+    module = parse_text(SHARDY)
+    artifact = write_portable_artifact(module, "1.17.0")
+    assert tree(parse_bytecode(artifact)) == tree(parse_text(SHARDY)) == tree(module)
+    with pytest.raises(VersionError, match=r"needs StableHLO 1\.11\.0"):
+        write_portable_artifact(module, "1.10.0")
+
+
+def test_jaxlib_reads_ops_of_shardy(jaxlib: tuple[Any, Any]) -> None:
+    stablehlo, context = jaxlib
+    with context:
+        read = str(
+            stablehlo.deserialize_portable_artifact(context, write_portable_artifact(parse_text(SHARDY), "1.17.0"))
+        )
+    assert normal(parse_text(read)) == normal(parse_text(SHARDY))
+
+
+def test_scan_becomes_a_loop() -> None:
+    text = """\
+func.func @main(%x: tensor<2x4xf32>, %c: tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2xf32>) {
+  %0:2 = chlo.scan(%x) inits(%c) dimension=1 attributes {is_reverse = true} {
+  ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
+    %1 = stablehlo.add %a, %b : tensor<2xf32>
+    %2 = chlo.square %1 : tensor<2xf32> -> tensor<2xf32>
+    stablehlo.return %1, %2 : tensor<2xf32>, tensor<2xf32>
+  } : (tensor<2x4xf32>, tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2xf32>)
+  return %0#0, %0#1 : tensor<2x4xf32>, tensor<2xf32>
+}
+"""
+    module = parse_bytecode(write_portable_artifact(parse_text(text), "1.0.0"))
+    assert [op.name for op in module.walk()].count("stablehlo.while") == 1
+    x, c = np.arange(8, dtype=np.float32).reshape(2, 4) / 4, np.array([1, -1], np.float32)
+    for got, want in zip(evaluate(lower(module), x, c), evaluate(lower(parse_text(text)), x, c), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_every_op_of_stablehlo_has_a_form() -> None:
     """Each base name of VHLO's is taken by some op, and at the newest release by its newest version."""
     newest = {name.rpartition("_v")[0]: name for name in sorted(VHLO_OPS)}

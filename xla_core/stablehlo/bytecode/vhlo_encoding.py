@@ -30,6 +30,7 @@ from xla_core.stablehlo.attributes import (
     TypeExtensions,
     Unit,
 )
+from xla_core.stablehlo.bytecode.foreign_ops import BuiltinType
 from xla_core.stablehlo.bytecode.output import Entries, Strings, signed, varint
 from xla_core.stablehlo.bytecode.vhlo_dialect import ENUM_CODES, SCALARS
 from xla_core.stablehlo.dialect_attributes import ENUMS
@@ -229,9 +230,9 @@ class Encoder:
     def _builtin(self, code: int, *parts: bytes) -> int:
         return self.attributes.number(self.builtin, varint(code) + b"".join(parts))
 
-    def builtin_type(self, element: str) -> int:
-        """A scalar type of the dialect builtin, as its text."""
-        return self.types.number(self.builtin, element.encode() + b"\0", is_custom=False)
+    def builtin_type(self, text: str) -> int:
+        """A type of the dialect builtin, as its text."""
+        return self.types.number(self.builtin, text.encode() + b"\0", is_custom=False)
 
     # Locations
 
@@ -253,11 +254,15 @@ class Encoder:
     # Types
 
     def type(self, type: Type | QuantizedType) -> int:
-        """The number of a type of VHLO."""
+        """The number of a type of VHLO, or of one that is kept builtin."""
         key = (type.__class__, type)
         found = self._types.get(key)
         if found is None:
-            found = self._types[key] = self.types.number(self.vhlo, self._type(type))
+            if isinstance(type, BuiltinType):
+                found = self.builtin_type(type.text)
+            else:
+                found = self.types.number(self.vhlo, self._type(type))
+            self._types[key] = found
         return found
 
     def _type(self, type: Type | QuantizedType) -> bytes:
@@ -306,7 +311,13 @@ class Encoder:
         kind, width = integer_format(type.storage) or ("", 0)
         if type.storage[:1] == "u" and not kind:  # u8: how the text says that i8 holds no sign
             kind, width = "u", int(type.storage[1:])
-        if not kind or type.block_sizes:
+        if type.block_sizes:
+            raise UnimplementedError(
+                f"the type {TensorType((), type)} has no form in portable artifacts: no release of VHLO has types that "
+                "are quantized by blocks",
+                hint="quantize per tensor or per axis, or write StableHLO text",
+            )
+        if not kind:
             raise UnimplementedError(f"the type {TensorType((), type)} has no form in portable artifacts")
         is_signed = kind == "i"
         low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)

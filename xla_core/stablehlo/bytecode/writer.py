@@ -9,6 +9,7 @@ from typing import Any
 
 from xla_core.errors import InternalError, ResourceExhaustedError, SourceLocation, UnimplementedError, XlaError
 from xla_core.stablehlo.bytecode.encoding import MAGIC
+from xla_core.stablehlo.bytecode.foreign_ops import is_foreign, with_casts
 from xla_core.stablehlo.bytecode.output import SMALL, Part, section, varint
 from xla_core.stablehlo.bytecode.properties import layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, SectionId
@@ -42,7 +43,7 @@ def write_portable_artifact(module: Module, version: Version | str = CURRENT, *,
     release = Version.parse(version)
     try:
         with without_collector():
-            return b"".join(_Writer(release, locations).module(expand(module, release)))
+            return b"".join(_Writer(release, locations).module(with_casts(expand(module, release))))
     except RecursionError as error:
         raise ResourceExhaustedError("the program is nested too deeply to be written") from error
 
@@ -166,8 +167,7 @@ class _Writer:
             head = self._heads.get(key)
             if head is None:
                 head = self._head(op)
-                if not op.name.startswith("sdy."):  # whose operands, results and regions are refused
-                    self._heads[key] = head
+                self._heads[key] = head
             name, mask, encoded = head
         results, operands, regions = op.results, op.operands, op.regions
         if results:
@@ -207,7 +207,7 @@ class _Writer:
     def _head(self, op: Op) -> tuple[bytes, int, bytes]:
         """An op's name, which parts it has, and its attributes."""
         try:
-            if op.name.startswith("sdy."):
+            if is_foreign(op.name):
                 return self._foreign_head(op)
             vhlo, own, rest = to_vhlo(op, self.version)
             attribute = self.encoder.attribute
@@ -220,11 +220,7 @@ class _Writer:
             raise
 
     def _foreign_head(self, op: Op) -> tuple[bytes, int, bytes]:
-        """An op of Shardy's, which stands beside VHLO's: it has no operands, whose types would have to be cast."""
-        if op.operands or op.results or op.regions:
-            raise UnimplementedError(
-                f"{op.name} has no form in portable artifacts", hint="run Shardy's partitioner first"
-            )
+        """An op of another dialect, with attributes of the dialect builtin."""
         self.encoder.require(f"{op.name}, an op of another dialect,", MIXED_DIALECTS)
         numbers = {name: self.encoder.builtin_attribute(value) for name, value in op.attributes.items()}
         own = {name for name, _ in layouts(op.name)[0]}

@@ -1,0 +1,76 @@
+"""Ops of other dialects in a portable artifact: they keep builtin types, and casts stand between them and VHLO's ops.
+
+Source: openxla/stablehlo, stablehlo/transforms/StablehloLegalizeToVhlo.cpp (with other dialects allowed).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xla_core.stablehlo.bytecode.op_kinds import CAST
+from xla_core.stablehlo.ir import Block, Module, Op, OpaqueType, Region, Type, Value
+
+__all__ = ["BuiltinType", "is_foreign", "with_casts"]
+
+
+class BuiltinType(OpaqueType):
+    """A type that is written as the dialect builtin has it, not as VHLO: its text."""
+
+
+def is_foreign(name: str) -> bool:
+    """Whether an op stands in an artifact as it is."""
+    return name.startswith("sdy.") or name == CAST
+
+
+def with_casts(module: Module) -> Module:
+    """The module with casts around foreign ops; itself where no such op takes or gives a value."""
+    if not any(is_foreign(op.name) and (op.operands or op.results) for op in module.walk()):
+        return module
+    caster = _Caster()
+    functions = {}
+    for name, function in module.functions.items():
+        target: list[Op] = []
+        caster.op(function, target)
+        functions[name] = target[-1]
+    return dataclasses.replace(module, functions=functions)
+
+
+class _Caster:
+    """Copies ops. A value has a form for VHLO's ops, one for foreign ones, or both: a cast makes the other."""
+
+    def __init__(self) -> None:
+        self.own: dict[Value, Value] = {}
+        self.foreign: dict[Value, Value] = {}
+
+    def op(self, op: Op, target: list[Op]) -> None:
+        """Appends the copy of an op, behind the casts that it needs."""
+        is_builtin = is_foreign(op.name)
+        known, other = (self.foreign, self.own) if is_builtin else (self.own, self.foreign)
+        operands = []
+        for value in op.operands:
+            if value not in known:
+                cast = Op(CAST, [other[value]], [_typed(value.type, is_builtin)], {}, location=op._location)
+                target.append(cast)
+                known[value] = cast.results[0]
+            operands.append(known[value])
+        regions = [Region([self._block(block, is_builtin) for block in region.blocks]) for region in op.regions]
+        types = [_typed(result.type, is_builtin) for result in op.results]
+        copy = Op(op.name, operands, types, op.attributes, regions, op._location)
+        known.update(zip(op.results, copy.results, strict=True))
+        target.append(copy)
+
+    def _block(self, block: Block, is_builtin: bool) -> Block:
+        """A block; casts that are made in it are not seen outside."""
+        outer = self.own, self.foreign
+        self.own, self.foreign = self.own.copy(), self.foreign.copy()
+        copy = Block([_typed(argument.type, is_builtin) for argument in block.arguments])
+        copy._argument_locations = block._argument_locations
+        (self.foreign if is_builtin else self.own).update(zip(block.arguments, copy.arguments, strict=True))
+        for op in block.ops:
+            self.op(op, copy.ops)
+        self.own, self.foreign = outer
+        return copy
+
+
+def _typed(type: Type, is_builtin: bool) -> Type:
+    return BuiltinType(str(type)) if is_builtin else type
