@@ -115,6 +115,8 @@ def power(m: Arithmetic[V], x: V, y: V) -> V:
     high, low = _log_in_two(m, size)
     product, error = m.two_product(y, high)
     error = m.fma(y, low, error)
+    if not m.has_fma:  # halves of a y beyond the range are none
+        error = m.choose(m.fcmp("uno", error, error), 0.0, error)
     plain = m.fcmp("one", m.abs(product), m.constant(float("inf"), x))
     plain = m.and_(plain, m.less(m.abs(product), 800.0))
     result = exp_with_low(m, product, m.choose(plain, error, 0.0))

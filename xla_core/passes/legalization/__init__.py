@@ -1,6 +1,6 @@
 """Rewriting a program into what a target can run."""
 
-from xla_core.passes.legalization import complex_numbers, elementary, elementwise, structured
+from xla_core.passes.legalization import complex_numbers, elementary, elementwise, remainder, rounding, structured
 from xla_core.passes.legalization.legalize import LegalityChecker, Legalization, legalize, unsupported_instructions
 from xla_core.passes.legalization.registry import DECOMPOSITIONS, decomposition, register_decomposition
 from xla_core.passes.legalization.structured import use_expander
@@ -15,6 +15,8 @@ __all__ = [
     "elementwise",
     "legalize",
     "register_decomposition",
+    "remainder",
+    "rounding",
     "structured",
     "unsupported_instructions",
     "use_expander",

@@ -21,6 +21,15 @@ def _is_complex(i: HloInstruction) -> bool:
     return i.operand(0).shape.is_array and i.operand(0).shape.element_type.is_complex
 
 
+@decomposition("real", "imag")
+def _part(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Of a real number: itself, and zero."""
+    x = i.operand(0)
+    if _is_complex(i):
+        return None
+    return x if i.opcode == "real" else b.constant(0, x.shape)
+
+
 @decomposition("compare")
 def _compare(i: HloInstruction, b: Builder) -> HloInstruction | None:
     direction = i.attributes["direction"]

@@ -11,8 +11,6 @@ from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
-_MANTISSA = {ElementType.F16: 10, ElementType.BF16: 7, ElementType.F32: 23, ElementType.F64: 52}
-
 
 def _is_pred(i: HloInstruction) -> bool:
     return i.shape.element_type is ElementType.PRED
@@ -123,14 +121,6 @@ def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | N
     return b.add("select", negative, flipped, b.add("shift-right-logical", x, n))
 
 
-@decomposition("remainder")
-def _remainder(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    x, y = i.operands
-    if not x.shape.element_type.is_integral:
-        return None  # x - trunc(x / y) * y is wrong for large quotients
-    return b.add("subtract", x, b.add("multiply", b.add("divide", x, y), y))
-
-
 @decomposition("clamp")
 def _clamp(i: HloInstruction, b: Builder) -> HloInstruction | None:
     low, x, high = i.operands
@@ -142,38 +132,6 @@ def _clamp(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _is_finite(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     return _compare(b, b.add("abs", x), _like(b, np.inf, x), "LT")
-
-
-@decomposition("floor", "ceil", "round-nearest-even", "round-nearest-afz")
-def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """By way of an integer; what is too large for a fraction is whole already."""
-    x = i.operand(0)
-    if x.shape.element_type not in _MANTISSA:
-        x = b.convert(x, x.shape.with_element_type(ElementType.F32))
-    bits = _MANTISSA[x.shape.element_type]
-    integer = ElementType.S64 if bits > 30 else ElementType.S32
-    whole = b.convert(b.convert(x, x.shape.with_element_type(integer)), x.shape)
-    one, zero, half = _like(b, 1, x), _like(b, 0, x), _like(b, 0.5, x)
-    up, down = b.add("add", whole, one), b.add("subtract", whole, one)
-    if i.opcode == "floor":
-        value = b.add("select", _compare(b, whole, x, "GT"), down, whole)
-    elif i.opcode == "ceil":
-        value = b.add("select", _compare(b, whole, x, "LT"), up, whole)
-    else:
-        size = b.add("abs", b.add("subtract", x, whole))
-        away = b.add("select", _compare(b, x, zero, "LT"), down, up)
-        beyond = _compare(b, size, half, "GE")
-        if i.opcode == "round-nearest-even":
-            twice = b.convert(b.convert(b.add("multiply", whole, half), x.shape.with_element_type(integer)), x.shape)
-            even = _compare(b, b.add("add", twice, twice), whole, "EQ")
-            beyond = b.add("or", _compare(b, size, half, "GT"), b.add("and", beyond, b.add("not", even)))
-        value = b.add("select", beyond, away, whole)
-    # Zeros keep the sign of x, as do NaN and what is too large to have a fraction.
-    negative = b.add("and", _compare(b, value, zero, "EQ"), _compare(b, x, zero, "LT"))
-    value = b.add("select", negative, _like(b, -0.0, x), value)
-    large = _like(b, 2.0**bits, x)
-    small = b.add("and", _compare(b, b.add("abs", x), large, "LT"), _compare(b, x, zero, "NE"))
-    return b.convert(b.add("select", small, value, x), i.shape)
 
 
 @decomposition("popcnt")

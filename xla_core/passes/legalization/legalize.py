@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.ops.custom_calls import HINT as UNKNOWN_TARGET_HINT
@@ -112,7 +113,7 @@ def legalize(
     refused: list[tuple[HloInstruction, str]] = []
     origins: dict[HloInstruction, _Origin] = {}  # of what a decomposition made
     changed = False
-    for computation in module.post_order():
+    for computation in _with_new_ones(module):
         builder = Builder(computation)
         queue = deque((i, 0) for i in computation.post_order())
         while queue:
@@ -149,6 +150,14 @@ def legalize(
     if changed:
         module.remove_unreachable_computations()
     return changed
+
+
+def _with_new_ones(module: HloModule) -> Iterator[HloComputation]:
+    """The computations, then those that rewriting them added, until it adds none: bodies of loops."""
+    seen: set[HloComputation] = set()
+    while new := [c for c in module.post_order() if c not in seen]:
+        seen.update(new)
+        yield from new
 
 
 def _first(i: HloInstruction, b: Builder, rules: Sequence[Rule], supports: Supports) -> HloInstruction | None:

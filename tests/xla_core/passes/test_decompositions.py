@@ -1,0 +1,182 @@
+"""Every elementwise op on devices that have hardly any: what legalization makes of it, run by the reference evaluator."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from xla_conformance.accuracy.frame import Check
+from xla_conformance.accuracy.subjects import Subject
+from xla_conformance.accuracy.suite import all_checks, measure
+
+import xla_core as xla
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.shape import Shape
+from xla_core.hlo.verifier import verify
+from xla_core.passes.legalization import legalize, unsupported_instructions
+from xla_core.target import Capabilities
+
+pytest.importorskip("mpmath")
+pytest.importorskip("scipy")
+
+T = ElementType
+ARITHMETIC = (
+    "add", "subtract", "multiply", "divide", "compare", "select", "convert", "bitcast-convert", "and", "or", "xor",
+    "not", "shift-left", "shift-right-logical", "shift-right-arithmetic", "floor", "abs",
+)  # fmt: skip
+FUNCTIONS = ("exponential", "log", "sqrt", "sine", "cosine")
+MOVEMENT = [n for n, op in OPS.items() if Trait.PRIMITIVE in op.traits and not op.is_elementwise]
+SINGLE = (T.F32, T.S32, T.U32, T.PRED)
+DOUBLE = (T.F64, T.S64, T.U64, T.S32, T.PRED)
+
+
+def device(*types: T, functions: Sequence[str] = (), pairs: T | None = None, narrow: T | None = None) -> Capabilities:
+    """Arithmetic of some types, no others; complex numbers and narrow floats are held, and taken apart or converted."""
+    made = Capabilities.all_of(types, opcodes=[*ARITHMETIC, *MOVEMENT, *functions])
+    if pairs is not None:
+        made = made.with_ops(["real", "imag", "complex", *MOVEMENT], [pairs, pairs.component])
+    return made if narrow is None else made.with_ops(["convert", "parameter"], [narrow])
+
+
+class LegalizedSubject(Subject):
+    """The evaluator, on programs in which nothing is left that a device doesn't have."""
+
+    name, column = "legalized", "backend"
+
+    def __init__(self, capabilities: Capabilities) -> None:
+        self.capabilities = capabilities
+        self._legal = functools.lru_cache(4)(self._legalized)
+
+    def _legalized(self, program: str) -> xla.HloModule:
+        module = xla.parse(program)
+        legalize(module, self.capabilities.supports)
+        verify(module)
+        assert not unsupported_instructions(module, self.capabilities.supports)
+        return module
+
+    def run(self, program: str, *arrays: np.ndarray) -> Sequence[np.ndarray]:
+        with np.errstate(all="ignore"):
+            return xla.evaluate(self._legal(program), *arrays)
+
+
+DEVICES = {
+    "f32": device(*SINGLE),
+    "f64": device(*DOUBLE),
+    "bf16": device(*SINGLE, narrow=T.BF16),
+    "f16": device(*SINGLE, narrow=T.F16),
+    "c64": device(*SINGLE, pairs=T.C64),
+    "c128": device(*DOUBLE, pairs=T.C128),
+}
+WITH_FUNCTIONS = {
+    "f32": device(*SINGLE, functions=FUNCTIONS),
+    "c64": device(*SINGLE, functions=FUNCTIONS, pairs=T.C64),
+}
+TYPED_APART = (
+    "convert",
+    "bitcast-convert",
+    "stochastic-convert",
+    "map",
+    "complex",
+)  # operands or results of other types
+ATTRIBUTES = {"compare": {"direction": "EQ"}, "reduce-precision": {"exponent_bits": 4, "mantissa_bits": 3}}
+LARGE = ("zeta", "polygamma")  # thousands of instructions each
+IN_NARROW_BITS = ("next_after", "reduce-precision")  # on the bits of a narrow float, which need integers as narrow
+OF_LIMITED_RANGE = {("power", "c64"), ("atan2", "c64"), ("atan2", "c128")}
+"""Their intermediate results overflow, or vanish, where those of complex64 in f64 don't: tested apart."""
+
+
+def _checks(devices: dict[str, Capabilities]) -> list[Check]:
+    return [
+        c
+        for c in all_checks()
+        if c.group in ("real", "complex")
+        and c.element_type in devices
+        and (c.function, c.element_type) not in OF_LIMITED_RANGE
+        and not (c.function in IN_NARROW_BITS and c.element_type in ("bf16", "f16"))
+    ]
+
+
+def _parameters(devices: dict[str, Capabilities]) -> list[object]:
+    """The checks; slow are those whose oracle is (of 64 bits), who take all values there are, and large programs."""
+    fast = [c for c in _checks(devices) if c.element_type in ("f32", "c64") and c.function not in LARGE]
+    return [
+        pytest.param(c, id=c.name.replace(" ", "-"), marks=[] if c in fast else [pytest.mark.slow])
+        for c in _checks(devices)
+    ]
+
+
+def _holds(check: Check, capabilities: Capabilities, points: int) -> None:
+    (row,) = measure(LegalizedSubject(capabilities), [check], points)
+    assert row.measured is not None, row.problem
+    assert row.measured.wrong == 0, str(row.measured.first_wrong)
+    assert row.holds, f"{row.measured.error} {row.unit}, allowed {row.bound}: {row.measured.worst}"
+
+
+@pytest.mark.parametrize("check", _parameters(DEVICES))
+def test_every_function_by_arithmetic(check: Check) -> None:
+    _holds(check, DEVICES[check.element_type], 2_000)
+
+
+@pytest.mark.parametrize("check", _parameters(WITH_FUNCTIONS))
+def test_every_function_by_the_functions_that_a_device_has(check: Check) -> None:
+    _holds(check, WITH_FUNCTIONS[check.element_type], 1_000)
+
+
+@pytest.mark.parametrize("opcode", ["power", "atan2"])
+def test_complex_functions_of_two_operands(opcode: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = ((rng.normal(size=500) + 1j * rng.normal(size=500)).astype(np.complex64) for _ in range(2))
+    text = f"""HloModule m
+ENTRY e {{
+  x = c64[500] parameter(0)
+  y = c64[500] parameter(1)
+  ROOT z = c64[500] {opcode}(x, y)
+}}
+"""
+    (got,) = LegalizedSubject(DEVICES["c64"]).run(text, x, y)
+    (exact,) = xla.evaluate(xla.parse(text.replace("c64", "c128")), x.astype(complex), y.astype(complex))
+    # the exponent of a power is off by a unit of its own last place
+    exponent = np.abs(y * np.log(x.astype(complex))) if opcode == "power" else 0
+    assert np.all(np.abs(got - exact) <= (4 + exponent) * np.finfo(np.float32).eps * np.abs(exact))
+
+
+def _program(opcode: str, kind: ElementType) -> xla.HloModule | None:
+    """The op on arrays of a type; None where it isn't of that type."""
+    module, op = xla.HloModule("m"), OPS[opcode]
+    entry = module.add_computation(HloComputation("e"), entry=True)
+    count = op.arity if isinstance(op.arity, int) else op.arity[0]
+    shapes = [Shape.array(T.PRED if n == op.predicate_operand else kind, [4]) for n in range(count)]
+    operands = [entry.parameter(n, shape) for n, shape in enumerate(shapes)]
+    try:
+        entry.set_root(entry.add(opcode, *operands, **ATTRIBUTES.get(opcode, {})))
+    except xla.InvalidArgumentError:
+        return None
+    return module
+
+
+@pytest.mark.parametrize(
+    ("opcode", "element_type"),
+    [
+        (n, t)
+        for n, op in OPS.items()
+        for t in DEVICES
+        if op.is_elementwise and n not in TYPED_APART and not (n in IN_NARROW_BITS and t == "f16")
+        if _program(n, T(t)) is not None
+    ],
+)
+def test_every_op_reaches_the_primitive_ones(opcode: str, element_type: str) -> None:
+    module, capabilities = _program(opcode, T(element_type)), DEVICES[element_type]
+    assert module is not None
+    legalize(module, capabilities.supports)
+    verify(module)
+    assert not unsupported_instructions(module, capabilities.supports)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", _parameters(DEVICES))
+def test_every_function_by_arithmetic_on_many_points(check: Check) -> None:
+    _holds(check, DEVICES[check.element_type], 1_000_000 if check.element_type == "f32" else 100_000)
