@@ -36,11 +36,15 @@ def on_files(files: Any, *, config: Any, **_: Any) -> Any:
 
 
 def _beside(name: str) -> Any:
-    """A module that lies beside this file: hooks are no package."""
-    spec = importlib.util.spec_from_file_location(f"docs_{name}", Path(__file__).with_name(f"{name}.py"))
+    """A module or package that lies beside this file: hooks are no package."""
+    beside = Path(__file__).parent
+    package = beside / name / "__init__.py"
+    spec = importlib.util.spec_from_file_location(
+        f"docs_{name}", package if package.exists() else beside / f"{name}.py"
+    )
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
