@@ -1,8 +1,10 @@
-"""More memory than there is, and none at all."""
+"""More memory than there is, none at all, and what compiling leaves behind."""
 
 from __future__ import annotations
 
+import gc
 import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,3 +132,45 @@ def test_huge_arrays_without_elements(client):
     )
     assert exe.result_shapes[0].num_elements == 0
     assert float(refused_or_run()[0]) == 1
+
+
+KERNEL = """
+define void @scale(ptr noalias %from, ptr noalias %to, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %source = getelementptr float, ptr %from, i64 %i
+  %x = load float, ptr %source
+  %y = fmul float %x, 2.0
+  %target = getelementptr float, ptr %to, i64 %i
+  store float %y, ptr %target
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+"""
+
+
+def own_kilobytes():
+    """What this process alone has in memory."""
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="only Linux tells")
+def test_llvm_keeps_nothing_of_a_compilation():
+    """A pass manager alone is 70 kB."""
+    pytest.importorskip("llvmlite")
+    from xla_core.codegen.llvm import LoopAbi, compile_ir
+
+    def compile_some(count):
+        for _ in range(count):
+            compile_ir(KERNEL, LoopAbi()).object()
+        gc.collect()
+        return own_kilobytes()
+
+    before = compile_some(10)
+    assert (compile_some(40) - before) / 40 < 25

@@ -105,8 +105,20 @@ def compile_ir(
         options.loop_interleaving = opt_level >= 2
         options.loop_unrolling = False  # doubles code and the time for it, and gains nothing on vectors
         builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        _run_passes(builder, module)
         return CompiledModule(module, machine)
+
+
+def _run_passes(builder: Any, module: Any) -> None:
+    from llvmlite.binding.newpassmanagers import NewPassManager
+
+    passes = builder.getModulePassManager()
+    try:
+        passes.run(module, builder)
+    finally:
+        # Its own close() finds ObjectRef's empty _dispose before NewPassManager's, and would leave 70 kB behind.
+        NewPassManager._dispose(passes)
+        passes.detach()
 
 
 def optimize(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> str:
