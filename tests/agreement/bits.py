@@ -61,7 +61,8 @@ class BitSteps(Steps):
 
     def random(self) -> None:
         """Whether random numbers lie where they must."""
-        kinds = (ElementType.F32, ElementType.F64, ElementType.BF16, ElementType.S32, ElementType.U8, ElementType.S64)
+        kinds = (ElementType.F32, ElementType.F64, ElementType.F16, ElementType.BF16, ElementType.S8, ElementType.S16,
+                 ElementType.S32, ElementType.S64, ElementType.U8, ElementType.U16, ElementType.U32, ElementType.U64)  # fmt: skip
         kind = self.rng.choice(kinds)
         shape = Shape.array(kind, [self.rng.randint(1, 40)])
         low, high = self.rng.choice([(0, 1), (1, 3), (0, 100)])

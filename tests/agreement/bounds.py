@@ -134,6 +134,6 @@ class Value:
             error += smallest(self.type)
             eps = epsilon(self.type)
             limit = max(2.0**-7, min(4 * eps, 2.0**-4), 1.01 * eps) * self.bound + 2 * smallest(self.type)
-            if error > limit or self.bound + 2 * error > value_range(self.type):
+            if error > min(limit, 0.51 * self.bound) or self.bound + 2 * error > value_range(self.type):
                 return None
         return dataclasses.replace(self, error=error, grid=grid)

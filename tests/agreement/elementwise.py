@@ -147,7 +147,8 @@ class ElementwiseSteps(Steps):
         if x is None:
             return
         if self.rng.random() < 0.3:
-            names = [n for n in _WHOLE_UNARY if x.type.is_signed or n not in ("sign", "abs")]
+            # StableHLO has neither of unsigned numbers.
+            names = [n for n in _WHOLE_UNARY if x.type.is_signed or self.strict or n not in ("sign", "abs")]
             if not self.strict and x.type.is_signed and x.type.bit_width < 32:
                 names.remove("count-leading-zeros")  # XLA folds it as if of 64 bits
             opcode = self.rng.choice(names)
@@ -266,7 +267,7 @@ class ElementwiseSteps(Steps):
             return
         shape = x.shape.without_layout()
         random = self.partner(self.constant(shape.with_element_type(width[x.type])))
-        wanted = self.rng.choice([ElementType.S8, ElementType.S32, ElementType.S16])
+        wanted = self.rng.choice([t for t in self.all_types if t.is_integral])
         made = self.c.add(
             "stochastic-convert", x.instruction, random.instruction, shape=shape.with_element_type(wanted)
         )

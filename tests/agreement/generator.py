@@ -16,6 +16,7 @@ from tests.agreement.complex_steps import ComplexSteps
 from tests.agreement.indexing import IndexingSteps
 from tests.agreement.movement import MovementSteps
 from tests.agreement.products import ProductSteps
+from tests.agreement.rare import RareSteps
 from tests.agreement.reductions import ReductionSteps
 from tests.agreement.steps import POWERS
 from tests.agreement.structure import StructureSteps
@@ -34,7 +35,9 @@ LARGE = (1, 3, 16, 33, 64, 100, 128, 257, 512, 1000)
 SPECIAL = (0.0, -0.0, 1.5, math.inf, -math.inf, math.nan, -3.0, 2.0, 65504.0, 3e38, 1e-40)
 
 
-class RandomProgram(ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, IndexingSteps, BitSteps, StructureSteps):
+class RandomProgram(
+    ComplexSteps, ReductionSteps, ProductSteps, MovementSteps, IndexingSteps, BitSteps, RareSteps, StructureSteps
+):
     """`module`, its `arguments()`, and the `results`, whose errors bound the difference.
 
     Args:

@@ -168,7 +168,7 @@ def test_what_fails_is_made_small():
         return any(i.opcode == "multiply" for i in module.entry.instructions)
 
     sizes = []
-    for seed in range(20):
+    for seed in range(40):
         program = RandomProgram(random.Random(seed), 25)
         index = next((i for i, v in enumerate(program.results) if _needs(v.instruction, "multiply")), None)
         if index is not None:

@@ -16,6 +16,8 @@ What jaxlib 0.10.2 was found to do in its own way, and programs for it leave out
 - leading zeros of constant negative numbers of 8 and 16 bits are counted as if of 64;
 - reductions may leave out an initial value, since it must be the neutral one;
 - select-and-scatter takes another one of equal elements (nothing says which);
+- the lesser or greater of two complex numbers of one real part is the first of them, whatever the imaginary parts are
+  (the specification orders pairs of both), and a NaN in one is dropped, or not (it says nothing of NaNs there);
 - denormals are flushed, and NaNs change their bits;
 - random bits are unsigned whatever type is asked for;
 - arithmetic of 4-bit integers leaves the range; some programs of 2-bit ones, and normal random numbers of 64 bits, end
@@ -44,7 +46,17 @@ TYPES = tuple(t for t in ElementType if t.is_array and t not in _LACKS and (t.bi
 """Those that XLA's CPU compiler computes with."""
 
 WITHOUT = frozenset(
-    {"scaled_dot", "ragged_dot", "cumulative", "select_and_scatter", "stochastic_convert", "topk", "random"}
+    {
+        "scaled_dot",
+        "ragged_dot",
+        "cumulative",
+        "select_and_scatter",
+        "stochastic_convert",
+        "topk",
+        "random",
+        "powers",
+        "narrow_precision",
+    }
 )
 """Steps that StableHLO has no op for, or that XLA takes in its own way."""
 
