@@ -8,12 +8,12 @@ import random
 import warnings
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 import xla_core as xla
 from tests.frontends.jax_programs.table import KINDS, Program
+from tests.frontends.roundings import assert_within
 
 jax = pytest.importorskip("jax")
 
@@ -75,22 +75,7 @@ def export(program: Program):
 def compare(program: Program, got: list[np.ndarray], want: list[np.ndarray]) -> None:
     assert len(got) == len(want)
     for i, (g, w) in enumerate(zip(got, want, strict=True)):
-        label = f"{program}, result {i}"
-        assert g.dtype == w.dtype, label
-        assert g.shape == w.shape, label
-        kind = w.dtype.kind
-        exact = program.exact or kind in "biu" or w.dtype.name.startswith(("int", "uint"))
-        wide = g.dtype if kind in "biu" else np.complex128 if kind == "c" else np.float64
-        g, w = g.astype(wide), w.astype(wide)
-        if exact:
-            np.testing.assert_array_equal(g, w, err_msg=label)
-            continue
-        finite = np.isfinite(w)
-        np.testing.assert_array_equal(np.where(finite, 0, g), np.where(finite, 0, w), err_msg=label)
-        scale = np.max(np.abs(w[finite]), initial=0.0)
-        error = np.max(np.abs(g[finite] - w[finite]), initial=0.0)
-        unit = float(ml_dtypes.finfo(want[i].dtype).eps) * scale
-        assert error <= program.roundings * unit, f"{label}: differs by {error / unit:.3g} roundings"
+        assert_within(0 if program.exact else program.roundings, g, w, f"{program}, result {i}")
 
 
 @seeded(16, seed=3)

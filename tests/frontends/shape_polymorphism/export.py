@@ -22,7 +22,7 @@ def write(program: Program) -> None:
     shapes = [export.symbolic_shape(text, scope=scope) for text in program.shapes]
     arguments = [jax.ShapeDtypeStruct(s, d) for s, d in zip(shapes, program.dtypes, strict=True)]
     made = export.export(jax.jit(program.function), platforms=["cpu"])(*arguments)
-    arrays = {}
+    arrays = {"roundings": np.float64(program.roundings)}
     for call, sizes in enumerate(program.sizes):
         given = program.arguments(sizes)
         arrays |= {f"{call}/a{i}": array for i, array in enumerate(given)}

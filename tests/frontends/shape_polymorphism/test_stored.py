@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
+from tests.frontends.roundings import assert_within
 
 STORED = sorted(Path(__file__).with_name("stored").glob("*.mlirbc"))
 
@@ -39,8 +40,7 @@ def run(path: Path, call) -> int:
         results = call(*arguments)
         assert len(results) == len(expected)
         for got, want in zip(results, expected, strict=True):
-            assert (got.dtype, got.shape) == (want.dtype, want.shape)
-            np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+            assert_within(float(arrays["roundings"]), got, want, f"{path.stem}, call {count}")
         count += 1
     assert count
     return count
