@@ -1,0 +1,50 @@
+"""One harness as a program: what JAX exports of it, its flat arguments, and what JAX's own CPU compiler makes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Exported", "export", "flat_arrays"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """`artifact` is None where JAX promises no compatibility for a custom call in it, and so serializes none."""
+
+    text: str
+    artifact: bytes | None
+    arguments: list[np.ndarray]
+    results: list[np.ndarray]
+
+
+def flat_arrays(tree: Any) -> list[np.ndarray]:
+    """The leaves, random keys as their words."""
+    import jax
+
+    arrays = [jax.numpy.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+    keys = [jax.dtypes.issubdtype(a.dtype, jax.dtypes.prng_key) for a in arrays]
+    return [np.asarray(jax.random.key_data(a) if key else a) for a, key in zip(arrays, keys, strict=True)]
+
+
+def export(harness: Any) -> Exported:
+    """With 64-bit types; each operation of JAX's own results is rounded to its type."""
+    import jax
+    import jax.export
+
+    with jax.enable_x64(True), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        arguments = harness.dyn_args_maker(np.random.RandomState(0))
+        jitted = jax.jit(harness.dyn_fun, keep_unused=True)
+        lowered = jitted.lower(*arguments)
+        results = flat_arrays(lowered.compile({"xla_allow_excess_precision": False})(*arguments))
+        try:
+            artifact = jax.export.export(jitted, platforms=["cpu"])(*arguments).mlir_module_serialized
+        except ValueError as error:
+            if "Cannot serialize" not in str(error):
+                raise
+            artifact = None
+        return Exported(lowered.as_text(), artifact, flat_arrays(arguments), results)
