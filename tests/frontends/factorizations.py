@@ -17,7 +17,7 @@ def _adjoint(a: Array) -> Array:
 
 
 def _error(difference: Array, like: Array, scale: Array | float = 1.0) -> float:
-    n = max(difference.shape[-2:], default=1)
+    n = max(1, *difference.shape[-2:])
     unit = n * float(np.finfo(like.dtype).eps) * float(max(np.max(np.abs(scale), initial=0.0), 1e-30))
     return float(np.max(np.abs(difference), initial=0.0)) / unit
 
