@@ -33,6 +33,7 @@ from xla_core.hlo import (
     evaluate_instruction,
     flatten_value,
     is_custom_call_registered,
+    parse_hlo,
     register_custom_call,
     unflatten_value,
     verify,
@@ -347,3 +348,38 @@ def test_text_is_not_evaluated() -> None:
     with pytest.raises(InvalidArgumentError, match="takes an HloModule, not str") as caught:
         evaluate("HloModule m")
     assert "xla_core.parse" in (caught.value.hint or "")
+
+
+TOP_K = """HloModule jit__lambda, is_scheduled=true, entry_computation_layout={(f32[2,5]{1,0})->(f32[2,3]{1,0}, s32[2,3]{1,0})}
+
+%compare-greater-than.1.clone (p.0.lhs.0: f32[], p.0.rhs.0: f32[], p.1.lhs.0: s32[], p.1.rhs.0: s32[]) -> pred[] {
+  %p.0.lhs.0 = f32[] parameter(0)
+  %p.0.rhs.0 = f32[] parameter(1)
+  %p.1.lhs.0 = s32[] parameter(2)
+  %p.1.rhs.0 = s32[] parameter(3)
+  %constant.3 = s32[] constant(0)
+  %constant.4 = s32[] constant(2147483647)
+  %bitcast.2 = s32[] bitcast(%p.0.lhs.0)
+  %bitcast.3 = s32[] bitcast(%p.0.rhs.0)
+  %xor.2 = s32[] xor(%constant.4, %bitcast.2)
+  %compare.4 = pred[] compare(%bitcast.2, %constant.3), direction=LT
+  %xor.3 = s32[] xor(%constant.4, %bitcast.3)
+  %compare.5 = pred[] compare(%bitcast.3, %constant.3), direction=LT
+  %select.2 = s32[] select(%compare.4, %xor.2, %bitcast.2)
+  %select.3 = s32[] select(%compare.5, %xor.3, %bitcast.3)
+  ROOT %compare.6 = pred[] compare(%select.2, %select.3), direction=GT
+}
+
+ENTRY %main.1 (x.1: f32[2,5]) -> (f32[2,3], s32[2,3]) {
+  %x.1 = f32[2,5]{1,0} parameter(0), metadata={op_name="x"}
+  ROOT %custom-call = (f32[2,3]{1,0}, s32[2,3]{1,0}) custom-call(%x.1), custom_call_target="TopK", called_computations={%compare-greater-than.1.clone}, metadata={op_name="jit(<lambda>)/top_k" stack_frame_id=2}
+}
+"""
+"""As JAX prints a compiled `lax.top_k`."""
+
+
+def test_top_k_as_xla_compiles_it() -> None:
+    x = np.array([[1, np.inf, np.nan, -3, 1], [-0.0, 0.0, -1, 2, 2]], np.float32)
+    values, places = evaluate(parse_hlo(TOP_K), x)
+    np.testing.assert_array_equal(values, np.array([[np.nan, np.inf, 1], [2, 2, 0]], np.float32))
+    np.testing.assert_array_equal(places, [[2, 1, 0], [3, 4, 1]])

@@ -18,7 +18,7 @@ from xla_core.errors import AlreadyExistsError, FailedPreconditionError, Invalid
 from xla_core.hlo.backend_config import parse_backend_config
 from xla_core.hlo.environment import Token
 from xla_core.hlo.ops.combining import as_value
-from xla_core.hlo.ops.sort_order import sort_order
+from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
@@ -156,6 +156,12 @@ for _target in (
 @register_custom_call("AllocateBuffer")
 def _allocate_buffer(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     return np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
+
+
+@register_custom_call("TopK")
+def _top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """What XLA's CPU compiler makes of topk: the largest elements of each row, in order, and their indices."""
+    return extreme_elements(values[0], instruction.shape.tuple_shapes[0].dimensions[-1], largest=True)
 
 
 @register_custom_call("ApproxTopK")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["sort_order"]
+__all__ = ["extreme_elements", "sort_order"]
 
 _Key = tuple["HloInstruction", bool]
 """(the left side of a compare, whether the order is descending)"""
@@ -212,3 +212,10 @@ def _by_calls(less: Callable[[Array, Array], Array], rows: int, length: int) -> 
 
         order[row] = sorted(range(length), key=functools.cmp_to_key(compare))
     return order
+
+
+def extreme_elements(x: Array, k: int, *, largest: bool) -> tuple[Array, Array]:
+    """(the first k elements of each row in total order, their indices); of equal ones the first come first."""
+    key = total_order_key(x)
+    order = np.argsort(~key if largest else key, axis=-1, kind="stable")[..., :k]
+    return np.take_along_axis(x, order, -1), order.astype(np.int32)

@@ -11,7 +11,6 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import as_value
-from xla_core.hlo.ops.numerics import total_order_key
 from xla_core.hlo.ops.rules import (
     array,
     attr,
@@ -24,7 +23,7 @@ from xla_core.hlo.ops.rules import (
     same_dimensions,
     shape_of_parts,
 )
-from xla_core.hlo.ops.sort_order import sort_order
+from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -73,10 +72,7 @@ def _topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 def _topk(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """In total order; of equal elements, the first ones."""
-    key = total_order_key(values[0])
-    order = np.argsort(~key if instruction.attribute("largest") else key, axis=-1, kind="stable")
-    order = order[..., : instruction.attributes["k"]]
-    return np.take_along_axis(values[0], order, -1), order.astype(np.int32)
+    return extreme_elements(values[0], instruction.attributes["k"], largest=instruction.attribute("largest"))
 
 
 entry(

@@ -41,6 +41,14 @@ def annotation_of_one_device(i: HloInstruction, b: Builder) -> HloInstruction | 
     return i.operands[0] if i.operands[0].shape.compatible(i.shape) else None
 
 
+@rule("custom-call")
+def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """custom-call(x) to XLA's TopK -> topk(x)"""
+    if i.attributes["custom_call_target"] != "TopK":
+        return None
+    return b.add("topk", i.operands[0], k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)
+
+
 @rule("*")
 def operate_before_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """op(broadcast(x), broadcast(y)) -> broadcast(op(x, y)), for elementwise op and x, y of the same dimensions"""
