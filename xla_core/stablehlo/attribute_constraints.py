@@ -24,7 +24,7 @@ def _constraint(attribute: Attribute) -> str:
         text += " whose value is " + {0: "non-negative", 1: "positive"}.get(
             attribute.minimum, f">= {attribute.minimum}"
         )
-    if attribute.cases:
+    if attribute.cases and attribute.kind is not Kind.PRECISIONS:
         text += f": {', '.join(attribute.cases)}"
     if attribute.classes:
         text += f": {' or '.join(c.__name__ for c in attribute.classes)}"
@@ -43,7 +43,7 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
         return isinstance(value, (tuple, list, DenseElements))
     if kind is Kind.ENUM:
         return isinstance(value, str) and value in attribute.cases
-    if kind is Kind.ENUMS:
+    if kind is Kind.PRECISIONS:
         return isinstance(value, (tuple, list)) and all(isinstance(v, str) and v in attribute.cases for v in value)
     if kind is Kind.STRUCT:
         return isinstance(value, attribute.classes)

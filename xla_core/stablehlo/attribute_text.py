@@ -132,7 +132,7 @@ def _payload(value: DenseElements) -> str:
     if not data.size:
         return ""
     numbers = _finite_numbers(data, element)
-    if data.ndim == 0 and numbers is not None:
+    if data.size == 1 and numbers is not None:
         return _scalar(numbers.item(), element)
     if numbers is not None and (data.size <= _LONGEST_LIST or element in _SUB_BYTE):
         return _nested(numbers.tolist(), element)

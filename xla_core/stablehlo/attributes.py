@@ -300,6 +300,15 @@ class ResultAccuracy:
     ulps: int = 0
     mode: str = "DEFAULT"
 
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with it; None where nothing is."""
+        if min(self.atol, self.rtol, self.ulps) < 0:
+            return "Negative tolerance"
+        if self.mode != "TOLERANCE" and (self.atol, self.rtol, self.ulps) != (0, 0, 0):
+            return f"Invalid tolerances for ResultAccuracyAttr with mode {self.mode}, must be all zero."
+        return None
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TypeExtensions:

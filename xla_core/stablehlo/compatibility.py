@@ -18,10 +18,12 @@ __all__ = [
     "compatible_shapes",
     "element_bits",
     "fail",
+    "if_declared",
     "least_specific",
     "list_text",
     "merge",
     "promotable",
+    "shape_text",
     "types_text",
 ]
 
@@ -83,7 +85,7 @@ def _within_bounds(a: TensorType, b: TensorType) -> bool:
     return True
 
 
-def merge(types: Sequence[TensorType]) -> TensorType:
+def merge(op: ir.Op, types: Sequence[TensorType]) -> TensorType:
     """The most specific of compatible types: a dimension or bound is known if it is in one of them."""
     first = types[0]
     if all(t is first or t == first for t in types):
@@ -93,10 +95,22 @@ def merge(types: Sequence[TensorType]) -> TensorType:
     if any(t.bounds for t in types):
         columns = zip(*(t.bounds or (None,) * t.rank for t in types), strict=True)
         least = [min((b for b in column if b is not None), default=None) for column in columns]
+        for dim, (size, bound) in enumerate(zip(shape, least, strict=True)):
+            if bound is not None and size > bound:
+                fail(op, f"Mismatched dimension size {size} and bound {bound} in dimension {dim}")
         bounds = tuple(None if size != DYNAMIC else bound for size, bound in zip(shape, least, strict=True))
         if all(b is None for b in bounds):
             bounds = ()
     return dataclasses.replace(first, shape=shape, bounds=bounds)
+
+
+def if_declared(op: ir.Op, types: Sequence[ir.Type]) -> Sequence[ir.Type] | None:
+    """The types of the results, where those that are declared go with them.
+
+    Of some ops StableHLO lets results be declared that can't be: verification passes, and the lowering refuses.
+    """
+    fits = len(types) == len(op.results) and all(map(compatible, types, (r.type for r in op.results)))
+    return types if fits else None
 
 
 def least_specific(types: Sequence[ir.Type]) -> ir.Type:
@@ -150,6 +164,11 @@ _COARSE = {Elements.PRED: Elements.SIGNED, Elements.UNSIGNED: Elements.SIGNED}
 def types_text(types: Sequence[ir.Type]) -> str:
     """`'tensor<f32>', 'tensor<i32>'`, as in MLIR's diagnostics."""
     return ", ".join(f"'{t}'" for t in types)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """`1, 0, 3`; MLIR prints a size that is unknown as the least 64-bit integer."""
+    return list_text([-(2**63) if n == DYNAMIC else n for n in shape])
 
 
 def list_text(values: Sequence[object]) -> str:

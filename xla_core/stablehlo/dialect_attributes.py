@@ -189,6 +189,7 @@ class DialectAttributeReader(AttributeReader):
 
     def result_accuracy(self) -> ResultAccuracy:
         """`<atol = 1.0e-5, rtol = 0.0, ulps = 1, mode = TOLERANCE>`, each optional."""
+        start = self.position
         values = self.fields(
             {
                 "atol": lambda: self.float_value("f64"),
@@ -197,7 +198,10 @@ class DialectAttributeReader(AttributeReader):
                 "mode": lambda: str(self.enum("result_accuracy_mode")),
             }
         )
-        return ResultAccuracy(**values)
+        accuracy = ResultAccuracy(**values)
+        if (problem := accuracy.problem) is not None:
+            raise self.error(problem, start)
+        return accuracy
 
     def bounds(self) -> TypeExtensions:
         """`<4, ?>`."""

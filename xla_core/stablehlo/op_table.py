@@ -53,7 +53,7 @@ class Kind(enum.Enum):
     BOOLS = "i1 dense array attribute"
     ELEMENTS = "64-bit signless integer elements attribute"  # DenseElements
     ENUM = "one of the enumeration's cases"
-    ENUMS = "array of the enumeration's cases"
+    PRECISIONS = "Precision Config attribute"
     SYMBOL = "flat symbol reference attribute"
     DICTIONARY = "dictionary of named attribute values"
     ARRAY = "array attribute"

@@ -126,7 +126,7 @@ def _values(values: Values) -> tuple[str, str, str]:
 
 def _kind(attribute: Attribute) -> str:
     if attribute.cases:
-        return f"{'list of ' if attribute.kind is Kind.ENUMS else ''}{', '.join(attribute.cases)}"
+        return f"{'list of ' if attribute.kind is Kind.PRECISIONS else ''}{', '.join(attribute.cases)}"
     text = attribute.kind.value
     if attribute.classes:
         text = " or ".join(c.__name__ for c in attribute.classes)

@@ -251,7 +251,7 @@ def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
             location=op.location,
         )
     if isinstance(inferred, TensorType) and isinstance(declared, TensorType):
-        return dataclasses.replace(merge([inferred, declared]), element=declared.element)
+        return dataclasses.replace(merge(op, [inferred, declared]), element=declared.element)
     return inferred
 
 

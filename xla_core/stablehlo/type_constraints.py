@@ -12,22 +12,28 @@ from xla_core.stablehlo.types import FLOATS
 __all__ = [
     "ANY",
     "ANY_TENSOR",
+    "BRANCH_RESULT",
     "COMPLEX",
     "COMPLEX_PART",
+    "COMPOSITE_VALUE",
+    "CUSTOM_CALL_VALUE",
     "ELEMENTWISE_FLOAT",
     "FLOAT",
     "FLOAT_OR_COMPLEX",
     "FLOAT_OR_QUANTIZED",
+    "FUTURE",
     "I32",
     "INDEX_VECTOR",
     "INTEGER",
     "INTEGER_OR_INDEX",
     "INTEGER_SCALAR",
+    "LOOP_STATE",
     "NUMBER",
     "PLAIN_FLOAT_OR_COMPLEX",
     "PRED",
     "PRED_OR_INTEGER",
     "QUANTIZED",
+    "RECEIVED",
     "SCALAR",
     "SHAPE_VECTOR",
     "SIGNED_NUMBER",
@@ -40,8 +46,10 @@ __all__ = [
     "STATIC_TENSOR",
     "TENSOR",
     "TENSOR_OR_PER_AXIS",
+    "TENSOR_OR_TOKEN",
     "TOKEN",
     "TUPLE",
+    "TUPLE_ELEMENT",
     "UI32",
     "UNQUANTIZED",
     "Elements",
@@ -128,7 +136,8 @@ class TypeConstraint:
     """Types that an operand may have: tensors of `elements`, or others by their class.
 
     `rank` and `static` bound the shape (with `bounded`, one dimension may be unknown but for its bound); `only` names
-    the element types where the kind doesn't say enough; `unranked` tensors are taken too.
+    the element types where the kind doesn't say enough; `unranked` tensors are taken too. What any of `also` accepts is
+    taken as well. `name` is what diagnostics call the element types, where not by their kinds.
     """
 
     elements: Elements = Elements.ALL
@@ -138,8 +147,13 @@ class TypeConstraint:
     bounded: bool = False
     unranked: bool = False
     only: tuple[str, ...] | None = None
+    also: tuple[TypeConstraint | Written | Nested, ...] = ()
+    name: str = ""
 
     def accepts(self, type: ir.Type) -> bool:
+        return self._accepts(type) or any(other.accepts(type) for other in self.also)
+
+    def _accepts(self, type: ir.Type) -> bool:
         if not isinstance(type, ir.TensorType):
             # An unranked tensor, or a buffer, is the reader's OpaqueType.
             return isinstance(type, self.classes) or (self.unranked and _is_unranked(type))
@@ -154,10 +168,11 @@ class TypeConstraint:
         return not self.static or type.is_static or (self.bounded and _has_one_bounded_dimension(type))
 
     def __str__(self) -> str:
-        classes = [c.__name__.removesuffix("Type").lower() for c in self.classes]
+        classes = [*(c.__name__.removesuffix("Type").lower() for c in self.classes), *map(str, self.also)]
         if not self.elements:
             return " or ".join(classes)
         kinds = _kinds(self.elements) if self.only is None else [_names_of(self.only)]
+        kinds = [self.name] if self.name else kinds
         return " or ".join([f"{self._head()} of {' or '.join(kinds)} values", *classes])
 
     def _head(self) -> str:
@@ -169,6 +184,33 @@ class TypeConstraint:
             return "statically shaped tensor"
         integers = "" if Elements.INDEX in self.elements else "integer "
         return f"statically shaped {self.rank}-dimensional {integers}tensor"
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """Types that the reader keeps as they are written: those that start with `start`."""
+
+    start: str
+    name: str
+
+    def accepts(self, type: ir.Type) -> bool:
+        return isinstance(type, ir.OpaqueType) and type.text.startswith(self.start)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclasses.dataclass(frozen=True)
+class Nested:
+    """Tuples, of tuples too, of what `of` accepts."""
+
+    of: TypeConstraint
+
+    def accepts(self, type: ir.Type) -> bool:
+        return isinstance(type, ir.TupleType) and all(self.accepts(e) or self.of.accepts(e) for e in type.elements)
+
+    def __str__(self) -> str:
+        return f"nested tuple with any combination of {self.of} values"
 
 
 def _is_unranked(type: ir.Type) -> bool:
@@ -212,7 +254,7 @@ STATIC_OR_BOUNDED = TypeConstraint(_PER_TENSOR | E.PER_AXIS, static=True, bounde
 STATIC_NUMBER = TypeConstraint(E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED, static=True)
 STATIC_INTEGERS = TypeConstraint(E.INTEGER, rank=1, static=True)
 STATIC_INTEGER_MATRIX = TypeConstraint(E.INTEGER, rank=2, static=True)
-INTEGER_OR_INDEX = TypeConstraint(E.INTEGER | E.INDEX)
+INTEGER_OR_INDEX = TypeConstraint(E.PRED | E.INTEGER | E.INDEX, name="integer or index")
 SIGNED_REAL = TypeConstraint(E.SIGNED | E.FLOAT | E.QUANTIZED)
 FLOAT_OR_QUANTIZED = TypeConstraint(E.FLOAT | E.QUANTIZED | E.PER_AXIS)
 PRED = TypeConstraint(E.PRED)
@@ -233,5 +275,16 @@ INTEGER_SCALAR = TypeConstraint(E.INTEGER, rank=0)
 SHAPE_VECTOR = TypeConstraint(E.INTEGER | E.INDEX, rank=1)
 INDEX_VECTOR = TypeConstraint(E.INTEGER | E.INDEX, rank=1, static=True)
 TOKEN = TypeConstraint(E(0), classes=(ir.TokenType,))
-TUPLE = TypeConstraint(E(0), classes=(ir.TupleType,))
+FUTURE = TypeConstraint(E(0), also=(Written("!stablehlo.future<", "future"),))
+_BUFFER = Written("memref<", f"memref of {' or '.join(_kinds(_PER_TENSOR))} values")
+_PER_AXIS = TypeConstraint(E.PER_AXIS)
+TUPLE = TypeConstraint(E(0), also=(Nested(TypeConstraint(_PER_TENSOR, also=(_BUFFER, _PER_AXIS, TOKEN))),))
+TENSOR_OR_TOKEN = TypeConstraint(_PER_TENSOR, also=(TOKEN,))
+BRANCH_RESULT = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN))
+LOOP_STATE = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN, _BUFFER))
+COMPOSITE_VALUE = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN, TUPLE))
+TUPLE_ELEMENT = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN, TUPLE, _BUFFER))
+_CUSTOM_TUPLE = Nested(dataclasses.replace(ANY_TENSOR, also=(_BUFFER, TOKEN)))
+CUSTOM_CALL_VALUE = dataclasses.replace(ANY_TENSOR, also=(_BUFFER, TOKEN, _CUSTOM_TUPLE, FUTURE))
+RECEIVED = TypeConstraint(_PER_TENSOR, static=True, also=(STATIC_OR_PER_AXIS, TOKEN))
 ANY = TypeConstraint(classes=(ir.TokenType, ir.TupleType, ir.OpaqueType))

@@ -167,7 +167,7 @@ def _run(rule: Rule, op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 def _check_inferred(op: ir.Op, inferred: Sequence[ir.Type]) -> None:
     if len(inferred) == len(op.results):
         for a, r in zip(inferred, op.results, strict=True):
-            if a is not r.type and not compatible(a, r.type):
+            if a is not r.type and a != r.type and (isinstance(a, ir.TupleType) or not compatible(a, r.type)):
                 break
         else:
             return
@@ -211,22 +211,17 @@ def _miscounted(least: int, most: int | None, given: int, what: str) -> str:
 
 
 def _spread(values: Sequence[Values], given: int) -> list[Values]:
-    """One entry a value: a single run takes what the others leave; of several runs, all take the first one's types."""
-    single = [v for v in values if v.arity is Arity.ONE]
-    runs = [v for v in values if v.arity is not Arity.ONE]
-    if len(runs) != 1:
-        return [v for v in values if v.arity is Arity.ONE] if not runs else []
-    out: list[Values] = []
-    for value in values:
-        out += [value] if value.arity is Arity.ONE else [value] * (given - len(single))
-    return out
+    """One entry a value: runs are of one length, as long as they can be together."""
+    runs = sum(v.arity is not Arity.ONE for v in values)
+    length = (given - len(values) + runs) // runs if runs else 0
+    return [value for value in values for _ in range(1 if value.arity is Arity.ONE else length)]
 
 
 # -- attributes ------------------------------------------------------------------------------------------------------
 
 
 def _check_attributes(op: ir.Op, definition: OpDef) -> None:
-    for name, attribute in definition.attributes.items():
+    for name, attribute in sorted(definition.attributes.items()):
         if attribute.default is REQUIRED and op.attributes.get(name) is None:
             fail(op, f"requires attribute '{name}'")
     for name, attribute in definition.attributes.items():

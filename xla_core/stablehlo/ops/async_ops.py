@@ -6,14 +6,10 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
-    compatible,
-    fail,
-    types_text,
-)
+from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Trait, Values, define
-from xla_core.stablehlo.type_constraints import ANY
+from xla_core.stablehlo.type_constraints import FUTURE, TENSOR
 
 __all__: list[str] = []
 
@@ -48,20 +44,10 @@ def _async_start_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     for i, (operand, argument) in enumerate(zip(op.operands, block.arguments, strict=True)):
         if operand.type != argument.type:
             fail(op, f"operand type '{operand.type}' at index {i} must match region argument type '{argument.type}'")
-    types = tuple(v.type for v in block.ops[-1].operands)
-    result = op.results[0].type
-    if (
-        not isinstance(result, ir.OpaqueType)
-        or len(result.elements) != len(types)
-        or not all(map(compatible, types, result.elements))
-    ):
-        inside = ", ".join(map(str, types))
-        fail(
-            op,
-            f"inferred type(s) '!stablehlo.future<{inside}>' are incompatible with return type(s) of operation "
-            f"{types_text([result])}",
-        )
-    return [result]
+    returned = block.ops[-1].operands
+    if len(returned) != 1:
+        fail(op, f"region must return exactly one value, but got {len(returned)}")
+    return [ir.OpaqueType(f"!stablehlo.future<{returned[0].type}>", (returned[0].type,))]
 
 
 def _lower_async_start(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
@@ -71,19 +57,22 @@ def _lower_async_start(ctx: LoweringContext, op: ir.Op, *operands: HloInstructio
 
 define(
     "stablehlo.async_start",
-    (Values("operands", ANY, Arity.VARIADIC),),
-    (Values("result", ANY),),
+    (Values("operands", TENSOR, Arity.VARIADIC),),
+    (Values("result", FUTURE),),
     rule=_async_start_rule,
     lower=_lower_async_start,
     regions=1,
-    traits=(Trait.ISOLATED_REGIONS,),
+    traits=(Trait.ISOLATED_REGIONS, Trait.INFERRED_FROM_REGIONS),
     doc="Starts the op in its region, which runs while others do; the result is a future.",
 )
 
 
 def _async_done_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     type = op.operands[0].type
-    return list(type.elements) if isinstance(type, ir.OpaqueType) and type.elements else None
+    assert isinstance(type, ir.OpaqueType)
+    if len(type.elements) != 1:
+        fail(op, f"future must have exactly one type parameter, but got {len(type.elements)}")
+    return list(type.elements)
 
 
 def _lower_async_done(ctx: LoweringContext, op: ir.Op, started: HloInstruction) -> Sequence[HloInstruction]:
@@ -93,8 +82,8 @@ def _lower_async_done(ctx: LoweringContext, op: ir.Op, started: HloInstruction) 
 
 define(
     "stablehlo.async_done",
-    (Values("operand", ANY),),
-    (Values("results", ANY, Arity.VARIADIC),),
+    (Values("operand", FUTURE),),
+    (Values("result"),),
     rule=_async_done_rule,
     lower=_lower_async_done,
     doc="Waits for a future and gives its results.",

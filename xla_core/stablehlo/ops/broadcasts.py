@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.compatibility import fail, shape_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
@@ -38,11 +38,11 @@ def _broadcast_in_dim_rule(op: ir.Op, module: ir.Module) -> None:
     dims = check_broadcast_dimensions(op, operand, result)
     for i, dim in enumerate(dims):
         size = operand.shape[i]
-        if size not in (DYNAMIC, 1) and result.shape[dim] not in (DYNAMIC, size):
+        if size not in (DYNAMIC, 1, result.shape[dim]):
             fail(
                 op,
                 f"size of operand dimension {i} ({size}) is not equal to 1 or size of result dimension {dim} "
-                f"({result.shape[dim]})",
+                f"({shape_text([result.shape[dim]])})",
             )
     check_quantized_broadcast(op, operand, result, dims)
 

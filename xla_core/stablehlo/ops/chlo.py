@@ -13,13 +13,14 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir, special_functions
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible_elements, fail, list_text
+from xla_core.stablehlo.compatibility import compatible_elements, fail, if_declared
 from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
-from xla_core.stablehlo.ops.common import elementwise, ints, same_type, tensor, tensor_of
+from xla_core.stablehlo.ops.common import elementwise, same_type, tensor, tensor_of
+from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
 from xla_core.stablehlo.type_constraints import (
     ANY_TENSOR,
     COMPLEX,
@@ -201,6 +202,7 @@ define(
     "output",
     result_types=STATIC_TENSOR,
     lower=_lower_constant,
+    rule=lambda op, module: [op.attributes["value"].type],
     attributes={"value": Attribute(Kind.ELEMENTS)},
     doc="The value of the attribute `value`.",
 )
@@ -229,59 +231,16 @@ define(
 # -- implicit broadcasting -------------------------------------------------------------------------------------------
 
 
-def _broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, ...] | None:
-    """Where the dimensions of the operand of lower rank go; None for the last ones, as in numpy."""
-    if op.attributes.get("broadcast_dimensions") is None:
-        return None
-    dims = ints(op, "broadcast_dimensions")
-    low, high = sorted(types, key=lambda t: t.rank)[0], max(types, key=lambda t: t.rank)
-    if len(dims) != low.rank:
-        fail(
-            op,
-            "failed to legalize operation: "
-            f"broadcast_dimensions size ({len(dims)}) does not match the lower rank of the operands ({low.rank})",
-        )
-    if list(dims) != sorted(set(dims)) or any(not 0 <= d < high.rank for d in dims):
-        fail(
-            op,
-            "failed to legalize operation: "
-            f"broadcast_dimensions [{list_text(dims)}] must be increasing dimensions of a rank {high.rank} result",
-        )
-    return dims
-
-
-def _placed(type: TensorType, rank: int, dims: Sequence[int] | None) -> list[int]:
-    """The sizes of a type at result dimensions, 1 where it has none."""
-    where = dims if dims is not None and type.rank < rank else range(rank - type.rank, rank)
-    sizes = [1] * rank
-    for dim, size in zip(where, type.shape, strict=True):
-        sizes[dim] = size
-    return sizes
-
-
-def _broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] | None) -> tuple[int, ...]:
-    rank = max(t.rank for t in types)
-    shape: list[int] = []
-    for column in zip(*(_placed(t, rank, dims) for t in types), strict=True):
-        known = {n for n in column if n not in (1, DYNAMIC)}
-        if len(known) > 1:
-            fail(op, "requires broadcast compatible operands, but got " + ", ".join(f"'{t}'" for t in types))
-        shape.append(known.pop() if known else (DYNAMIC if DYNAMIC in column else 1))
-    return tuple(shape)
-
-
-def _broadcast_rule(
-    element: Callable[[str], str] | None = None, first: int = 0
-) -> Callable[[ir.Op, ir.Module], Sequence[ir.Type]]:
+def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Rule:
     """The common shape of the operands, and the element type of the one at `first` (changed by `element`)."""
 
-    def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         types = [tensor(op, i) for i in range(len(op.operands))]
         if any(not compatible_elements(t.element, types[first].element) for t in types[first:]):
             fail(op, "mismatched operand types")
-        shape = _broadcast_shape(op, types, _broadcast_dimensions(op, types))
         kind = types[first].element
-        return [TensorType(shape, element(str(kind)) if element is not None else kind)]
+        inferred = broadcast_type(op, types, element(str(kind)) if element is not None else kind)
+        return None if inferred is None else [inferred]
 
     return rule
 
@@ -305,8 +264,8 @@ def _lower_broadcast(inner: Lower) -> Lower:
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
         _check_inner(op)
         types = [TensorType(o.shape.dimensions, "i1") for o in operands]
-        dims = _broadcast_dimensions(op, types)
-        shape = _broadcast_shape(op, types, dims)
+        dims = broadcast_dimensions(op, types)
+        shape = broadcast_shape(op, types, dims)
         spread = []
         for operand in operands:
             rank = operand.shape.rank
@@ -377,9 +336,16 @@ define(
         "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
     },
 )
+
+
+def _broadcast_select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    inferred = _broadcast_rule(first=1)(op, module)
+    return None if inferred is None else if_declared(op, inferred)
+
+
 define(
     "chlo.broadcast_select",
     (Values("pred", PRED), Values("on_true", ANY_TENSOR), Values("on_false", ANY_TENSOR)),
-    rule=_broadcast_rule(first=1),
+    rule=_broadcast_select_rule,
     lower=_lower_broadcast(elementwise("select")),
 )

@@ -32,8 +32,8 @@ def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         fail(op, "operand's rank must be at least 1")
     if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
         fail(op, f"operand's last dimension must be at least {k}")
-    shape = (*operand.shape[:-1], k)
-    return [TensorType(shape, operand.element), TensorType(shape, "i32")]
+    shape, bounds = (*operand.shape[:-1], k), (*operand.bounds[:-1], None) if any(operand.bounds[:-1]) else ()
+    return [TensorType(shape, operand.element, bounds), TensorType(shape, "i32", bounds)]
 
 
 def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Sequence[HloInstruction]:
@@ -180,7 +180,7 @@ define(
 # -- ragged_dot ------------------------------------------------------------------------------------------------------
 
 
-def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     lhs, rhs, groups = (tensor(op, i) for i in range(3))
     dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
     check_dot_dimensions(op, lhs, rhs, dims)

@@ -163,12 +163,14 @@ def _permute_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             fail(op, f"expect source_target_pairs attribute to be of rank 2, but got rank {pairs.type.rank}")
         if pairs.type.shape[1] != 2:
             fail(op, f"expect source_target_pairs attribute of shape (N, 2), but got ({list_text(pairs.type.shape)})")
-    rows = _pairs(op)
-    for name, ids in (("sources", [a for a, _ in rows]), ("targets", [b for _, b in rows])):
-        if any(i < 0 for i in ids):
-            fail(op, "replica ids in source_target_pairs must be >= 0.")
-        if len(set(ids)) != len(ids):
-            fail(op, f"duplicate {name} not allowed.")
+    seen: dict[str, set[int]] = {"sources": set(), "targets": set()}
+    for pair in _pairs(op):
+        for (name, ids), process in zip(seen.items(), pair, strict=True):
+            if process < 0:
+                fail(op, "replica ids in source_target_pairs must be >= 0.")
+            if process in ids:
+                fail(op, f"duplicate {name} not allowed.")
+            ids.add(process)
     return [o.type for o in op.operands]
 
 

@@ -58,7 +58,7 @@ def _iota_rule(op: ir.Op, module: ir.Module) -> None:
     result = op.results[0].type
     assert isinstance(result, TensorType)
     if result.rank == 0:
-        fail(op, "does not support scalars")
+        fail(op, "does not support scalars.")
     if op.attributes["iota_dimension"] >= result.rank:
         fail(op, "iota dimension cannot go beyond the output rank.")
 

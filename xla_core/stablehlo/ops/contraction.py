@@ -8,7 +8,7 @@ from typing import Any
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible_dimensions, fail
+from xla_core.stablehlo.compatibility import compatible_dimensions, fail, if_declared
 from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -86,7 +86,7 @@ def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name:
         seen.add(dim)
 
 
-def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     lhs, rhs, result = tensor(op, 0), tensor(op, 1), op.results[0].type
     dims: DotDimensionNumbers = op.attributes["dot_dimension_numbers"]
     _check_algorithm(op)
@@ -106,7 +106,7 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return types
 
 
-def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequence[ir.Type]:
+def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequence[ir.Type] | None:
     """The declared result has the inferred shape; its element type is free. Returns the result's type."""
     if (
         not isinstance(result, TensorType)
@@ -115,7 +115,7 @@ def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequ
     ):
         text = ", ".join("?" if n == DYNAMIC else str(n) for n in shape)
         fail(op, f"inferred shape '[{text}]' is incompatible with return type of operation '{result}'")
-    return [TensorType(tuple(shape), result.element)]
+    return if_declared(op, [TensorType(tuple(shape), result.element)])
 
 
 def _lower_dot_general(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:

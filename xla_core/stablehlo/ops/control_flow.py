@@ -10,7 +10,7 @@ from xla_core.stablehlo.compatibility import compatible, fail, least_specific, t
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.type_constraints import ANY, I32, PRED, TOKEN
+from xla_core.stablehlo.type_constraints import ANY, BRANCH_RESULT, I32, LOOP_STATE, PRED, TENSOR_OR_TOKEN, TOKEN
 
 __all__: list[str] = []
 
@@ -105,8 +105,8 @@ def _lower_while(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> 
 
 define(
     "stablehlo.while",
-    _ANY_OPERANDS,
-    _ANY_RESULTS,
+    (Values("operand", LOOP_STATE, Arity.VARIADIC),),
+    (Values("results", LOOP_STATE, Arity.VARIADIC),),
     rule=_while_rule,
     lower=_lower_while,
     regions=2,
@@ -156,7 +156,7 @@ def _lower_branches(ctx: LoweringContext, op: ir.Op, selector: HloInstruction) -
 define(
     "stablehlo.if",
     (Values("pred", PRED),),
-    _ANY_RESULTS,
+    (Values("results", BRANCH_RESULT, Arity.VARIADIC),),
     rule=_branch_rule,
     lower=_lower_branches,
     regions=2,
@@ -168,7 +168,7 @@ define(
 define(
     "stablehlo.case",
     (Values("index", I32),),
-    _ANY_RESULTS,
+    (Values("results", BRANCH_RESULT, Arity.VARIADIC),),
     rule=_branch_rule,
     lower=_lower_branches,
     regions=None,
@@ -217,8 +217,8 @@ def _lower_barrier(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
 
 define(
     "stablehlo.optimization_barrier",
-    _ANY_OPERANDS,
-    _ANY_RESULTS,
+    (Values("operand", TENSOR_OR_TOKEN, Arity.VARIADIC),),
+    (Values("result", TENSOR_OR_TOKEN, Arity.VARIADIC),),
     rule=_barrier_rule,
     lower=_lower_barrier,
     traits=(Trait.ON_STORAGE,),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_shapes, element_bits, fail
+from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_shapes, element_bits, fail, if_declared
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
@@ -22,14 +22,13 @@ from xla_core.stablehlo.type_constraints import (
 __all__: list[str] = []
 
 
-def _convert_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _convert_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     if isinstance(result, TensorType) and not compatible_shapes(operand.shape, result.shape):
         fail(op, "all non-scalar operands/results must have the same shape and base type")
     check_accuracy(op)
-    return [
-        TensorType(operand.shape, result.element if isinstance(result, TensorType) else operand.element, operand.bounds)
-    ]
+    element = result.element if isinstance(result, TensorType) else operand.element
+    return if_declared(op, [TensorType(operand.shape, element, operand.bounds)])
 
 
 def _lower_convert(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
@@ -51,7 +50,7 @@ define(
 )
 
 
-def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
     if (elements_of(operand.element) is Elements.COMPLEX) != (elements_of(result.element) is Elements.COMPLEX):
@@ -59,9 +58,8 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     here, there = element_bits(operand.element), element_bits(result.element)
     small, large = (operand, result) if here < there else (result, operand)
     if here == there:
-        if not compatible_shapes(operand.shape, result.shape):
-            _bitcast_shapes(op, operand, result)
-        return [TensorType(operand.shape, result.element, operand.bounds)]
+        _check_bitcast_sizes(op, operand, result, operand.shape, result.shape)
+        return if_declared(op, [TensorType(operand.shape, result.element, operand.bounds)])
     few, many = min(here, there), max(here, there)
     if small.rank != large.rank + 1:
         fail(
@@ -69,24 +67,26 @@ def _bitcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"rank of smaller element type ({small.rank}) should be 1 more than rank of larger element type "
             f"({large.rank}), but {small.rank} != {large.rank} + 1.",
         )
-    if not compatible_shapes(small.shape[:-1], large.shape):
-        _bitcast_shapes(op, operand, result)
     if small.shape[-1] != ir.DYNAMIC and small.shape[-1] * few != many:
         fail(
             op,
             f"requires compatible bit widths. Got: '{operand}' and '{result}', but {few} * {small.shape[-1]} "
             f"!= {many}.",
         )
+    _check_bitcast_sizes(op, operand, result, small.shape[:-1], large.shape)
     shape = operand.shape[:-1] if here < there else (*operand.shape, here // there)
-    return [TensorType(shape, result.element)]
+    return if_declared(op, [TensorType(shape, result.element)])
 
 
-def _bitcast_shapes(op: ir.Op, operand: TensorType, result: TensorType) -> None:
-    fail(
-        op,
-        "operand and result shapes must match except for the innermost dimension of the shape with the smaller "
-        f"element type. Got: '{operand}' and '{result}'.",
-    )
+def _check_bitcast_sizes(
+    op: ir.Op, operand: TensorType, result: TensorType, some: Sequence[int], others: Sequence[int]
+) -> None:
+    if not all(map(compatible_dimensions, some, others)):
+        fail(
+            op,
+            "operand and result shapes must match except for the innermost dimension of the shape with the smaller "
+            f"element type. Got: '{operand}' and '{result}'.",
+        )
 
 
 def _lower_bitcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:

@@ -20,13 +20,11 @@ from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
 from xla_core.stablehlo.ops.replica_groups import listed_groups
-from xla_core.stablehlo.type_constraints import ANY
+from xla_core.stablehlo.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__ = ["IS_NAMESPACED"]
 
-_ANY_OPERANDS = (Values("operands", ANY, Arity.VARIADIC),)
-_ANY_RESULTS = (Values("results", ANY, Arity.VARIADIC),)
 
 _NAMESPACED = "^[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+$"
 IS_NAMESPACED = re.compile(_NAMESPACED).match
@@ -74,8 +72,8 @@ def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction)
 
 define(
     "stablehlo.composite",
-    _ANY_OPERANDS,
-    _ANY_RESULTS,
+    (Values("inputs", COMPOSITE_VALUE, Arity.VARIADIC),),
+    (Values("results", COMPOSITE_VALUE, Arity.VARIADIC),),
     symbols=_composite_symbols,
     lower=_lower_composite,
     regions=None,
@@ -133,13 +131,13 @@ def _check_layouts(op: ir.Op) -> None:
                     fail(
                         op,
                         f"Only tensor types can have non-empty layout: {what} #{i} of type '{type}' has layout "
-                        f"dense<{order}> : tensor<{len(order)}xindex>",
+                        f"{attribute_text(layout)}",
                     )
                 continue
             if sorted(order) != list(range(type.rank)):
                 fail(
                     op,
-                    f"incorrect layout dense<{order}> : tensor<{len(order)}xindex> for type '{type}', layout must be a "
+                    f"incorrect layout {attribute_text(layout)} for type '{type}', layout must be a "
                     f"permutation of [0, {type.rank})",
                 )
 
@@ -244,8 +242,8 @@ def _alias_text(alias: OutputOperandAlias) -> str:
 
 define(
     "stablehlo.custom_call",
-    _ANY_OPERANDS,
-    _ANY_RESULTS,
+    (Values("inputs", CUSTOM_CALL_VALUE, Arity.VARIADIC),),
+    (Values("results", CUSTOM_CALL_VALUE, Arity.VARIADIC),),
     rule=_custom_call_rule,
     lower=_lower_custom_call,
     traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),

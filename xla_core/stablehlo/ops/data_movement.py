@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail, list_text
+from xla_core.stablehlo.compatibility import fail, list_text, shape_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
@@ -136,7 +136,7 @@ def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
                 fail(
                     op,
                     f"shapes of operand (0) and ({i}) are not compatible at non-concat index {j}: "
-                    f"({list_text(first.shape)}) != ({list_text(type.shape)})",
+                    f"({shape_text(first.shape)}) != ({shape_text(type.shape)})",
                 )
     shape = [max(column) for column in zip(*(t.shape for t in types), strict=True)]
     along = [t.shape[dim] for t in types]

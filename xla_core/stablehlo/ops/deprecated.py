@@ -15,7 +15,7 @@ from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import PRECISION, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.common import PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.type_constraints import INTEGER, TENSOR_OR_PER_AXIS
 
@@ -56,13 +56,12 @@ define(
 )
 
 
-def _dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     lhs, rhs = tensor(op, 0), tensor(op, 1)
     check_precision(op)
-    if lhs.rank not in (1, 2) or rhs.rank not in (1, 2):
+    ranked = lhs.rank in (1, 2) and rhs.rank in (1, 2)
+    if not ranked or not compatible_dimensions(lhs.shape[-1], rhs.shape[0]):
         fail(op, "expected both lhs/rhs ranks to be either 1 or 2")
-    if not compatible_dimensions(lhs.shape[-1], rhs.shape[0]):
-        fail(op, "contracting dimension sizes must match for lhs/rhs")
     return check_result_shape(op, (*lhs.shape[:-1], *rhs.shape[1:]), op.results[0].type)
 
 
@@ -107,7 +106,8 @@ def _split_config(op: ir.Op, count: int) -> tuple[list[str], str]:
     return labels, output
 
 
-def _einsum_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _check_einsum(op: ir.Op) -> tuple[list[str], str]:
+    """The specification has no rules for einsum: what has no meaning is refused where one is needed."""
     labels, output = _split_config(op, len(op.operands))
     sizes: dict[str, int] = {}
     for i, text in enumerate(labels):
@@ -115,7 +115,8 @@ def _einsum_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             if not compatible_dimensions(sizes.setdefault(label, size), size):
                 fail(op, f"dimension {label} has sizes {sizes[label]} and {size}")
             sizes[label] = max(sizes[label], size)
-    return [TensorType(tuple(sizes[c] for c in output), tensor_of(op.results[0]).element)]
+    check_result_shape(op, [sizes[c] for c in output], op.results[0].type)
+    return labels, output
 
 
 def _sum_out(ctx: LoweringContext, value: HloInstruction, labels: str, keep: str) -> tuple[HloInstruction, str]:
@@ -152,7 +153,7 @@ def _reorder(ctx: LoweringContext, value: HloInstruction, labels: str, wanted: s
 
 def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `dot`: labels of both operands and the result are batch dimensions, those of both alone are contracted."""
-    (a, b), output = _split_config(op, 2)
+    (a, b), output = _check_einsum(op)
     lhs, a = _sum_out(ctx, lhs, a, b + output)
     rhs, b = _sum_out(ctx, rhs, b, a + output)
     batch = [c for c in a if c in b and c in output]
@@ -175,7 +176,7 @@ def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: Hlo
 
 def _lower_unary_einsum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """Sums over the dimensions that the result doesn't have, then a transpose."""
-    (labels,), output = _split_config(op, 1)
+    (labels,), output = _check_einsum(op)
     value, labels = _sum_out(ctx, operand, labels, output)
     return _reorder(ctx, value, labels, output)
 
@@ -184,7 +185,6 @@ _CONFIG = {"einsum_config": Attribute(Kind.STRING)}
 define(
     "stablehlo.einsum",
     "lhs rhs",
-    rule=_einsum_rule,
     lower=_lower_einsum,
     attributes={**_CONFIG, "precision_config": PRECISION},
     doc="The sum of products that `einsum_config` describes, such as `ij,jk->ik`.",
@@ -192,7 +192,6 @@ define(
 define(
     "stablehlo.unary_einsum",
     "operand",
-    rule=_einsum_rule,
     lower=_lower_unary_einsum,
     attributes=_CONFIG,
     doc=(
@@ -205,8 +204,11 @@ define(
 # -- torch_index_select ----------------------------------------------------------------------------------------------
 
 
-def _index_select_rule(op: ir.Op, module: ir.Module) -> None:
+def _check_index_select(op: ir.Op) -> None:
+    """The specification has no rules for torch_index_select either."""
     operand, index = tensor(op, 0), tensor(op, 1)
+    if not INTEGER.accepts(index):
+        fail(op, f"operand #1 must be {INTEGER}, but got '{index}'")
     dim, batch = int(op.attributes["dim"]), int(op.attributes["batch_dims"])
     if not -operand.rank <= dim < operand.rank:
         fail(op, f"dim {dim} is out of range for an operand of rank {operand.rank}")
@@ -218,6 +220,7 @@ def _lower_index_select(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, index: HloInstruction
 ) -> HloInstruction:
     """HLO `gather` of whole slices at the indices along one dimension."""
+    _check_index_select(op)
     rank, index_rank = operand.shape.rank, index.shape.rank
     dim = int(op.attributes["dim"]) % rank
     batch = int(op.attributes["batch_dims"])
@@ -242,8 +245,7 @@ def _lower_index_select(
 
 define(
     "stablehlo.torch_index_select",
-    (Values("operand"), Values("index", INTEGER)),
-    rule=_index_select_rule,
+    "operand index",
     lower=_lower_index_select,
     attributes={"dim": Attribute(Kind.INT), "batch_dims": Attribute(Kind.INT)},
     doc=(

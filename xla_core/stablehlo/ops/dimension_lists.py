@@ -53,7 +53,9 @@ def check_batching(
     if len(set(indices_dims)) != len(indices_dims):
         verb = "expects" if got.startswith(",") else "Expects"
         fail(op, f"{verb} {indices_name} to not repeat{got}[{list_text(indices_dims)}]{end}")
-    check_dimension_list(op, indices_name, indices_dims, indices.rank, f"rank-of('{indices_operand}')")
+    # scatter counts the dimension that `index_vector_dim` adds, gather doesn't
+    rank = indices.rank + (op.name == "stablehlo.scatter" and vector == indices.rank)
+    check_dimension_list(op, indices_name, indices_dims, rank, f"rank-of('{indices_operand}')")
     if vector in indices_dims:
         fail(op, f"expects {indices_name} not to include index_vector_dim {vector}{end}")
     if len(dims) != len(indices_dims):

@@ -13,10 +13,11 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import (
+    compatible,
     compatible_dimensions,
     compatible_elements,
-    compatible_shapes,
     fail,
+    if_declared,
     list_text,
 )
 from xla_core.stablehlo.constants import constant_of
@@ -43,7 +44,10 @@ _SHAPE = Values("output_shape", INDEX_VECTOR, static=True)
 def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, what: str) -> tuple[int, ...]:
     """The result's sizes: from its type where that is static, else the value of the shape operand."""
     type = op.results[0].type
-    if isinstance(type, TensorType) and type.is_static:
+    assert isinstance(type, TensorType)
+    if shape.shape.dimensions[0] != type.rank:
+        fail(op, f"{what} has {shape.shape.dimensions[0]} elements, but the result has rank {type.rank}")
+    if type.is_static:
         return type.shape
     return tuple(int(n) for n in ctx.static_value(shape, op, what).reshape(-1))
 
@@ -69,22 +73,20 @@ def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: Hl
 
 def _check_output_shape(op: ir.Op, index: int) -> list[int] | None:
     """Checks the shape operand against the result's type; returns its value, where it is a constant."""
-    operand, result = tensor(op, index), op.results[0].type
-    assert isinstance(result, TensorType)
-    if not operand.is_static:
-        fail(op, f"operand #{index} must be statically shaped, but got '{operand}'")
-    known = constant_of(op.operands[index])
+    result, known = tensor_of(op.results[0]), constant_of(op.operands[index])
     sizes = None if known is None else [int(n) for n in known.reshape(-1)]
-    if sizes is not None and (any(n < 0 for n in sizes) or not compatible_shapes(sizes, result.shape)):
+    if sizes is not None and (min(sizes, default=0) < 0 or not compatible(_with_shape(result, sizes), result)):
         fail(op, f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
-    if operand.shape[0] != result.rank:
-        fail(op, "result should have a rank equal to the number of elements in output_shape")
     return sizes
+
+
+def _with_shape(type: TensorType, sizes: Sequence[int]) -> TensorType:
+    return TensorType(tuple(sizes), type.element)
 
 
 def _sized(op: ir.Op, sizes: Sequence[int] | None) -> Sequence[ir.Type] | None:
     """The result's type with these sizes, where they are known."""
-    return None if sizes is None else [TensorType(tuple(sizes), tensor_of(op.results[0]).element)]
+    return None if sizes is None else if_declared(op, [_with_shape(tensor_of(op.results[0]), sizes)])
 
 
 # -- broadcast, iota, reshape ----------------------------------------------------------------------------------------
@@ -93,39 +95,39 @@ def _sized(op: ir.Op, sizes: Sequence[int] | None) -> Sequence[ir.Type] | None:
 def _dynamic_broadcast_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     operand, result = tensor(op, 0), op.results[0].type
     assert isinstance(result, TensorType)
-    if not tensor(op, 1).is_static:
-        fail(op, f"operand #1 must be statically shaped, but got '{tensor(op, 1)}'")
     if not any_quantized(operand, result) and not compatible_elements(operand.element, result.element):
         fail(op, f"expects operand and result to have compatible element type. Got: '{operand}' and '{result}'")
     if len(ints(op, "broadcast_dimensions")) == operand.rank > result.rank:
         fail(op, f"result rank ({result.rank}) is less than operand rank ({operand.rank})")
     dims = check_broadcast_dimensions(op, operand, result)
+    _check_sizes(op, operand, result, dims)
+    sizes = _check_output_shape(op, 1)
     hints = [*ints(op, "known_expanding_dimensions"), *ints(op, "known_nonexpanding_dimensions")]
     if len(set(hints)) != len(hints):
         fail(op, "duplicate expansion hint for at least one operand dimension")
     for hint in hints:
         if not 0 <= hint < operand.rank:
             fail(op, f"hint for expanding dimension {hint} does not refer to a valid operand dimension")
+    for i, dim in enumerate(dims if sizes is not None and operand.is_static else ()):
+        if sizes is not None and operand.shape[i] not in (1, sizes[dim]):
+            fail(
+                op,
+                f"size of operand dimension {i} ({operand.shape[i]}) is not equal to 1 or value of shape at index "
+                f"{dim} ({sizes[dim]})",
+            )
+    check_quantized_broadcast(op, operand, result, dims)
+    return _sized(op, sizes)
+
+
+def _check_sizes(op: ir.Op, operand: TensorType, result: TensorType, dims: Sequence[int]) -> None:
     for i, dim in enumerate(dims):
         size = operand.shape[i]
-        if size not in (DYNAMIC, 1) and result.shape[dim] not in (DYNAMIC, size):
+        if size != 1 and not compatible_dimensions(size, result.shape[dim]):
             fail(
                 op,
                 f"size of operand dimension {i} ({size}) is not compatible with size of result dimension {dim} "
                 f"({result.shape[dim]})",
             )
-    known = constant_of(op.operands[1])
-    if known is not None and known.size == result.rank:
-        sizes = known.reshape(-1)
-        for i, dim in enumerate(dims):
-            if operand.shape[i] not in (DYNAMIC, 1, int(sizes[dim])):
-                fail(
-                    op,
-                    f"size of operand dimension {i} ({operand.shape[i]}) is not equal to 1 or value of shape at index "
-                    f"{dim} ({int(sizes[dim])})",
-                )
-    check_quantized_broadcast(op, operand, result, dims)
-    return _sized(op, _check_output_shape(op, 1))
 
 
 def _lower_dynamic_broadcast(
@@ -162,10 +164,9 @@ define(
 def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     result = op.results[0].type
     assert isinstance(result, TensorType)
-    sizes = _check_output_shape(op, 0)
     if op.attributes["iota_dimension"] >= result.rank:
         fail(op, "iota dimension cannot go beyond the output rank.")
-    return _sized(op, sizes)
+    return _sized(op, _check_output_shape(op, 0))
 
 
 def _lower_dynamic_iota(ctx: LoweringContext, op: ir.Op, shape: HloInstruction) -> HloInstruction:
@@ -199,6 +200,8 @@ def _dynamic_reshape_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | N
             f"({math.prod(operand.shape)})",
         )
     sizes = _check_output_shape(op, 1)
+    if tensor(op, 1).shape[0] != result.rank:
+        fail(op, "result should have a rank equal to the number of elements in output_shape")
     if sizes is not None and operand.is_static and math.prod(operand.shape) != math.prod(sizes):
         fail(
             op,
@@ -246,18 +249,15 @@ def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     if result.rank != operand.rank:
         fail(op, f"operand rank({operand.rank}) must match result({result.rank}).")
     known = [constant_of(v) for v in op.operands[2:]]
-    interior = known[2]
-    if interior is not None:
-        for n in interior.reshape(-1):
-            if n < 0:
-                fail(op, f"interior_padding must be non-negative, but got {n}")
+    if known[2] is not None and (known[2] < 0).any():
+        fail(op, f"interior_padding must be non-negative, but got {list_text(known[2].reshape(-1).tolist())}")
     if any(k is None for k in known):
         return None
     low, high, between = ([int(n) for n in k.reshape(-1)] for k in known if k is not None)
     sizes = []
     for i, size in enumerate(operand.shape):
         expected = DYNAMIC if size == DYNAMIC else size + low[i] + high[i] + max(size - 1, 0) * between[i]
-        if not compatible_dimensions(expected, result.shape[i]):
+        if operand.is_static and result.is_static and expected != result.shape[i]:
             fail(op, f"expected output dimension at index {i} to equal {expected}, but got {result.shape[i]}")
         sizes.append(expected)
     return _sized(op, sizes)

@@ -148,7 +148,7 @@ for _name, _types, _parts in (
 
 def _complex_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     check_same_operands(op)
-    merged = merge([tensor(op, 0), tensor(op, 1)])
+    merged = merge(op, [tensor(op, 0), tensor(op, 1)])
     return [TensorType(merged.shape, f"complex<{merged.element}>", merged.bounds)]
 
 

@@ -9,6 +9,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import GatherDimensionNumbers
 from xla_core.stablehlo.compatibility import (
     fail,
+    shape_text,
 )
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
@@ -84,8 +85,8 @@ def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) 
         _unit_slices(op, "operand_batching_dims", batching, slice_sizes)
         for i, (size, limit) in enumerate(zip(slice_sizes, operand.shape, strict=True)):
             if size < 0 or DYNAMIC != limit < size:
-                shown = -(2**63) if limit == DYNAMIC else limit  # as MLIR prints an unknown size
-                fail(op, f"slice size ({size}) is out of bounds for operand dimension ({shown}) at index {i}")
+                limits = shape_text([limit])
+                fail(op, f"slice size ({size}) is out of bounds for operand dimension ({limits}) at index {i}")
     result_rank = len(offset) + indices.rank - (vector < indices.rank)
     check_dimension_list(op, "offset_dims", offset, result_rank, "implied-result-rank")
     batch = iter([(s, b) for i, (s, b) in enumerate(zip(indices.shape, _bounds(indices), strict=True)) if i != vector])

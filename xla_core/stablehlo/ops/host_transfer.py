@@ -18,13 +18,12 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import matrix
-from xla_core.stablehlo.type_constraints import TENSOR_OR_PER_AXIS, TOKEN, TypeConstraint
+from xla_core.stablehlo.type_constraints import RECEIVED, TENSOR_OR_PER_AXIS, TOKEN
 from xla_core.stablehlo.type_conversion import shape_of
 
 __all__: list[str] = []
 
-_RECEIVED = TypeConstraint(TENSOR_OR_PER_AXIS.elements, static=True, classes=(ir.TokenType, ir.TupleType))
-_MANY = (Values("results", _RECEIVED, Arity.VARIADIC),)
+_MANY = (Values("results", RECEIVED, Arity.VARIADIC),)
 
 
 def _check_received(op: ir.Op, all_but: str) -> None:

@@ -13,8 +13,9 @@ from xla_core.stablehlo.compatibility import (
     compatible_shapes,
     fail,
     list_text,
+    shape_text,
 )
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, define
 from xla_core.stablehlo.ops.common import ints, tensor
@@ -29,9 +30,9 @@ _BOOL = Attribute(Kind.BOOL)
 def _cholesky_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     a = tensor(op, 0)
     if a.rank < 2:
-        fail(op, f"argument 'a' must have rank >= 2, got shape {list_text(a.shape)}.")
+        fail(op, f"argument 'a' must have rank >= 2, got shape {shape_text(a.shape)}.")
     if not compatible_dimensions(a.shape[-1], a.shape[-2]):
-        fail(op, f"minor dimensions of 'a' must have equal size, got shape {list_text(a.shape)}.")
+        fail(op, f"minor dimensions of 'a' must have equal size, got shape {shape_text(a.shape)}.")
     return [a]
 
 
@@ -114,8 +115,7 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     if operand.rank < rank:
         fail(op, f"operand rank must not be less than fft rank of {rank} for operand of type '{operand}'.")
     inner = operand.shape[-rank:]
-    # MLIR prints an unknown size as the least 64-bit integer.
-    sizes = list_text([-(2**63) if n == DYNAMIC else n for n in operand.shape])
+    sizes = shape_text(operand.shape)
     bounds = (*operand.bounds[:-1], None) if any(operand.bounds[:-1]) else ()
     if kind == "IRFFT":
         if not compatible_shapes(inner[:-1], lengths[:-1]):

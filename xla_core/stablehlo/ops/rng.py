@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible, fail
+from xla_core.stablehlo.compatibility import compatible_shapes, fail
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import tensor
+from xla_core.stablehlo.ops.common import tensor, tensor_of
 from xla_core.stablehlo.type_constraints import Elements, TypeConstraint
 from xla_core.stablehlo.type_conversion import shape_of
 
@@ -64,14 +64,16 @@ define(
 
 
 def _bit_generator_rule(op: ir.Op, module: ir.Module) -> None:
-    state, output = op.operands[0].type, op.results[0].type
-    if not compatible(state, output):
+    state, output = tensor(op, 0), tensor_of(op.results[0])
+    if not compatible_shapes(state.shape, output.shape):
         fail(op, f"output state shape must be compatible with initial state shape. Got: '{state}' and '{output}'")
 
 
 def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `rng-bit-generator`; floating-point results are the bits of an unsigned integer of their width."""
     wanted = shape_of(op.results[1].type)
+    if op.results[0].type != op.operands[0].type:
+        fail(op, f"output state must be as initial state. Got: '{op.operands[0].type}' and '{op.results[0].type}'")
     algorithm = {"THREE_FRY": "rng_three_fry", "PHILOX": "rng_philox"}.get(
         str(op.attributes["rng_algorithm"]), "rng_default"
     )

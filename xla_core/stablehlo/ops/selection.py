@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, fail, list_text, merge
+from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, fail, merge, shape_text
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     check_same_operands(op)
-    merged = merge([tensor(op, 0), tensor(op, 1)])
+    merged = merge(op, [tensor(op, 0), tensor(op, 1)])
     return [TensorType(merged.shape, "i1", merged.bounds)]
 
 
@@ -57,7 +57,7 @@ def _select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         fail(op, "requires compatible types for non-predicate operands")
     if pred.rank and not compatible_shapes(pred.shape, on_true.shape):
         fail(op, "requires the same shape for all operands")
-    return [merge([on_true, on_false])]
+    return [merge(op, [on_true, on_false])]
 
 
 def _lower_select(
@@ -83,12 +83,12 @@ def _clamp_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         if bound.rank and not compatible_shapes(bound.shape, operand.shape):
             fail(
                 op,
-                f"{name} shape [{list_text(bound.shape)}] is not scalar and is not compatible to operand shape "
-                f"[{list_text(operand.shape)}]",
+                f"{name} shape [{shape_text(bound.shape)}] is not scalar and is not compatible to operand shape "
+                f"[{shape_text(operand.shape)}]",
             )
         if not compatible_elements(bound.element, operand.element):
             fail(op, "requires the same element type for all operands and results")
-    return [operand]
+    return [TensorType(operand.shape, operand.element)]
 
 
 def _lower_clamp(

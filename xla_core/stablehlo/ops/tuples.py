@@ -9,7 +9,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.type_constraints import ANY, TUPLE
+from xla_core.stablehlo.type_constraints import TUPLE, TUPLE_ELEMENT
 
 __all__: list[str] = []
 
@@ -38,7 +38,7 @@ def _lower_element(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> 
 
 define(
     "stablehlo.tuple",
-    (Values("val", ANY, Arity.VARIADIC),),
+    (Values("val", TUPLE_ELEMENT, Arity.VARIADIC),),
     (Values("result", TUPLE),),
     rule=_tuple_rule,
     lower=_lower_tuple,
@@ -48,7 +48,7 @@ define(
 define(
     "stablehlo.get_tuple_element",
     (Values("operand", TUPLE),),
-    (Values("result", ANY),),
+    (Values("result", TUPLE_ELEMENT),),
     rule=_element_rule,
     lower=_lower_element,
     attributes={"index": Attribute(Kind.INT32, minimum=0)},

@@ -1,0 +1,107 @@
+"""What the operands of CHLO's broadcasting ops become together: numpy's rule, or dimensions that an attribute gives.
+
+(StableHLO: stablehlo/dialect/ChloOps.cpp, stablehlo/transforms/StablehloBroadcastLowering.cpp.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import fail, list_text
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.ops.common import ints
+
+__all__ = ["broadcast_dimensions", "broadcast_shape", "broadcast_type"]
+
+
+def broadcast_type(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedType) -> TensorType | None:
+    """The type that follows from the operands' types.
+
+    None where they don't go together: StableHLO lets the result be anything then. Only where all sizes or bounds are
+    known, and no attribute places dimensions, it is an error.
+    """
+    given = op.attributes.get("broadcast_dimensions") is not None
+    if not given and all(t.is_static or t.bounds for t in types):
+        return _numpy(op, types, element)
+    if _misplaced(op, types) is not None:
+        return None
+    columns = _columns(types, ints(op, "broadcast_dimensions") if given else None)
+    if any(_clash(column) is not None for column in columns):
+        return None
+    return TensorType(tuple(map(_size, columns)), element)
+
+
+def broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, ...] | None:
+    """Where the dimensions of the operand of lower rank go; None for the last ones, as in numpy."""
+    if op.attributes.get("broadcast_dimensions") is None:
+        return None
+    if (problem := _misplaced(op, types)) is not None:
+        fail(op, f"failed to legalize operation: {problem}")
+    return ints(op, "broadcast_dimensions")
+
+
+def broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] | None) -> tuple[int, ...]:
+    """The sizes of the result; raises InvalidArgumentError where the operands' don't go together."""
+    columns = _columns(types, dims)
+    for column in columns:
+        if (clash := _clash(column)) is not None:
+            fail(op, f"incompatible shapes for broadcasting {clash[0]} and {clash[1]}")
+    return tuple(map(_size, columns))
+
+
+def _misplaced(op: ir.Op, types: Sequence[TensorType]) -> str | None:
+    """What is wrong with the dimensions that are given."""
+    if op.attributes.get("broadcast_dimensions") is None:
+        return None
+    dims = ints(op, "broadcast_dimensions")
+    low, high = min(t.rank for t in types), max(t.rank for t in types)
+    if len(dims) != low:
+        return f"broadcast_dimensions size ({len(dims)}) does not match the lower rank of the operands ({low})"
+    if list(dims) != sorted(set(dims)) or any(not 0 <= d < high for d in dims):
+        return f"broadcast_dimensions [{list_text(dims)}] must be increasing dimensions of a rank {high} result"
+    return None
+
+
+def _columns(types: Sequence[TensorType], dims: Sequence[int] | None) -> list[tuple[int, ...]]:
+    """By result dimension, the operands' sizes; 1 where an operand has none."""
+    rank = max(t.rank for t in types)
+    rows = []
+    for type in types:
+        where = dims if dims is not None and type.rank < rank else range(rank - type.rank, rank)
+        placed = dict(zip(where, type.shape, strict=True))
+        rows.append([placed.get(dim, 1) for dim in range(rank)])
+    return list(zip(*rows, strict=True))
+
+
+def _clash(column: Sequence[int]) -> tuple[int, int] | None:
+    known = [*dict.fromkeys(n for n in column if n not in (1, DYNAMIC))]
+    return (known[0], known[1]) if len(known) > 1 else None
+
+
+def _size(column: Sequence[int]) -> int:
+    return next((n for n in column if n not in (1, DYNAMIC)), DYNAMIC if DYNAMIC in column else 1)
+
+
+def _numpy(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedType) -> TensorType:
+    """Of types all of whose sizes, or bounds, are known; a bounded dimension goes with one of the same bound."""
+    rank = max(t.rank for t in types)
+    result: list[tuple[int, bool]] = [(1, False)] * rank
+    for type in types:
+        for dim, (size, is_bound) in enumerate(_extents(type), rank - type.rank):
+            have, is_bounded = result[dim]
+            if have == 1:
+                result[dim] = size, is_bound
+            elif size != 1 and size != have:
+                fail(op, f"incompatible shapes for broadcasting {have} and {size}")
+            elif size != 1 and is_bound != is_bounded:
+                fail(op, "cannot mix bounded and static dimensions in broadcast")
+    bounds = tuple(size if is_bound else None for size, is_bound in result)
+    shape = tuple(DYNAMIC if is_bound else size for size, is_bound in result)
+    return TensorType(shape, element, bounds if any(is_bound for _, is_bound in result) else ())
+
+
+def _extents(type: TensorType) -> list[tuple[int, bool]]:
+    """Sizes, and bounds in the place of sizes that aren't known."""
+    bounds = type.bounds or (None,) * type.rank
+    return [(size, False) if bound is None else (bound, True) for size, bound in zip(type.shape, bounds, strict=True)]
