@@ -8,6 +8,7 @@ functions are those of every compiler here. The rest is what StableHLO's own com
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,8 @@ def expand(module: Module, version: Version) -> Module:
 
     Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
     """
+    if not any(_may_expand(name, version) for name in module.op_names()):
+        return module
     copier = _Copier(version)
     functions = {name: copier.op(function) for name, function in module.functions.items()}
     if all(new is old for new, old in zip(functions.values(), module.functions.values(), strict=True)):
@@ -42,16 +45,22 @@ def expand(module: Module, version: Version) -> Module:
 _Expansion = Callable[["_Copier", Op], list[Value]]
 
 
+@functools.cache
+def _may_expand(name: str, version: Version) -> bool:
+    """Whether an op of this name may be one that is rewritten."""
+    if name == "stablehlo.tan":
+        return version < _TAN
+    return name.startswith(_CHLO) or (name in _NUMBERS and version < _BATCHING)
+
+
 def _expansion(op: Op, version: Version) -> _Expansion | None:
-    """What an op is rewritten by."""
+    """What an op is rewritten by, of those that may be."""
     if op.name.startswith(_CHLO):
         return _Copier.chlo
-    if op.name == "stablehlo.tan" and version < _TAN:
+    if op.name == "stablehlo.tan":
         return _Copier.tan
-    if op.name in _NUMBERS and version < _BATCHING:
-        numbers = op.attributes.get(_NUMBERS[op.name][0])
-        return _Copier.batching if getattr(numbers, _NUMBERS[op.name][1], ()) else None
-    return None
+    attribute, batching = _NUMBERS[op.name]
+    return _Copier.batching if getattr(op.attributes.get(attribute), batching, ()) else None
 
 
 _NUMBERS = {
@@ -74,7 +83,7 @@ class _Copier:
     def op(self, op: Op, *, is_new: bool = False) -> Op:
         """The op with all that is in it, its operands replaced: itself, where nothing in it changes."""
         values = self.values
-        is_new = is_new or any(operand in values for operand in op.operands)
+        is_new = is_new or not values.keys().isdisjoint(op.operands)
         regions = op.regions
         if regions:
             regions = [Region([self._block(block) for block in region.blocks]) for region in regions]
@@ -94,9 +103,9 @@ class _Copier:
         copy.arguments = block.arguments  # the same values: of what isn't changed nothing is copied
         copy._argument_locations = block._argument_locations
         outer, self.target = self.target, copy.ops
-        is_changed = False
+        is_changed, version = False, self.version
         for op in block.ops:
-            expansion = _expansion(op, self.version)
+            expansion = _expansion(op, version) if _may_expand(op.name, version) else None
             if expansion is None:
                 new = self.op(op)
                 is_changed = is_changed or new is not op

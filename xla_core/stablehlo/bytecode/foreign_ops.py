@@ -23,8 +23,8 @@ def is_foreign(name: str) -> bool:
 
 
 def with_casts(module: Module) -> Module:
-    """The module with casts around foreign ops; itself where no such op takes or gives a value."""
-    if not any(is_foreign(op.name) and (op.operands or op.results) for op in module.walk()):
+    """The module with casts around foreign ops; itself where there is no such op."""
+    if not any(map(is_foreign, module.op_names())):
         return module
     caster = _Caster()
     functions = {}

@@ -7,6 +7,7 @@ Source: openxla/stablehlo, stablehlo/transforms/StablehloLegalizeToVhlo.cpp, Vhl
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -70,6 +71,7 @@ def to_vhlo(op: Op, version: Version) -> tuple[VhloOp, dict[str, Any], dict[str,
     return vhlo, own, rest
 
 
+@functools.cache
 def _versions(base: str) -> list[VhloOp]:
     """The versions of an op, the newest first."""
     found = [VHLO_OPS.get(f"vhlo.{base}_v{number}") for number in (2, 1)]
@@ -104,6 +106,7 @@ def _fits_first(op: Op, first: VhloOp) -> bool:
     return "replica_groups" not in first.attributes or len(op.operands) == 1
 
 
+@functools.cache
 def _newer_attributes(op: VhloOp) -> set[str]:
     """Attributes that a later version of the op has."""
     newest = _versions(_base(op))[0]
