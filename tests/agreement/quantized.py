@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from tests.agreement.bounds import Value
 
 __all__ = ["QuantizedProgram"]
 
-_STORAGE = {"i8": (-128, 127), "u8": (0, 255), "i4": (-8, 7), "i16": (-32768, 32767)}
+_STORAGE = {"i8": (-128, 127), "u8": (0, 255), "i4": (-8, 7), "u4": (0, 15), "i16": (-32768, 32767), "u16": (0, 65535),
+            "i2": (-2, 1), "u2": (0, 3)}  # fmt: skip
 _SCALES = (0.5, 0.25, 0.125, 1.0, 0.1, 0.03, 2.0)
 
 
@@ -29,6 +31,15 @@ class _Value:
     @property
     def type(self) -> str:
         return f"tensor<{''.join(f'{n}x' for n in self.sizes)}{self.quantized}>"
+
+
+def _attributes(**numbers: Iterable[int]) -> str:
+    """Arrays of integers, as attributes are written."""
+    return f" {{{', '.join(f'{name} = {_array(list(values))}' for name, values in numbers.items())}}}"
+
+
+def _array(values: list[int]) -> str:
+    return f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>"
 
 
 class QuantizedProgram:
@@ -44,7 +55,19 @@ class QuantizedProgram:
             given = _Value(f"%arg{number}", sizes, "f32")
             self.values.append(self.quantize(given, self.per_axis(sizes) if rng.random() < 0.2 else self.per_tensor()))
         for _ in range(size):
-            rng.choice([self.binary, self.binary, self.unary, self.move, self.requantize, self.dot])()
+            rng.choice(
+                [
+                    self.binary,
+                    self.binary,
+                    self.unary,
+                    self.move,
+                    self.move,
+                    self.choose,
+                    self.join,
+                    self.requantize,
+                    self.dot,
+                ]
+            )()
         results = [self.emit("uniform_dequantize", [v], v.sizes, "f32") for v in self.values[-4:]]
         parameters = ", ".join(f"{_Value(f'%arg{i}', s, 'f32').name}: {_Value('', s, 'f32').type}" for i, s in enumerate(self.inputs))  # fmt: skip
         types = ", ".join(r.type for r in results)
@@ -64,7 +87,7 @@ class QuantizedProgram:
 
     def parameters(self) -> tuple[str, str]:
         """A storage type, and scale:zero point."""
-        storage = self.rng.choice(["i8", "i8", "i8", "u8", "i4", "i16"])
+        storage = self.rng.choice(["i8"] * 6 + [*_STORAGE])
         low, high = _STORAGE[storage]
         zero = self.rng.choice([0, 0, 1, 3, -2, -5])
         return storage, f"{self.rng.choice(_SCALES)}:{min(max(zero, low), high)}"
@@ -106,7 +129,7 @@ class QuantizedProgram:
             if v.sizes == x.sizes and "{" not in v.quantized and v.quantized.split(":")[0] == storage
         ]
         y = self.rng.choice(same)
-        op = self.rng.choice(["add", "add", "subtract", "multiply", "multiply", "maximum", "minimum"])
+        op = self.rng.choice(["add", "add", "subtract", "multiply", "multiply", "divide", "maximum", "minimum"])
         result = f"{storage}:f32, {self.rng.choice(_SCALES)}:{self.rng.choice([0, 1])}>"
         if self.rng.random() < 0.5:
             result = x.quantized
@@ -119,18 +142,54 @@ class QuantizedProgram:
             self.values.append(self.emit(op, [x], x.sizes, x.quantized))
 
     def move(self) -> None:
+        """Into another order or shape, or a part."""
         x = self.pick()
         if x is None:
             return
-        if self.rng.random() < 0.5:
-            order = list(range(len(x.sizes)))
-            self.rng.shuffle(order)
-            sizes = tuple(x.sizes[d] for d in order)
-            made = self.emit("transpose", [x], sizes, x.quantized, f" {{permutation = array<i64: {', '.join(map(str, order))}>}}")  # fmt: skip
+        rank, sizes, attributes = len(x.sizes), x.sizes, ""
+        op = self.rng.choice(["transpose", "reshape", "reverse", "slice", "broadcast_in_dim"])
+        if op == "transpose":
+            order = self.rng.sample(range(rank), rank)
+            sizes, attributes = tuple(x.sizes[d] for d in order), _attributes(permutation=order)
+        elif op == "reshape":
+            sizes = (math.prod(x.sizes),)
+        elif op == "reverse":
+            attributes = _attributes(dimensions=[d for d in range(rank) if self.rng.random() < 0.5])
+        elif op == "slice":
+            starts = [self.rng.randrange(n) for n in x.sizes]
+            sizes = tuple(n - start for n, start in zip(x.sizes, starts, strict=True))
+            attributes = _attributes(start_indices=starts, limit_indices=x.sizes, strides=[1] * rank)
         else:
-            count = int(np.prod(x.sizes))
-            made = self.emit("reshape", [x], (count,), x.quantized)
-        self.values.append(made)
+            sizes = (self.rng.randint(1, 3), *x.sizes)
+            attributes = _attributes(broadcast_dimensions=range(1, rank + 1))
+        if math.prod(sizes) <= 1000:
+            self.values.append(self.emit(op, [x], sizes, x.quantized, attributes))
+
+    def like(self, x: _Value) -> _Value:
+        """One of the same type, x itself perhaps."""
+        return self.rng.choice([v for v in self.values if v.type == x.type])
+
+    def choose(self) -> None:
+        """The one or the other, as they compare; or the one between two others."""
+        x = self.pick()
+        if x is None:
+            return
+        y = self.like(x)
+        if self.rng.random() < 0.5:
+            direction = (
+                f" {{comparison_direction = #stablehlo<comparison_direction {self.rng.choice(['LT', 'GE', 'EQ'])}>}}"
+            )
+            chosen = self.emit("compare", [x, y], x.sizes, "i1", direction)
+            self.values.append(self.emit("select", [chosen, x, y], x.sizes, x.quantized))
+        else:
+            self.values.append(self.emit("clamp", [self.like(x), x, y], x.sizes, x.quantized))
+
+    def join(self) -> None:
+        x = self.pick()
+        if x is not None and x.sizes[0] <= 100:
+            y = self.like(x)
+            sizes = (2 * x.sizes[0], *x.sizes[1:])
+            self.values.append(self.emit("concatenate", [x, y], sizes, x.quantized, " {dimension = 0 : i64}"))
 
     def requantize(self) -> None:
         x = self.pick()
