@@ -79,8 +79,12 @@ class HostEvent(Event):
             left = _SIGNAL_SECONDS if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 break
-            done.acquire(timeout=min(left, _SIGNAL_SECONDS))
+            if not done.acquire(timeout=min(left, _SIGNAL_SECONDS)):
+                self._check_wait()
         return self._ready
+
+    def _check_wait(self) -> None:
+        """Raises where this thread waits for itself. Called while it waits."""
 
 
 _READY = HostEvent()

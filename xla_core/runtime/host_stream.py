@@ -24,6 +24,7 @@ from xla_core.backend.stream import Event, HostBytes, Stream
 from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, XlaError
 from xla_core.runtime import host_event
 from xla_core.runtime.host_event import HostEvent, ready_event
+from xla_core.runtime.stream_event import StreamEvent
 
 if TYPE_CHECKING:
     from xla_core.backend.stream_executor import StreamExecutor
@@ -73,6 +74,10 @@ class HostStream(Stream):
         executor: whose stream it is.
         name: its row in a profile.
         inline: False sends everything to the worker.
+
+    Attributes:
+        worker: the thread that does the work that doesn't run inline; None while there is none.
+        awaited: the event that the stream's turn waits for.
     """
 
     def __init__(self, executor: StreamExecutor, name: str = "", *, inline: bool = True) -> None:
@@ -82,7 +87,8 @@ class HostStream(Stream):
         self._busy = threading.Lock()  # held by whoever does this stream's work
         self._changed = threading.Condition(threading.Lock())
         self._queue: deque[Work | tuple[HostEvent, int]] = deque()  # its head is being worked on
-        self._worker: threading.Thread | None = None
+        self.worker: threading.Thread | None = None
+        self.awaited: Event | None = None
         self._closing = False
         self._error: XlaError | None = None
         self._sticky = False
@@ -159,9 +165,9 @@ class HostStream(Stream):
                     item[0].complete(item[1], self._error)
                 return
             self._queue.append(item)
-            if self._worker is None:
-                self._worker = threading.Thread(target=self._work, name=self.name, daemon=True)
-                self._worker.start()
+            if self.worker is None:
+                self.worker = threading.Thread(target=self._work, name=self.name, daemon=True)
+                self.worker.start()
             else:
                 self._changed.notify_all()
 
@@ -170,7 +176,7 @@ class HostStream(Stream):
             with self._changed:
                 while not self._queue:
                     if self._closing or (not self._changed.wait(_IDLE_SECONDS) and not self._queue):
-                        self._worker = None
+                        self.worker = None
                         self._changed.notify_all()
                         return
                 item = self._queue[0]
@@ -212,11 +218,13 @@ class HostStream(Stream):
         self.enqueue(callback)
 
     def create_event(self) -> HostEvent:
-        return HostEvent()
+        return StreamEvent()
 
     def record(self, event: Event) -> None:
         if not isinstance(event, HostEvent):
             raise InternalError(f"a {type(event).__name__} is not an event of a host stream")
+        if isinstance(event, StreamEvent):
+            event.stream = self
         generation = event.arm()
         if self._idle():
             error = self._error
@@ -230,7 +238,11 @@ class HostStream(Stream):
             return
 
         def wait_for_event() -> None:
-            event.synchronize()
+            self.awaited = event
+            try:
+                event.synchronize()
+            finally:
+                self.awaited = None
             if event.error is not None:
                 raise event.error
 
@@ -261,7 +273,7 @@ class HostStream(Stream):
             self._error = None
 
     def synchronize(self) -> None:
-        event = HostEvent()
+        event = self.create_event()
         self.record(event)
         event.synchronize()
 
@@ -273,7 +285,7 @@ class HostStream(Stream):
         """Does what was enqueued (waiting `timeout` seconds at most) and ends the worker."""
         with self._changed:
             self._closing = True
-            worker = self._worker
+            worker = self.worker
             self._changed.notify_all()
         if worker is not None and worker is not threading.current_thread():
             worker.join(timeout)
@@ -282,7 +294,7 @@ class HostStream(Stream):
         """In a forked child: the worker is gone, and so is whoever held a lock."""
         self._busy = threading.Lock()
         self._changed = threading.Condition(threading.Lock())
-        self._worker = None
+        self.worker = None
         self._sticky = True
         self._error = forked_error()
         queue, self._queue = self._queue, deque()

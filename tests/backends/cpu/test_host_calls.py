@@ -9,7 +9,14 @@ import pytest
 import xla_backend_cpu
 
 import xla_core as xla
-from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError, UnimplementedError, XlaError
+from xla_core.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    UnimplementedError,
+    XlaError,
+)
 
 
 def register(function, target=None):
@@ -46,6 +53,28 @@ def test_attributes_operands_and_results(client):
     assert seen[0].target == target
     again = client.deserialize(executable.serialize())
     np.testing.assert_array_equal(np.asarray(again(X)[0]), 4 * X + 2)
+
+
+def test_a_custom_call_that_waits_for_its_own_device_is_an_error(client):
+    double = client.compile("HloModule d\nENTRY e { x = f32[3,4] parameter(0)  ROOT y = f32[3,4] add(x, x) }")
+    exe = client.compile(
+        program(register(lambda call: np.copyto(call.results[0], np.asarray(double(np.array(call.operands[0]))[0]))))
+    )
+    with pytest.raises(FailedPreconditionError, match="waits for what comes after it") as caught:
+        np.asarray(exe(X)[0])
+    assert "a Client of its own" in str(caught.value.hint)
+    np.testing.assert_array_equal(np.asarray(double(X)[0]), X + X)  # the device goes on
+
+
+def test_a_custom_call_may_use_another_client(client):
+    with xla.Client("cpu") as other:
+        double = other.compile("HloModule d\nENTRY e { x = f32[3,4] parameter(0)  ROOT y = f32[3,4] add(x, x) }")
+        exe = client.compile(
+            program(
+                register(lambda call: np.copyto(call.results[0], np.asarray(double(np.array(call.operands[0]))[0])))
+            )
+        )
+        np.testing.assert_array_equal(np.asarray(exe(X)[0]), 3 * X)
 
 
 def test_layouts_are_those_of_the_call(client):

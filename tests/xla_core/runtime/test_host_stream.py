@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xla_core.backend import DeviceMemory
-from xla_core.errors import InternalError, InvalidArgumentError, XlaError
+from xla_core.errors import FailedPreconditionError, InternalError, InvalidArgumentError, XlaError
 from xla_core.runtime import HostEvent, HostStream
 
 
@@ -298,3 +298,41 @@ def test_control_c_ends_a_wait_and_the_stream_goes_on(device: Memory) -> None:
     gate.set()
     assert event.synchronize(10)
     assert event.error is None
+
+
+def _with_synchronize(stream: HostStream, other: HostStream) -> None:
+    stream.synchronize()
+
+
+def _with_an_event(stream: HostStream, other: HostStream) -> None:
+    stream.enqueue(lambda: None)
+    stream.finish().synchronize()
+
+
+def _through_another_stream(stream: HostStream, other: HostStream) -> None:
+    stream.enqueue(lambda: None)
+    other.wait(stream.finish())
+    other.finish().synchronize()
+
+
+@pytest.mark.parametrize("wait", [_with_synchronize, _with_an_event, _through_another_stream])
+def test_work_that_waits_for_what_comes_after_it_is_an_error(wait) -> None:
+    stream, other = (HostStream(SimpleNamespace(ordinal=0), name) for name in ("first", "second"))
+    stream.enqueue(lambda: wait(stream, other))
+    done = stream.finish()
+    assert done.synchronize(10)
+    assert isinstance(done.error, FailedPreconditionError)
+    assert "work on first waits for what comes after it" in done.error.message
+
+
+def test_work_may_wait_for_another_stream() -> None:
+    stream, other = (HostStream(SimpleNamespace(ordinal=0), name, inline=False) for name in ("first", "second"))
+
+    def wait() -> None:
+        other.enqueue(lambda: time.sleep(0.3))
+        other.finish().synchronize()
+
+    stream.enqueue(wait)
+    done = stream.finish()
+    assert done.synchronize(10)
+    assert done.error is None
