@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from xla_conformance.accuracy.frame import Check, Measured, Worst, error_of
-from xla_conformance.accuracy.linear_problems import PROBLEMS, Problem
+from xla_conformance.accuracy.linear_frame import Problem
+from xla_conformance.accuracy.linear_problems import PROBLEMS
 from xla_conformance.accuracy.subjects import Subject
 from xla_core.hlo import ElementType
 

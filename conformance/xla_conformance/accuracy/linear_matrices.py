@@ -1,0 +1,68 @@
+"""Matrices in batches of two, and how far some are from what they should be."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from xla_core.hlo import ElementType
+
+__all__ = ["adjoint", "apart", "hermitian", "long", "norm", "positive", "product", "random", "triangular", "unitary"]
+
+Array = np.ndarray
+T = ElementType
+
+
+def random(t: T, *shape: int, seed: int = 0) -> Array:
+    generator = np.random.default_rng([seed, *shape])
+    values: Any = generator.standard_normal(shape)
+    if t.is_complex:
+        values = values + 1j * generator.standard_normal(shape)
+    return np.asarray(values).astype(t.dtype)
+
+
+def hermitian(t: T, n: int, seed: int = 0) -> Array:
+    a = random(t, 2, n, n, seed=seed)
+    return np.asarray((a + adjoint(a)) / 2)
+
+
+def positive(t: T, n: int, seed: int = 0) -> Array:
+    a = random(t, 2, n, n, seed=seed)
+    return np.asarray(a @ adjoint(a) + np.eye(n, dtype=t.dtype)).astype(t.dtype)
+
+
+def triangular(t: T, n: int, *, lower: bool) -> Array:
+    """With a diagonal that no other element outgrows."""
+    a = random(t, 2, n, n) / max(n, 1) + 2 * np.eye(n, dtype=t.dtype)
+    return np.asarray(np.tril(a) if lower else np.triu(a)).astype(t.dtype)
+
+
+def adjoint(a: Array) -> Array:
+    return np.asarray(np.conj(a).swapaxes(-1, -2))
+
+
+def long(a: Array) -> Array:
+    return a.astype(np.clongdouble if a.dtype.kind == "c" else np.longdouble)
+
+
+def norm(a: Array) -> float:
+    """The largest Frobenius norm of the batch."""
+    return float(np.sqrt(np.max(np.sum(np.abs(a) ** 2, axis=(-2, -1)), initial=0.0)))
+
+
+def product(*factors: Array) -> Array:
+    return np.asarray(functools.reduce(np.matmul, map(long, factors)))
+
+
+def apart(x: Array, y: Array, *scales: Array) -> float:
+    """|x - y| relative to the product of the norms."""
+    scale = float(np.prod([norm(s) for s in scales]))
+    distance = norm(x - y)
+    return distance / scale if distance else 0.0
+
+
+def unitary(q: Array) -> float:
+    """How far the columns are from orthonormal."""
+    return norm(product(adjoint(q), q) - np.eye(q.shape[-1]))
