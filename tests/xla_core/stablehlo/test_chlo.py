@@ -10,8 +10,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.evaluator import evaluate
-from xla_core.stablehlo import to_hlo
+from xla_core.stablehlo import parse_text, to_hlo, verify
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -230,6 +231,42 @@ def test_scan(reverse: bool):
     assert [i.opcode for i in module.entry.instructions].count("scan") == 1
     np.testing.assert_array_equal(got[0], outputs)
     np.testing.assert_array_equal(got[1], carry)
+
+
+SCAN = """func.func @main(%x: tensor<4x2xf32>, %c: tensor<2xf32>, %k: tensor<2xf32>) {
+  %0:2 = "chlo.scan"(%x, %c) <{dimension = 0 : i64, operandSegmentSizes = array<i32: 1, 1>,
+    resultSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
+    %s = stablehlo.add %b, %b : tensor<2xf32>
+    stablehlo.return %s, %s : tensor<2xf32>, tensor<2xf32>
+  }) : (tensor<4x2xf32>, tensor<2xf32>) -> (tensor<4x2xf32>, tensor<2xf32>)
+  return
+}"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("dimension = 0", "dimension = -1", "64-bit signless integer attribute whose value is non-negative"),
+        ("dimension = 0", "dimension = 2", "scan dimension of operand 0 is out of bounds"),
+        ("dimension = 0", "scan_dim_size = 5 : i64, dimension = 0", "invalid scan dimension size of operand 0"),
+        ("dimension = 0", "scan_dim_size = -5 : i64, dimension = 0", "'scan_dim_size' failed to satisfy constraint"),
+        ("dimension = 0", "is_associative = 1 : i64, dimension = 0", "bool attribute"),
+        ("operandSegmentSizes = array<i32: 1, 1>", "operandSegmentSizes = array<i32: 2, 1>",
+         "operand count (2) does not match with the total size (3) specified in attribute 'operandSegmentSizes'"),
+        ("resultSegmentSizes = array<i32: 1, 1>", "resultSegmentSizes = array<i32: 1, 2>",
+         "result count (2) does not match with the total size (3) specified in attribute 'resultSegmentSizes'"),
+        ("%a: tensor<2xf32>, %b: tensor<2xf32>", "%b: tensor<2xf32>", "expects 2 arguments in the body, but got 1"),
+        ("%a: tensor<2xf32>, %b", "%a: tensor<3xf32>, %b", "operand and body argument 0 are incompatible"),
+        ("-> (tensor<4x2xf32>", "-> (tensor<5x2xf32>", "inferred type(s) 'tensor<4x2xf32>', 'tensor<2xf32>' are"),
+        ("add %b, %b", "add %b, %k", "using value defined outside the region"),
+    ],
+)  # fmt: skip
+def test_scan_is_verified(old: str, new: str, message: str):
+    verify(parse_text(SCAN))
+    with pytest.raises(InvalidArgumentError) as caught:
+        verify(parse_text(SCAN.replace(old, new)))
+    assert message in str(caught.value)
 
 
 def _ragged(lhs: str, rhs: str, out: str, dims: str) -> str:

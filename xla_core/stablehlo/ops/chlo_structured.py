@@ -70,38 +70,7 @@ def _scan_segments(op: ir.Op) -> tuple[int, int]:
     return segments[0], segments[1]
 
 
-def _scan_length(op: ir.Op, inputs: int) -> int:
-    """The size of the scanned dimension: the one that is given, or that of the first input that says it."""
-    dim, given = int(op.attributes["dimension"]), op.attributes.get("scan_dim_size")
-    length = DYNAMIC if given is None else int(given)
-    for i in range(inputs):
-        type = tensor(op, i)
-        if dim >= type.rank:
-            fail(op, f"scan dimension of operand {i} is out of bounds")
-        if length == DYNAMIC:
-            length = type.shape[dim]
-    return length
-
-
-def _scan_results(op: ir.Op, inputs: int, carries: int) -> list[ir.Type]:
-    """The outputs have the scanned dimension, the carries are as the region gives them."""
-    returned = [v.type for v in op.regions[0].block.ops[-1].operands]
-    if len(returned) < carries:
-        fail(op, f"ScanOp body must return at least {carries} values (carries)")
-    dim, length = int(op.attributes["dimension"]), _scan_length(op, inputs)
-    results: list[ir.Type] = []
-    for i, part in enumerate(returned):
-        if not isinstance(part, TensorType):
-            fail(op, f"terminator operand {i} is not ranked")
-        is_output = i < len(returned) - carries
-        if is_output and dim > part.rank:
-            fail(op, f"scan dimension of output {i} is out of bounds")
-        shape = (*part.shape[:dim], length, *part.shape[dim:]) if is_output else part.shape
-        results.append(TensorType(shape, part.element))
-    return results
-
-
-def _check_scan_segments(op: ir.Op, carries: int) -> None:
+def _check_scan_results(op: ir.Op) -> None:
     segments = ints(op, "resultSegmentSizes") or ints(op, "result_segment_sizes")
     if len(segments) != 2 or sum(segments) != len(op.results):
         fail(
@@ -109,24 +78,46 @@ def _check_scan_segments(op: ir.Op, carries: int) -> None:
             f"result count ({len(op.results)}) does not match with the total size ({sum(segments)}) specified in "
             "attribute 'resultSegmentSizes'",
         )
-    if segments[1] != carries:
-        fail(op, f"has {carries} inits, but {segments[1]} carries")
+
+
+def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
+    """Checks that the inputs have the scanned dimension, all alike; returns its size."""
+    dim, given = int(op.attributes["dimension"]), op.attributes.get("scan_dim_size")
+    length = DYNAMIC if given is None else int(given)
+    for i in range(inputs):
+        type = tensor(op, i)
+        if dim >= type.rank:
+            fail(op, f"scan dimension of operand {i} is out of bounds")
+        if not compatible_dimensions(length, type.shape[dim]):
+            fail(op, f"invalid scan dimension size of operand {i}")
+        length = max(length, type.shape[dim])
+    return length
+
+
+def _scan_results(op: ir.Op, carries: int, length: int) -> list[ir.Type]:
+    """The outputs have the scanned dimension, the carries are as the region gives them. Element types are not said."""
+    returned, dim = [v.type for v in op.regions[0].block.ops[-1].operands], int(op.attributes["dimension"])
+    if len(returned) < carries:
+        fail(op, f"ScanOp body must return at least {carries} values (carries)")
+    declared = [r.type for r in op.results] if len(op.results) == len(returned) else returned
+    results: list[ir.Type] = []
+    for i, (part, type) in enumerate(zip(returned, declared, strict=True)):
+        if not isinstance(part, TensorType):
+            fail(op, f"terminator operand {i} is not ranked")
+        is_output = i < len(returned) - carries
+        if is_output and dim > part.rank:
+            fail(op, f"scan dimension of output {i} is out of bounds")
+        shape = (*part.shape[:dim], length, *part.shape[dim:]) if is_output else part.shape
+        results.append(TensorType(shape, type.element if isinstance(type, TensorType) else part.element))
+    return results
 
 
 def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     inputs, carries = _scan_segments(op)
-    _check_scan_segments(op, carries)
-    results = _scan_results(op, inputs, carries)
-    dim, block = int(op.attributes["dimension"]), op.regions[0].block
+    _check_scan_results(op)
     if not inputs and len(op.results) == carries:
         fail(op, "at least one of inputs or outputs must be present")
-    given = op.attributes.get("scan_dim_size")
-    length = DYNAMIC if given is None else int(given)
-    for i in range(inputs):
-        size = tensor(op, i).shape[dim]
-        if not compatible_dimensions(length, size):
-            fail(op, f"invalid scan dimension size of operand {i}")
-        length = max(length, size)
+    dim, block, length = int(op.attributes["dimension"]), op.regions[0].block, _check_scan_inputs(op, inputs)
     if len(block.arguments) != len(op.operands):
         fail(op, f"expects {len(op.operands)} arguments in the body, but got {len(block.arguments)}")
     for i, argument in enumerate(block.arguments):
@@ -135,7 +126,7 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             type = TensorType((*type.shape[:dim], *type.shape[dim + 1 :]), type.element)
         if not compatible(type, argument.type):
             fail(op, f"operand and body argument {i} are incompatible")
-    return results
+    return _scan_results(op, carries, length)
 
 
 def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
