@@ -11,7 +11,7 @@ import pytest
 from tests.agreement.checking import seeded
 from tests.programs import PROGRAMS, Program
 from tests.xla_core.stablehlo.reading import stablehlo_tests, tree
-from xla_core.errors import UnimplementedError, XlaError
+from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo import OPS as HLO_OPS
 from xla_core.hlo import HloModule, evaluate, evaluate_replicas, parse_hlo, structurally_equal
 from xla_core.stablehlo import (
@@ -457,3 +457,13 @@ ENTRY main { ROOT s = u64[2] rng-get-and-update-state(), delta=4,\
         from_hlo(module)
     assert caught.value.location is not None
     assert (caught.value.location.file, caught.value.location.line) == ("f.py", 7)
+
+
+@pytest.mark.parametrize("dimensions", [None, (5, 0)])
+def test_malformed_modules_are_refused_by_the_verifier(dimensions: tuple[int, ...] | None) -> None:
+    module = hlo("ENTRY main { x = f32[2,3] parameter(0)\n  ROOT y = f32[3,2] transpose(x), dimensions={1,0} }\n")
+    del module.entry.root.attributes["dimensions"]
+    if dimensions is not None:
+        module.entry.root.attributes["dimensions"] = dimensions
+    with pytest.raises(InvalidArgumentError, match=r"y: .*dimensions"):
+        from_hlo(module)

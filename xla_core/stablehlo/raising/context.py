@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xla_core.errors import InternalError, InvalidArgumentError, SourceLocation, UnimplementedError, XlaError
+from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError, XlaError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -152,12 +152,6 @@ class RaisingContext:
             error.location = error.location or instruction.location
             error.op = error.op or instruction.opcode
             raise
-        except (LookupError, TypeError, ValueError, AttributeError, AssertionError, StopIteration) as error:
-            raise InternalError(
-                f"raising {instruction.name}: {type(error).__name__}: {error}",
-                op=instruction.opcode,
-                location=instruction.location,
-            ) from error
 
     # Regions
 

@@ -8,6 +8,7 @@ from typing import Any
 from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
+from xla_core.hlo.verifier import verify as verify_hlo
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import TypedInt
 from xla_core.stablehlo.raising.context import Program
@@ -22,8 +23,10 @@ def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     Fusions and asynchronous pairs are inlined, calls become private functions, composites stay composites, and
     metadata become locations. Layouts are left to the compiler that reads the result. Without `has_chlo`, ops that
     StableHLO can say itself are not written as CHLO's.
-    Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for.
+    Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for, and what HLO's
+    verifier raises of a malformed module.
     """
+    verify_hlo(module)  # rules take what instructions say of themselves as it is
     program = Program(module, has_chlo=has_chlo)
     result = program.result
     result.attributes = {
