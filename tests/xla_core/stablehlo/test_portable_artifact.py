@@ -257,6 +257,22 @@ func.func @main(%x: tensor<2x4xf32>, %c: tensor<2xf32>) -> (tensor<2x4xf32>, ten
         np.testing.assert_array_equal(got, want)
 
 
+def test_ragged_dot_becomes_a_dot() -> None:
+    text = """\
+func.func @main(%x: tensor<5x4xi32>, %y: tensor<3x4x2xi32>, %n: tensor<3xi32>) -> tensor<5x2xi32> {
+  %0 = "chlo.ragged_dot"(%x, %y, %n) {ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1],
+    rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}
+    : (tensor<5x4xi32>, tensor<3x4x2xi32>, tensor<3xi32>) -> tensor<5x2xi32>
+  return %0 : tensor<5x2xi32>
+}
+"""
+    module = parse_bytecode(write_portable_artifact(parse_text(text), "1.0.0"))
+    x, y = np.arange(20, dtype=np.int32).reshape(5, 4), np.arange(24, dtype=np.int32).reshape(3, 4, 2) - 7
+    want = np.concatenate([x[:2] @ y[0], x[2:3] @ y[1], x[3:4] @ y[2], np.zeros((1, 2), np.int32)])
+    (got,) = evaluate(lower(module), x, y, np.array([2, 1, 1], np.int32))
+    np.testing.assert_array_equal(got, want)
+
+
 def test_every_op_of_stablehlo_has_a_form() -> None:
     """Each base name of VHLO's is taken by some op, and at the newest release by its newest version."""
     newest = {name.rpartition("_v")[0]: name for name in sorted(VHLO_OPS)}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["algorithm_format", "contraction_result_type", "dot", "products"]
+__all__ = ["algorithm_format", "contraction_result_type", "dot", "group_axes", "products"]
 
 
 def contraction_result_type(lhs: Shape, rhs: Shape, declared: Shape | None) -> ElementType:
@@ -63,6 +63,20 @@ def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[V
     return dot(lhs, rhs, *_dimensions(instruction), instruction.shape.dtype)
 
 
+def group_axes(attributes: Attributes, rank: int) -> list[int]:
+    """The dimensions of lhs that the group sizes of a ragged-dot may differ along, in the sizes' order.
+
+    These are the batch dimensions, then those of the ragged one's kind, free or contracting, before it.
+    """
+    batch, contracting = attributes.get("lhs_batch_dims", ()), attributes.get("lhs_contracting_dims", ())
+    (ragged,) = attributes["lhs_ragged_dims"]
+    if ragged in batch:
+        return list(batch[: batch.index(ragged)])
+    free = [d for d in range(rank) if d not in batch and d not in contracting]
+    kind = list(contracting) if ragged in contracting else free
+    return [*batch, *kind[: kind.index(ragged)]]
+
+
 def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs, group_sizes = (array(o) for o in operands)
     lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, ragged, group = (
@@ -84,6 +98,11 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
         "the group sizes must be integers of rank 1 or more",
     )
     axis, groups = ragged[0], group_sizes.dimensions[-1]
+    prefix = [lhs.dimensions[d] for d in group_axes(attributes, lhs.rank)]
+    check(
+        group_sizes.rank == 1 or list(group_sizes.dimensions[:-1]) == prefix,
+        lambda: f"group sizes are {group_sizes.without_layout()}; expected {[groups]} or {[*prefix, groups]}",
+    )
     plain = {
         "lhs_contracting_dims": lhs_contracting,
         "rhs_contracting_dims": rhs_contracting,
@@ -117,8 +136,7 @@ def _ragged_dot(context: EvaluationContext, instruction: HloInstruction, values:
     group_dims = instruction.attribute("rhs_group_dims")
     ends = np.cumsum(sizes.astype(np.int64), axis=-1)
     positions = np.arange(lhs.shape[ragged])
-    ordered = [*lhs_batch, *(d for d in range(lhs.ndim) if d not in lhs_batch)]
-    axes = [d for d in ordered if d != ragged][: sizes.ndim - 1]
+    axes = group_axes(instruction.attributes, lhs.ndim)[: sizes.ndim - 1]
     stacked = ragged in lhs_contracting
     total = np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
     for group in range(sizes.shape[-1]):
@@ -259,7 +277,6 @@ entry(
     2,
     _dot_shape,
     _dot,
-    Trait.PRIMITIVE,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Sums of products over the contracting dimensions; the result has batch, lhs, then rhs dimensions.",
     **_DIMENSIONS,

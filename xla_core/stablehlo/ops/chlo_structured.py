@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.contraction import group_axes
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import RaggedDotDimensionNumbers
@@ -192,11 +191,23 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     return check_result_shape(op, sizes, op.results[0].type)
 
 
+def _numbers(dims: RaggedDotDimensionNumbers) -> dict[str, Any]:
+    """The dimension numbers as HLO's attributes."""
+    return {
+        "lhs_batch_dims": dims.lhs_batching_dimensions,
+        "rhs_batch_dims": dims.rhs_batching_dimensions,
+        "lhs_contracting_dims": dims.lhs_contracting_dimensions,
+        "rhs_contracting_dims": dims.rhs_contracting_dimensions,
+        "lhs_ragged_dims": dims.lhs_ragged_dimensions,
+        "rhs_group_dims": dims.rhs_group_dimensions,
+    }
+
+
 def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
     """They are [groups], or one more list for each index of the dimensions before the ragged one."""
     if groups.rank == 1:
         return
-    prefix = [lhs.shape[d] for d in _prefix_dimensions(dims, lhs.rank, lhs.rank, dims.lhs_ragged_dimensions[0])]
+    prefix = [lhs.shape[d] for d in group_axes(_numbers(dims), lhs.rank)]
     if groups.rank != len(prefix) + 1:
         fail(op, f"expected group_sizes to have rank {len(prefix) + 1}, got {groups.rank}")
     if list(groups.shape[:-1]) != prefix:
@@ -236,117 +247,20 @@ def _check_group_dimensions(op: ir.Op, rhs: TensorType, groups: TensorType, dims
         )
 
 
-def _group_mask(
-    ctx: LoweringContext, groups: HloInstruction, shape: Shape, ragged: int, prefix: Sequence[int]
-) -> HloInstruction:
-    """pred[groups, *shape]: whether a position along the ragged dimension is in the group.
-
-    `groups` are the sizes; its dimensions but the last run along the lhs's `prefix` dimensions.
-    """
-    count = groups.shape.dimensions[-1]
-    index = Shape(groups.shape.element_type)
-    full = index.with_dimensions((count, *shape.dimensions))
-    last = groups.shape.rank - 1
-    # Ends of the groups: a running sum, as a product with a triangle of ones would be.
-    square = index.with_dimensions((*groups.shape.dimensions, count))
-    sizes = ctx.broadcast(groups, square, range(last + 1))
-    rows, columns = (ctx.add("iota", shape=square, iota_dimension=d) for d in (last, last + 1))
-    zero = ctx.constant(np.zeros((), index.dtype), square)
-    included = ctx.add("select", ctx.add("compare", rows, columns, direction="LE"), sizes, zero)
-    child = ctx.child("sum")
-    child.set_root([child.add("add", *(child.computation.parameter(i, index) for i in range(2)))])
-    scalar = ctx.constant(np.zeros((), index.dtype))
-    ends = ctx.add("reduce", included, scalar, dimensions=(last,), to_apply=child.computation)
-    starts = ctx.add("subtract", ends, groups)
-    where = [*(1 + p for p in prefix), 0]
-    order = sorted(range(last + 1), key=lambda i: where[i])
-
-    def spread(value: HloInstruction) -> HloInstruction:
-        moved = value if order == list(range(last + 1)) else ctx.add("transpose", value, dimensions=tuple(order))
-        return ctx.broadcast(moved, full, sorted(where))
-
-    position = ctx.add("iota", shape=full, iota_dimension=1 + ragged)
-    above = ctx.add("compare", position, spread(starts), direction="GE")
-    below = ctx.add("compare", position, spread(ends), direction="LT")
-    return ctx.add("and", above, below)
-
-
 def _lower_ragged_dot(
     ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction, groups: HloInstruction
 ) -> HloInstruction:
-    """HLO `dot` of the lhs masked by group: the groups are contracted, or one more dimension, or all of it."""
+    """HLO `ragged-dot`."""
     dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
-    ragged = dims.lhs_ragged_dimensions[0]
-    batch, contract = dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions
-    prefix = _prefix_dimensions(dims, lhs.shape.rank, groups.shape.rank - 1, ragged)
-    mask = _group_mask(ctx, groups, lhs.shape, ragged, prefix)
-    full = lhs.shape.with_dimensions(mask.shape.dimensions)
-    zero = ctx.constant(np.zeros((), lhs.shape.dtype), full)
-    spread = ctx.broadcast(lhs, full, range(1, lhs.shape.rank + 1))
-    masked = ctx.add("select", mask, spread, zero)
-    attributes = dot_attributes(op)
-    result = ctx.result_shape(op)
-    lhs_batch, lhs_contract = tuple(d + 1 for d in batch), tuple(d + 1 for d in contract)
-    if ragged in batch:
-        # A row is in one group at most: the sum over groups is the row, or 0.
-        lhs_contract, rhs_contract = lhs_contract, dims.rhs_contracting_dimensions
-        child = ctx.child("sum")
-        scalar = Shape(lhs.shape.element_type)
-        child.set_root([child.add("add", *(child.computation.parameter(i, scalar) for i in range(2)))])
-        zero = ctx.constant(np.zeros((), lhs.shape.dtype))
-        lhs = ctx.add("reduce", masked, zero, dimensions=(0,), to_apply=child.computation)
-        return ctx.add(
-            "dot",
-            lhs,
-            rhs,
-            shape=result,
-            lhs_batch_dims=batch,
-            rhs_batch_dims=dims.rhs_batching_dimensions,
-            lhs_contracting_dims=contract,
-            rhs_contracting_dims=rhs_contract,
-            **attributes,
-        )
-    if ragged in contract:
-        # The groups are a free dimension of the lhs: behind the batch in the product, in front in the result.
-        count = len(batch)
-        sizes = result.dimensions
-        made = ctx.add(
-            "dot",
-            masked,
-            rhs,
-            shape=result.with_dimensions((*sizes[1 : 1 + count], sizes[0], *sizes[1 + count :])),
-            lhs_batch_dims=lhs_batch,
-            rhs_batch_dims=dims.rhs_batching_dimensions,
-            lhs_contracting_dims=lhs_contract,
-            rhs_contracting_dims=dims.rhs_contracting_dimensions,
-            **attributes,
-        )
-        order = (count, *range(count), *range(count + 1, len(sizes)))
-        return made if count == 0 else ctx.add("transpose", made, dimensions=order)
     return ctx.add(
-        "dot",
-        masked,
+        "ragged-dot",
+        lhs,
         rhs,
-        shape=result,
-        lhs_batch_dims=lhs_batch,
-        rhs_batch_dims=dims.rhs_batching_dimensions,
-        lhs_contracting_dims=(0, *lhs_contract),
-        rhs_contracting_dims=(*dims.rhs_group_dimensions, *dims.rhs_contracting_dimensions),
-        **attributes,
+        groups,
+        shape=ctx.result_shape(op),
+        **_numbers(dims),
+        **dot_attributes(op),
     )
-
-
-def _prefix_dimensions(dims: RaggedDotDimensionNumbers, rank: int, count: int, ragged: int) -> list[int]:
-    """The lhs dimensions that group sizes differ along: batch, then those of the ragged one's kind before it."""
-    if count == 0:
-        return []
-    batch = list(dims.lhs_batching_dimensions)
-    contract = list(dims.lhs_contracting_dimensions)
-    free = [d for d in range(rank) if d not in batch and d not in contract]
-    if ragged in batch:
-        return batch[: batch.index(ragged)][:count]
-    group = contract if ragged in contract else free
-    return [*batch, *group[: group.index(ragged)]][:count]
 
 
 define(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo.attributes import (
     ConvDimensionNumbers,
@@ -22,6 +23,7 @@ from xla_core.stablehlo.dot_algorithms import algorithm_of
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.raising.context import RaisingContext, raises
 from xla_core.stablehlo.raising.data import i64s
+from xla_core.stablehlo.raising.meaning import meaning_of
 from xla_core.stablehlo.raising.values import Raised, single
 
 __all__ = ["i64_matrix"]
@@ -72,6 +74,9 @@ def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
 
 @raises("ragged-dot")
 def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """CHLO's ragged_dot, or a dot."""
+    if not ctx.program.has_chlo:
+        return ctx.inline(meaning_of(instruction, decompose_ragged_dot), operands)
     names = ("lhs_batch", "rhs_batch", "lhs_contracting", "rhs_contracting", "lhs_ragged", "rhs_group")
     dims = RaggedDotDimensionNumbers(*(tuple(instruction.attribute(f"{name}_dims")) for name in names))
     return ctx.results(

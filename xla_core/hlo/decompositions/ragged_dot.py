@@ -1,0 +1,66 @@
+"""ragged-dot: a dot with a dimension of groups."""
+
+from __future__ import annotations
+
+from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.contraction import group_axes
+from xla_core.hlo.shape import Shape
+
+__all__ = ["decompose_ragged_dot"]
+
+
+def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruction:
+    """The groups become a dimension of lhs, along which each group keeps its own rows and has zeros for the others: a
+    batch dimension where each group gives a result, else a contracted one.
+    """
+    lhs, rhs, sizes = instruction.operands
+    (ragged,) = instruction.attribute("lhs_ragged_dims")
+    lhs_batch, rhs_batch = (instruction.attribute(f"{side}_batch_dims") for side in ("lhs", "rhs"))
+    contracting = instruction.attribute("lhs_contracting_dims"), instruction.attribute("rhs_contracting_dims")
+    group_dims = instruction.attribute("rhs_group_dims")
+    groups = sizes.shape.dimensions[-1]
+    # Group first, then lhs: every dimension of lhs moves on by one.
+    wide = b.broadcast(lhs, [groups, *lhs.shape.dimensions], list(range(1, lhs.shape.rank + 1)))
+    kept = b.add("select", _members(instruction, b), wide, b.constant(0, wide.shape))
+    if not group_dims:
+        rhs = b.broadcast(rhs, [groups, *rhs.shape.dimensions], list(range(1, rhs.shape.rank + 1)))
+        group, rhs_batch, rhs_contracting = 0, [d + 1 for d in rhs_batch], [d + 1 for d in contracting[1]]
+    else:
+        group, rhs_contracting = group_dims[0], list(contracting[1])
+    summed = ragged not in contracting[0]  # else each group gives a result
+    of_lhs, of_rhs = (0,), (group,)
+    none: tuple[int, ...] = ()
+    return b.add(
+        "dot",
+        kept,
+        rhs,
+        shape=instruction.shape.without_layout(),
+        lhs_batch_dims=(*(none if summed else of_lhs), *(d + 1 for d in lhs_batch)),
+        rhs_batch_dims=(*(none if summed else of_rhs), *rhs_batch),
+        lhs_contracting_dims=(*(of_lhs if summed else none), *(d + 1 for d in contracting[0])),
+        rhs_contracting_dims=(*(of_rhs if summed else none), *rhs_contracting),
+        operand_precision=instruction.attribute("operand_precision"),
+    )
+
+
+def _members(instruction: HloInstruction, b: Builder) -> HloInstruction:
+    """pred[groups, lhs]: whether an element of lhs belongs to a group."""
+    lhs, _, sizes = instruction.operands
+    (ragged,) = instruction.attribute("lhs_ragged_dims")
+    axes = group_axes(instruction.attributes, lhs.shape.rank)[: sizes.shape.rank - 1]
+    groups, last = sizes.shape.dimensions[-1], sizes.shape.rank - 1
+    counts = b.convert(sizes, Shape(ElementType.S64))
+    # The end of a group is the sum of its size and of all before: a product with a triangle of ones.
+    square = Shape.array(ElementType.S64, (groups, groups))
+    before, after = (b.add("iota", shape=square, iota_dimension=d) for d in range(2))
+    triangle = b.convert(b.add("compare", before, after, direction="LE"), square)
+    ends = b.add("dot", counts, triangle, lhs_contracting_dims=(last,), rhs_contracting_dims=(0,))
+    whole = Shape.array(ElementType.S64, (groups, *lhs.shape.dimensions))
+    places = [*(d + 1 for d in axes), 0]
+    end = b.broadcast(ends, whole.dimensions, places)
+    start = b.broadcast(b.add("subtract", ends, counts), whole.dimensions, places)
+    position = b.add("iota", shape=whole, iota_dimension=ragged + 1)
+    begun = b.add("compare", position, start, direction="GE")
+    return b.add("and", begun, b.add("compare", position, end, direction="LT"))
