@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
+from tests.roundings import assert_within
 
 
 @pytest.fixture(scope="session")
@@ -17,16 +18,11 @@ def client() -> xla.Client:
 def agree(client) -> Callable[..., list[np.ndarray]]:
     """Runs a program on the CPU and on the evaluator, compares, returns the results."""
 
-    def check(program, *inputs, rtol=1e-5, atol=1e-6):
-        module = xla.parse(program)
-        expected = xla.evaluate(module, *inputs)
+    def check(program, *inputs, roundings=8):
+        expected = xla.evaluate(xla.parse(program), *inputs)
         results = [np.asarray(r) for r in client.compile(program)(*inputs)]
-        assert len(results) == len(expected)
         for result, reference in zip(results, expected, strict=True):
-            assert result.dtype == reference.dtype
-            np.testing.assert_allclose(
-                result.astype(np.complex128), reference.astype(np.complex128), rtol=rtol, atol=atol
-            )
+            assert_within(roundings, result, reference)
         return results
 
     return check

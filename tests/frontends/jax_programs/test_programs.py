@@ -13,7 +13,7 @@ import pytest
 
 import xla_core as xla
 from tests.frontends.jax_programs.table import KINDS, Program
-from tests.frontends.roundings import assert_within
+from tests.roundings import assert_within
 
 jax = pytest.importorskip("jax")
 

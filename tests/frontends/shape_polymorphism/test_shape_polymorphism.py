@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
-from tests.frontends.roundings import assert_within
+from tests.roundings import assert_within
 from xla_core.errors import InvalidArgumentError
 
 jax = pytest.importorskip("jax")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_core as xla
-from tests.frontends.roundings import assert_within
+from tests.roundings import assert_within
 
 STORED = sorted(Path(__file__).with_name("stored").glob("*.mlirbc"))
 

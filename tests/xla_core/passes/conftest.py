@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.roundings import assert_within
 from xla_core.hlo import ElementType
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.parser import parse_hlo
@@ -32,28 +33,15 @@ def random_inputs(module, seed=0):
     return [random_array(leaf, generator) for s in module.parameter_shapes for leaf in s.leaves() if leaf.is_array]
 
 
-def assert_same(before, after, *, tolerance=1e-5):
-    """Equal for integers and pred, close for floats; NaN where NaN."""
-    assert len(before) == len(after)
-    for a, b in zip(before, after, strict=True):
-        assert a.dtype == b.dtype
-        assert a.shape == b.shape
-        if a.dtype.kind in "biu":
-            np.testing.assert_array_equal(a, b)
-        else:
-            wide = np.complex128 if a.dtype.kind == "c" else np.float64
-            loose = tolerance if a.dtype.itemsize >= 4 else 0.05
-            np.testing.assert_allclose(a.astype(wide), b.astype(wide), rtol=loose, atol=loose)
-
-
 @pytest.fixture
 def check_pass():
-    """check_pass(text, pass, inputs=None, changes=True) -> the changed module, verified and found equal in meaning.
+    """check_pass(text, pass, inputs=None, changes=True) -> the changed module, verified and found equal in meaning, up to
+    that many roundings of a floating-point result.
 
     `pass` is a pass or the name of one. `text` may be the body of an entry computation alone.
     """
 
-    def check(text, hlo_pass, inputs=None, *, changes=True, tolerance=1e-5, exact=False):
+    def check(text, hlo_pass, inputs=None, *, changes=True, roundings=8):
         if "HloModule" not in text:
             text = f"HloModule m\n{text if 'ENTRY' in text else 'ENTRY e {' + text + '}'}"
         module = parse_hlo(text)
@@ -65,10 +53,8 @@ def check_pass():
         changed = context.run(made if not isinstance(made, list) else HloPassPipeline("test", made), module, ())
         assert changed == changes, f"the pass says changed={changed}:\n{module}"
         after = evaluate(module, *given)
-        if exact:
-            for a, b in zip(before, after, strict=True):
-                assert a.tobytes() == b.tobytes()
-        assert_same(before, after, tolerance=tolerance)
+        for b, a in zip(before, after, strict=True):
+            assert_within(roundings, a, b)
         return module
 
     return check

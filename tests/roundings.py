@@ -1,4 +1,4 @@
-"""Results against JAX's, with differences counted in roundings."""
+"""Results against those of another implementation, with differences counted in roundings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 __all__ = ["assert_within"]
 
 
-def assert_within(roundings: float, got: np.ndarray, want: np.ndarray, label: str) -> None:
+def assert_within(roundings: float, got: np.ndarray, want: np.ndarray, label: str = "") -> None:
     """Types and shapes are the same, and |got - want| <= roundings * eps(type) * the largest magnitude in `want`.
 
-    What isn't finite must be the same, and so must integers and booleans.
+    What isn't finite must be the same, and so must integers and booleans. (A sum of n terms in another order has at
+    most about n, of random terms about the root of n.)
     """
     assert (got.dtype, got.shape) == (want.dtype, want.shape), label
     kind = want.dtype.kind
