@@ -102,3 +102,34 @@ def test_tables_of_special_values_say_what_the_c_library_does(function):
 
 def test_every_complex_type_is_measured():
     assert {c.element_type for c in CHECKS} == {t.value for t in ElementType if t.is_complex}
+
+
+_HUGE = 1.7976931348623157e308
+
+
+@pytest.mark.parametrize(
+    ("function", "operands"),
+    [
+        ("divide", (complex(1, -_HUGE), complex(-_HUGE, _HUGE))),  # the sum of the divisor's squares overflows
+        ("divide", (complex(5e-324, 5e-324), complex(1e-300, 5e-301))),  # nor may denormal numbers lose their bits
+        ("atan2", (complex(0.0, 1e-45), complex(0.0, -1.57))),  # the root lies beside its cut
+        ("atan2", (complex(-0.0, 0.0), complex(-1, -1e19))),
+        ("atan2", (complex(0.5, 0.5), complex(-1.5, 1.5))),  # the angle is half a turn
+        ("atan2", (complex(-0.0, -0.0), complex(5e-324, -0.5))),  # a product underflows
+        ("atan2", (complex(-1 - 2.0**-52, -1 + 2.0**-53), complex(2.0**-1022, -_HUGE))),
+        ("atan2", (complex(7.8e-135, 5e276), complex(4.9e15, -8.6e89))),  # so would a scaled one
+        ("atan2", (complex(2, -_HUGE), complex(2, _HUGE))),
+        ("atan2", (complex(_HUGE, 2.0**-1022), complex(0.0, -_HUGE))),  # beside a pole
+        ("power", (complex(0.9999999999999999, -2.0**-1022), complex(0.5, 5e-324))),
+    ],
+)
+def test_extreme_operands(function, operands, subjects):
+    dtype = np.dtype(np.float64)
+    real, imag = exact_value(COMPLEX_FUNCTIONS[function][1], *operands)
+    parameters = "\n".join(f"  p{i} = c128[1] parameter({i})" for i in range(2))
+    program = f"HloModule m\n\nENTRY main {{\n{parameters}\n  ROOT r = c128[1] {function}(p0, p1)\n}}\n"
+    for subject in subjects:
+        got = complex(np.asarray(subject.run(program, *(np.array([z]) for z in operands))[0])[0])
+        scale = max(abs(real), abs(imag))
+        assert ulp_error(got.real, real, dtype, scale) < 4, (subject.name, got)
+        assert ulp_error(got.imag, imag, dtype, scale) < 4, (subject.name, got)

@@ -108,6 +108,25 @@ def _minimum(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
 
 @complex_function("divide")
 def divide(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
+    """Of numbers scaled by powers of two, so that nothing on the way is too large, or so small that it has few bits."""
+    x, back = _moderate(m, x)
+    y, forth = _moderate(m, y)
+    quotient = _smiths_quotient(m, x, y)
+    half = m.div(forth, back)  # twice by half of the exponent: the whole may be no number
+    return Pair(*(m.mul(m.mul(part, half), half) for part in quotient))
+
+
+def _moderate(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], V]:
+    """(x times r^2, r), r a power of two."""
+    size = m.maximum(m.abs(x.real), m.abs(x.imag))
+    end, step = {"f32": (60, 35), "f64": (500, 300)}[m.kind(size)]
+    tiny = m.less(size, 2.0**-end)
+    root = m.choose(m.greater(size, 2.0**end), 2.0**-step, m.choose(tiny, 2.0**step, m.constant(1.0, size)))
+    scale = m.mul(root, root)
+    return Pair(m.mul(x.real, scale), m.mul(x.imag, scale)), root
+
+
+def _smiths_quotient(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
     """Smith's quotient, by the larger part of the divisor; zero and infinite divisors apart."""
     swap = m.fcmp("olt", m.abs(y.real), m.abs(y.imag))
     large, small = m.select(swap, y.imag, y.real), m.select(swap, y.real, y.imag)

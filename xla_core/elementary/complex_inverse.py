@@ -17,37 +17,101 @@ __all__: list[str] = []
 
 @complex_function("atan2")
 def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
-    """-i log((x + i y) / sqrt(x^2 + y^2)): the quotient's angle, and the logarithm of |x - i y| / |x + i y| halved, by
-    log1p of what their squares differ by. NaN where the quotient is not finite.
+    """-i log((x + i y) / sqrt(x^2 + y^2)): half of what the angles of x + i y and x - i y differ by, and the logarithm
+    of |x - i y| / |x + i y| halved, by log1p of what their squares differ by. NaN where either is zero.
     """
-    size = m.constant(0.0, x.real)
-    for part in (*x, *y):
-        size = m.maximum(size, m.abs(part))
+    far, near = (m.maximum(m.abs(z.real), m.abs(z.imag)) for z in (x, y))
+    size = m.maximum(far, near)
     most, down, least, up = {"f32": (50, -80, -50, 90), "f64": (400, -700, -400, 600)}[m.kind(size)]
     tiny = m.less(size, 2.0**least)
     scale = m.choose(m.greater(size, 2.0**most), 2.0**down, m.choose(tiny, 2.0**up, m.constant(1.0, size)))
+    # Of a y far below x it is y / x, and half a turn.
+    below = m.fcmp("olt", near, m.mul(far, 2.0**-60))
+    quotient = divide(m, y, x)
+    ends, crossing, side = _plus_and_minus(m, y, x), _crossing(m, y, x), _along(m, y, x)
     x, y = (Pair(m.mul(v.real, scale), m.mul(v.imag, scale)) for v in (x, y))
-    plus = Pair(m.sub(x.real, y.imag), m.add(x.imag, y.real))
-    minus = Pair(m.add(x.real, y.imag), m.sub(x.imag, y.real))
-    real = m.sub(m.mul(plus.real, minus.real), m.mul(plus.imag, minus.imag))
-    imag = m.add(m.mul(x.real, x.imag), m.mul(y.real, y.imag))
-    ratio = divide(m, plus, sqrt(m, Pair(real, m.add(imag, imag))))
+    plus, minus = _plus_and_minus(m, y, x)
     apart = m.sub(m.mul(x.real, y.imag), m.mul(x.imag, y.real))
     less = m.less(apart, 0.0)
     small = Pair(m.select(less, minus.real, plus.real), m.select(less, minus.imag, plus.imag))
     excess = m.div(m.mul(m.abs(apart), 4.0), m.fma(small.real, small.real, m.mul(small.imag, small.imag)))
-    logarithm = m.with_sign(m.mul(m.emit("log-plus-one", excess), 0.25), apart)
-    # The quotient's angle is half of what the angles of x + i y and x - i y differ by, but for multiples of pi.
     across = m.add(m.mul(plus.real, minus.real), m.mul(plus.imag, minus.imag))
-    apart_small = m.sub(m.mul(plus.imag, minus.real), m.mul(plus.real, minus.imag))
-    along = m.mul(m.add(m.mul(x.real, y.real), m.mul(x.imag, y.imag)), 2.0)
-    half = m.mul(m.emit("atan2", m.select(m.greater(excess, 1.0), apart_small, along), across), 0.5)
-    rough = m.emit("atan2", ratio.imag, ratio.real)
-    turns, _ = m.nearest(m.mul(m.sub(rough, half), 1 / math.pi))
-    result = Pair(m.add(half, m.mul(turns, math.pi)), logarithm)
-    finite = m.and_(m.less(size, float("inf")), m.less(m.abs(m.add(ratio.real, ratio.imag)), float("inf")))
+    beside_pole = m.sub(m.mul(plus.imag, minus.real), m.mul(plus.real, minus.imag))
+    along = m.mul(_along(m, y, x), 2.0)
+    half = m.mul(m.emit("atan2", m.select(m.greater(excess, 1.0), beside_pole, along), across), 0.5)
+    # Signs are those of unscaled sums, but for infinity less infinity.
+    side = m.select(m.fcmp("uno", side, side), along, side)
+    crossing = m.select(m.fcmp("uno", crossing, crossing), _crossing(m, y, x), crossing)
+    half = m.select(below, quotient.real, half)
+    half = m.with_sign(m.abs(half), m.select(m.equal(half, 0.0), side, half))
+    rough = _angle_by_root(m, x, y, ends, crossing)
+    same = m.less(m.abs(m.sub(rough, half)), math.pi / 2)
+    angle = m.select(same, half, m.sub(half, m.with_sign(m.constant(math.pi, half), half)))
+    # At a pole the squares underflow, and so may what is scaled.
+    closest = Pair(*(m.select(less, b, a) for a, b in zip(*ends, strict=True)))
+    deep = m.greater(excess, 2.0**most)
+    logs = m.add(
+        m.emit("log", m.mul(m.abs(apart), 4.0)), m.mul(m.add(log_modulus(m, closest), m.emit("log", scale)), -2.0)
+    )
+    logarithm = m.mul(m.select(deep, logs, m.emit("log-plus-one", excess)), 0.25)
+    pole = m.and_(m.equal(closest.real, 0.0), m.equal(closest.imag, 0.0))
+    finite = m.and_(m.less(size, float("inf")), m.not_(pole))
     nan = float("nan")
+    logarithm = m.select(below, quotient.imag, m.with_sign(logarithm, apart))
+    result = Pair(m.select(deep, rough, angle), logarithm)
     return Pair(m.choose(finite, result.real, nan), m.choose(finite, result.imag, nan))
+
+
+def _plus_and_minus(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
+    """(x + i y, x - i y)."""
+    return Pair(m.sub(x.real, y.imag), m.add(x.imag, y.real)), Pair(m.add(x.real, y.imag), m.sub(x.imag, y.real))
+
+
+def _angle_by_root(m: Arithmetic[V], x: Pair[V], y: Pair[V], ends: tuple[Pair[V], Pair[V]], side: V) -> V:
+    """Roughly, the angle of (x + i y) / sqrt((x + i y) (x - i y)): half of what their angles differ by, and half a turn
+    more where those add up to more than half a turn. Just there the product's imaginary part decides, whose sign is
+    that of `side`.
+    """
+    first, second = (m.emit("atan2", z.imag, z.real) for z in ends)
+    total = m.add(first, second)
+    plus, minus = _plus_and_minus(m, y, x)
+    left = m.less(m.sub(m.mul(plus.real, minus.real), m.mul(plus.imag, minus.imag)), 0.0)
+    across = m.less(m.mul(m.with_sign(m.constant(1.0, side), side), total), 0.0)
+    far = m.greater(m.abs(total), math.pi)
+    beyond = m.or_(m.and_(left, across), m.and_(m.not_(left), far))
+    angle = m.mul(m.sub(first, second), 0.5)
+    return m.select(beyond, m.sub(angle, m.with_sign(m.constant(math.pi, angle), angle)), angle)
+
+
+def _crossing(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> V:
+    """Half of the imaginary part of x^2 + y^2."""
+    return _sum_of_products(m, Pair(x.real, y.real), Pair(x.imag, y.imag))
+
+
+def _along(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> V:
+    """The real part of the conjugate of x times y; where products cancel, a zero of that sign which is half a turn."""
+    return m.neg(_sum_of_products(m, Pair(m.neg(x.real), m.neg(x.imag)), y))
+
+
+def _sum_of_products(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
+    """Re x Re y + Im x Im y. A zero has the sign of the products that underflowed, or else the sign that the sum would
+    have, were zeros tiny numbers of their signs.
+    """
+    total = m.add(m.mul(x.real, y.real), m.mul(x.imag, y.imag))
+    zero = m.constant(0.0, total)
+    # By quotients, as |a b| > |c d| where |a / c| > |d / b|.
+    sizes = m.abs(m.div(x.real, x.imag)), m.abs(m.div(y.imag, y.real))
+    tiny, lost, both = zero, zero, zero
+    for a, b, size in ((x.real, y.real, sizes[0]), (x.imag, y.imag, sizes[1])):
+        none = m.equal(a, 0.0), m.equal(b, 0.0)
+        u, v = (m.with_sign(m.choose(n, 1.0, zero), z) for n, z in zip(none, (a, b), strict=True))
+        tiny = m.add(tiny, m.add(m.mul(u, b), m.mul(v, a)))
+        one = m.constant(1.0, a)
+        sign = m.select(m.or_(*none), zero, m.mul(m.with_sign(one, a), m.with_sign(one, b)))
+        lost, both = m.add(lost, sign), m.add(both, m.with_sign(size, sign))
+    lost = m.select(m.and_(m.equal(lost, 0.0), m.equal(tiny, 0.0)), both, lost)
+    side = m.select(m.equal(lost, 0.0), m.select(m.equal(tiny, 0.0), total, tiny), lost)
+    return m.select(m.equal(total, 0.0), m.with_sign(zero, side), total)
 
 
 def _roots(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:

@@ -20,7 +20,7 @@ Array = np.ndarray
 Pair = tuple[Ball, Ball]
 """(real part, imaginary part)."""
 
-_ZERO_EXPONENTS = (-2600, -2900)
+_ZERO_EXPONENTS = (-3300, -3600)
 _NOTHING = np.ldexp(np.longdouble(1), -1200)
 _FAR = 30.0  # tanh is 1 to 80 bits
 

@@ -22,7 +22,7 @@ Exact = Any
 
 _mp = Any
 
-_ZERO_EXPONENT = -2600  # a zero operand is 2^that: far enough for what multiplies it to stay below every float
+_ZERO_EXPONENT = -3300  # a zero operand is 2^that: times the largest float it is below products of the smallest
 _NOTHING = -1200  # results below 2^that are zero in every type
 
 
