@@ -137,6 +137,20 @@ CASES = {
         [V[:4]],
         None,
     ),
+    "real_dynamic_slice from a start that is not known": (
+        """func.func @main(%a: tensor<?x?xf32>, %i: tensor<2xi32>) -> tensor<1x?xf32> {
+        %n = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+        %v = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+        %one = stablehlo.constant dense<1> : tensor<1xi32>
+        %size = stablehlo.concatenate %one, %v, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+        %end = stablehlo.add %i, %size : tensor<2xi32>
+        %steps = stablehlo.constant dense<1> : tensor<2xi32>
+        %0 = stablehlo.real_dynamic_slice %a, %i, %end, %steps :
+          (tensor<?x?xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<1x?xf32>
+        return %0 : tensor<1x?xf32> }""",
+        [X, np.array([2, 0], np.int32)],
+        [X[2:3]],
+    ),
     "approximate top k": (
         """func.func @main(%a: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xi32>) {
         %k = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>

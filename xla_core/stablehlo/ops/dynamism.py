@@ -298,11 +298,22 @@ def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
             fail(
                 op, f"has mismatched number of operand rank ({operand.rank}) and {name} size ({tensor(op, i).shape[0]})"
             )
-    known = [constant_of(v) for v in op.operands[1:]]
-    if any(k is None for k in known):
+    lengths, strides = _distance(op.operands[1], op.operands[2]), constant_of(op.operands[3])
+    if lengths is None or strides is None or np.any(strides < 1):
         return None
-    bounds = zip(*(k.reshape(-1).tolist() for k in known if k is not None), strict=True)
-    return _sized(op, [max(0, -(-(limit - start) // stride)) for start, limit, stride in bounds])
+    pairs = zip(lengths.reshape(-1).tolist(), strides.reshape(-1).tolist(), strict=True)
+    return _sized(op, [max(0, -(-length // stride)) for length, stride in pairs])
+
+
+def _distance(start: ir.Value, limit: ir.Value) -> np.ndarray | None:
+    """Limit - start, where both are constants or the limit is the start and a constant, as frontends write a window."""
+    known = constant_of(start), constant_of(limit)
+    if known[0] is not None and known[1] is not None:
+        return np.asarray(known[1] - known[0])
+    owner = limit.owner
+    if not isinstance(owner, ir.Op) or owner.name != "stablehlo.add":
+        return None
+    return next((constant_of(b) for a, b in (owner.operands, owner.operands[::-1]) if a is start), None)
 
 
 def _lower_real_dynamic_slice(
