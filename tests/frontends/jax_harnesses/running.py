@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Exported", "export", "flat_arrays"]
+__all__ = ["Exported", "export", "export_batches", "flat_arrays"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,3 +48,24 @@ def export(harness: Any) -> Exported:
                 raise
             artifact = None
         return Exported(lowered.as_text(), artifact, flat_arrays(arguments), results)
+
+
+def export_batches(harness: Any, sizes: tuple[int, ...]) -> list[Exported]:
+    """The function mapped over a first dimension of symbolic size: one program, called with each of these sizes.
+
+    Raises what JAX raises where it can't export that.
+    """
+    import jax
+    import jax.export
+
+    with jax.enable_x64(True), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        calls = []
+        for size in sizes:
+            made = [harness.dyn_args_maker(np.random.RandomState(seed)) for seed in range(size)]
+            calls.append([np.stack(flat_arrays(column)) for column in zip(*made, strict=True)])
+        (batch,) = jax.export.symbolic_shape("b")
+        specs = [jax.ShapeDtypeStruct((batch, *a.shape[1:]), a.dtype) for a in calls[0]]
+        exported = jax.export.export(jax.jit(jax.vmap(harness.dyn_fun)), platforms=["cpu"])(*specs)
+        text, artifact = exported.mlir_module(), exported.mlir_module_serialized
+        return [Exported(text, artifact, call, flat_arrays(exported.call(*call))) for call in calls]
