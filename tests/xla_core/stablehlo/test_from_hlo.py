@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import ml_dtypes
@@ -13,7 +14,17 @@ from tests.programs import PROGRAMS, Program
 from tests.xla_core.stablehlo.reading import stablehlo_tests, tree
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo import OPS as HLO_OPS
-from xla_core.hlo import HloModule, evaluate, evaluate_replicas, parse_hlo, structurally_equal
+from xla_core.hlo import (
+    ElementType,
+    HloComputation,
+    HloModule,
+    Shape,
+    Trait,
+    evaluate,
+    evaluate_replicas,
+    parse_hlo,
+    structurally_equal,
+)
 from xla_core.stablehlo import (
     OPS,
     Module,
@@ -332,6 +343,44 @@ ENTRY main { x = f32[<=5] parameter(0)
 """)
     type: Any = from_hlo(module).functions["main"].attributes["function_type"].inputs[0]
     assert str(type) == "tensor<?xf32, #stablehlo.bounds<5>>"
+
+
+SAID_OTHERWISE = {
+    "bitcast-convert",
+    "compare",
+    "convert",
+    "copy",
+    "map",
+    "reduce-precision",
+    "select",
+    "stochastic-convert",
+}
+"""Elementwise ops that say more than their operands do, or nothing."""
+
+ELEMENTWISE = sorted({name for name, op in HLO_OPS.items() if Trait.ELEMENTWISE in op.traits} - SAID_OTHERWISE)
+EVERY_BIT = np.array([0, 1, 2, 3, 5, 100, 200, 255], np.uint8)
+
+
+@pytest.mark.parametrize("opcode", ELEMENTWISE)
+def test_elementwise_ops_are_raised_for_every_type_that_they_take(opcode: str) -> None:
+    """Also for those that StableHLO's op of the same name does not take: unsigned integers, pred."""
+    count = 0
+    for element, number in itertools.product(ElementType, (1, 2, 3)):
+        shape = Shape(element, (8,))
+        computation = HloModule(opcode).add_computation(HloComputation("main"), entry=True)
+        parameters = [computation.parameter(i, shape) for i in range(number)]
+        try:
+            computation.set_root(computation.add(opcode, *parameters))
+        except XlaError:
+            continue  # it takes no operands of this type, or not so many
+        count += 1
+        assert computation.module is not None
+        again = lower(from_hlo(computation.module))
+        if element.is_unsigned or element is ElementType.PRED:
+            arguments = [np.roll(EVERY_BIT, i).astype(shape.dtype) for i in range(number)]
+            (got,), (want,) = evaluate(again, *arguments), evaluate(computation.module, *arguments)
+            np.testing.assert_array_equal(got, want, err_msg=str(element))
+    assert count
 
 
 # Ops that StableHLO lacks

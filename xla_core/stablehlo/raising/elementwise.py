@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
 from xla_core.stablehlo.op_table import OPS
 from xla_core.stablehlo.ops.common import Elementwise
 from xla_core.stablehlo.raising.context import RULES, RaisingContext
+from xla_core.stablehlo.raising.data import constant
 from xla_core.stablehlo.raising.meaning import meaning_of
 from xla_core.stablehlo.raising.values import Raised, single, type_of
 
@@ -33,12 +38,35 @@ _COUNTERPARTS |= {
 }
 
 
+def _sign_of_unsigned(ctx: RaisingContext, x: ir.Value) -> ir.Value:
+    """0 or 1."""
+    assert ctx.instruction is not None
+    one = constant(ctx, np.ones((), ctx.instruction.shape.dtype), x.type)
+    return ctx.add("stablehlo.minimum", [x, one], x.type)
+
+
+def _not(ctx: RaisingContext, x: ir.Value) -> ir.Value:
+    return ctx.add("stablehlo.not", [x], x.type)
+
+
+_OF_UNSIGNED: dict[str, Callable[..., ir.Value]] = {"abs": lambda ctx, x: x, "sign": _sign_of_unsigned}
+_OF_PRED: dict[str, Callable[..., ir.Value]] = {
+    "count-leading-zeros": _not,
+    "popcnt": lambda ctx, x: x,
+    "power": lambda ctx, x, y: ctx.add("stablehlo.or", [x, _not(ctx, y)], x.type),
+}
+"""What ops are of types that StableHLO's don't take."""
+
+
 def _raise_elementwise(
     name: str, ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]
 ) -> Raised:
     if name.startswith("chlo.") and not ctx.program.has_chlo and instruction.opcode in OPCODES:
         return ctx.inline(meaning_of(instruction, decompose_elementary), operands)
-    return ctx.add(name, [single(o) for o in operands], type_of(instruction.shape))
+    values, kind = [single(o) for o in operands], instruction.operand(0).shape.element_type
+    table = _OF_PRED if kind is ElementType.PRED else _OF_UNSIGNED if kind.is_unsigned else {}
+    special = table.get(instruction.opcode)
+    return ctx.add(name, values, type_of(instruction.shape)) if special is None else special(ctx, *values)
 
 
 RULES.update({opcode: functools.partial(_raise_elementwise, name) for opcode, name in _COUNTERPARTS.items()})
