@@ -9,7 +9,6 @@ import typer
 
 if TYPE_CHECKING:
     from xla_conformance.accuracy.frame import Check, Row
-    from xla_conformance.accuracy.subjects import Subject
 
 __all__ = ["accuracy"]
 
@@ -28,15 +27,15 @@ def accuracy(
         str | None,
         typer.Option(metavar="COLUMN", help="Whose bounds hold: evaluator, emitter (of LLVM), backend (any)."),
     ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="How many processes measure.")] = 1,
 ) -> None:
     """Measure how exact results are; exit code 1 where an error is beyond its bound.
 
     --evaluator measures the reference evaluator alone; with --backend too, both.
     """
-    import xla_core as xla
     from xla_conformance.accuracy import report as reports
     from xla_conformance.accuracy.bounds import COLUMNS
-    from xla_conformance.accuracy.subjects import BackendSubject, EvaluatorSubject
+    from xla_conformance.accuracy.processes import EVALUATOR
     from xla_conformance.accuracy.suite import all_checks, require_oracles, select
     from xla_core.cli import console
     from xla_core.errors import InvalidArgumentError
@@ -47,12 +46,10 @@ def accuracy(
     checks = select(all_checks(), expression)
     if not checks:
         raise InvalidArgumentError(f"-k {expression!r} leaves no check", hint="words are functions, types and groups")
-    rows: list[Row] = []
-    if evaluator:
-        rows += _measured(EvaluatorSubject(), checks, points, bounds)
+    platforms: list[str | None] = [EVALUATOR] if evaluator else []
     if backend is not None or not evaluator:
-        with xla.Client(backend) as client:
-            rows += _measured(BackendSubject(client), checks, points, bounds)
+        platforms.append(backend)
+    rows = _measured(platforms, checks, points, bounds, jobs)
     out = console()
     reports.print_rows(out, rows)
     if report is not None:
@@ -62,22 +59,24 @@ def accuracy(
         raise typer.Exit(1)
 
 
-def _measured(subject: Subject, checks: list[Check], points: int, column: str | None) -> list[Row]:
+def _measured(
+    platforms: list[str | None], checks: list[Check], points: int, column: str | None, jobs: int
+) -> list[Row]:
+    """Rows of the first platform, then of the next, each in the order of the checks."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from xla_conformance.accuracy.suite import measure
+    from xla_conformance.accuracy.processes import measure_each
 
     console = Console(stderr=True, highlight=False)
-    columns = (TextColumn(f"{subject.name}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    rows: list[Row] = []
+    columns = (TextColumn("accuracy"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    found: dict[int, list[Row]] = {}
     with Progress(*columns, TextColumn("{task.fields[check]}"), console=console, transient=True) as bars:
         task = bars.add_task("accuracy", total=len(checks), check="")
-        for check in checks:
-            bars.update(task, check=check.name)
-            rows += measure(subject, [check], points, column)
-            bars.advance(task)
-    return rows
+        for number, rows in measure_each(platforms, checks, points, column, jobs):
+            found[number] = rows
+            bars.update(task, advance=1, check=checks[number].name)
+    return [found[number][place] for place in range(len(platforms)) for number in range(len(checks))]
 
 
 def _environment(points: int) -> dict[str, str | int]:
