@@ -114,5 +114,5 @@ def test_unknown_flags(refused, monkeypatch, backend):
 
 def test_unknown_options(client, refused):
     options = xla.CompileOptions(backend={"no_such_option": 1})
-    refused(xla.InvalidArgumentError, ["no_such_option", "options are"], lambda: client.compile(ADD, options))
+    refused(xla.InvalidArgumentError, ["no_such_option", "fields are"], lambda: client.compile(ADD, options))
     refused(xla.InvalidArgumentError, ["CompileOptions"], lambda: client.compile(ADD, {"threads": 1}))
