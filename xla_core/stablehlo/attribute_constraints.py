@@ -19,14 +19,14 @@ def attribute_problem(name: str, attribute: Attribute, value: Any) -> str | None
 
 
 def _constraint(attribute: Attribute) -> str:
-    text = attribute.kind.value
+    text = attribute.says or attribute.kind.value
     if attribute.minimum is not None:
         text += " whose value is " + {0: "non-negative", 1: "positive"}.get(
             attribute.minimum, f">= {attribute.minimum}"
         )
-    if attribute.cases and attribute.kind is not Kind.PRECISIONS:
+    if attribute.cases and attribute.kind is not Kind.PRECISIONS and not attribute.says:
         text += f": {', '.join(attribute.cases)}"
-    if attribute.classes:
+    if attribute.classes and not attribute.says:
         text += f": {' or '.join(c.__name__ for c in attribute.classes)}"
     return text
 
@@ -38,7 +38,12 @@ def _is_int(value: Any) -> bool:
 def _accepts(attribute: Attribute, value: Any) -> bool:
     kind = attribute.kind
     if kind in (Kind.INT, Kind.INT32):
-        return _is_int(value) and (attribute.minimum is None or value >= attribute.minimum)
+        width = "i64" if kind is Kind.INT else "i32"
+        return (
+            _is_int(value)
+            and getattr(value, "type", width) == width
+            and (attribute.minimum is None or value >= attribute.minimum)
+        )
     if kind is Kind.INTS:
         return isinstance(value, (tuple, list, DenseElements))
     if kind is Kind.ENUM:
@@ -46,7 +51,8 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
     if kind is Kind.PRECISIONS:
         return isinstance(value, (tuple, list)) and all(isinstance(v, str) and v in attribute.cases for v in value)
     if kind is Kind.STRUCT:
-        return isinstance(value, attribute.classes)
+        is_wide = not isinstance(value, DenseElements) or value.type.element == "i64"
+        return isinstance(value, attribute.classes) and is_wide
     return _CHECKS[kind](value)
 
 

@@ -122,7 +122,9 @@ def _while(reader: OpReader, state: OpState) -> None:
         reader.expect(":", "and the variables' types")
         types = reader.type_list()
     if len(types) != len(names):
-        raise reader.error(f"{len(names)} loop variables, but types for {len(types)}", start)
+        raise reader.error(
+            f"number of operands and types do not match: got {len(names)} operands and {len(types)} types", start
+        )
     _keyword_attributes(reader, state)
     arguments: list[Argument] = [(*name, type, None) for name, type in zip(names, types, strict=True)]
     for word in ("cond", "do"):

@@ -100,7 +100,9 @@ class DialectAttributeReader(AttributeReader):
             return value
         text = self.word(f"a {kind}")
         if text not in ENUMS[kind]:
-            raise self.error(f"expected {kind} to be one of: {', '.join(ENUMS[kind])}; found '{text}'", start)
+            name = kind.title().replace("_", "")
+            cases = ", ".join(ENUMS[kind])
+            raise self.error(f"expected ::mlir::stablehlo::{name} to be one of: {cases}; found '{text}'", start)
         return EnumAttribute(text, kind)
 
     def _struct(self, mnemonic: str, start: int) -> Any:

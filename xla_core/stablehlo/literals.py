@@ -122,8 +122,8 @@ def _shaped(values: np.ndarray, shape: tuple[int, ...], type: TensorType) -> np.
         return values
     if values.size == 0 and math.prod(shape) == 0 and values.ndim <= max(len(shape), 1):
         return values.reshape(shape)
-    have = "x".join(map(str, values.shape))
-    raise LiteralError(f"the literal's shape is {have}, but its type is {type}")
+    have, wanted = (", ".join(map(str, sizes)) for sizes in (values.shape, shape))
+    raise LiteralError(f"inferred shape of elements literal ([{have}]) does not match type ([{wanted}])")
 
 
 def _decode(text: str, element: str, dtype: np.dtype[Any]) -> np.ndarray:
@@ -159,7 +159,7 @@ def _read_json(text: str, element: str, is_integer: bool) -> Any:
         raise LiteralError(f"expected a floating-point number for {element}, found {token[:40]}")
 
     def refuse_float(token: str) -> NoReturn:
-        raise LiteralError(f"expected an integer for {element}, found {token[:40]}")
+        raise LiteralError(f"expected integer elements, but parsed floating-point: {token[:40]} for {element}")
 
     if _ALLOWED(text) is None:
         raise LiteralError("expected numbers, true or false, in nested lists")

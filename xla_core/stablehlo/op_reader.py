@@ -76,7 +76,7 @@ class OpReader(DialectAttributeReader):
             value = self.values.get(match[1])
         if value is None:
             hint = self.nearest(f"%{name}", [f"%{known}" for known in self.defined[-200:] if len(known) < 100])
-            raise self.error(f"%{name} is used but not defined before", match.start(), hint=hint)
+            raise self.error(f"use of undeclared SSA value name %{name}", match.start(), hint=hint)
         state.operands.append(value)
         state.offsets.append(match.start())
 
@@ -236,10 +236,12 @@ class OpReader(DialectAttributeReader):
             raise self.error(f"number of operands and types do not match: {counts}", offset)
         for value, type, place in zip(state.operands, types, state.offsets, strict=True):
             if value.type is not type and value.type != type:
-                raise self.error(f"%{value.name} has the type {value.type}, but is used as {type}", place)
+                used = f"use of value '%{value.name}' expects different type than prior uses"
+                raise self.error(f"{used}: '{type}' vs '{value.type}'", place)
         count = sum(n for _, n, _ in names)
         if names and count != len(state.result_types):
-            raise self.error(f"{state.name} has {len(state.result_types)} results, but {count} are named", offset)
+            message = f"operation defines {len(state.result_types)} results but was provided {count} to bind"
+            raise self.error(message if state.result_types else "cannot name an operation with no results", offset)
         if state.name == "func.func":
             for key in ("arg_attrs", "res_attrs"):  # none at all may be written as an empty dictionary for each
                 if not any(state.attributes.get(key, ())):

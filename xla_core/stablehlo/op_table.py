@@ -69,7 +69,8 @@ REQUIRED: Any = object()
 class Attribute:
     """One attribute of an op.
 
-    `default` is what its absence means; `minimum` bounds an integer, `cases` an enum; a STRUCT is of one of `classes`.
+    `default` is what its absence means; `minimum` bounds an integer, `cases` an enum; a STRUCT is of one of `classes`,
+    and diagnostics call it what `says` says.
     """
 
     kind: Kind
@@ -77,6 +78,7 @@ class Attribute:
     minimum: int | None = None
     cases: tuple[str, ...] = ()
     classes: tuple[type, ...] = ()
+    says: str = ""
 
 
 class Arity(enum.Enum):

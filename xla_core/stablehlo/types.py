@@ -219,19 +219,20 @@ class TypeReader(LocationReader):
             encoding = self.attribute()
             found = getattr(encoding, "bounds", None)
             if isinstance(found, tuple):
-                self._check_bounds(shape, found, start)
+                self._check_bounds(TensorType(tuple(shape), element), found, start)
                 bounds, encoding = found, None
         self.expect(">", "to end the tensor type")
         return TensorType(tuple(shape), element, bounds, encoding)
 
-    def _check_bounds(self, shape: list[int], bounds: tuple[int | None, ...], start: int) -> None:
+    def _check_bounds(self, unbounded: TensorType, bounds: tuple[int | None, ...], start: int) -> None:
+        shape = unbounded.shape
         if len(bounds) != len(shape):
             message = f"Bounds length is {len(bounds)}, expected to be equal to rank({len(shape)}) of the tensor"
-            raise self.error(message, start)
+            raise self.error(f"{message} '{unbounded}'", start)
         for i, (size, bound) in enumerate(zip(shape, bounds, strict=True)):
             if size != DYNAMIC and bound is not None:
                 hint = "use ShapedType::kDynamic to indicate a missing bound"
-                raise self.error(f"Static dimension {i} cannot have a bound, {hint}", start)
+                raise self.error(f"Static dimension {i} cannot have a bound, {hint} in tensor '{unbounded}'", start)
 
     def _element(self) -> str | QuantizedType:
         if self.at("!"):

@@ -109,11 +109,16 @@ def _check_order(block: ir.Block) -> None:
 def _check_bounds(op: ir.Op, type: ir.Type) -> None:
     if not isinstance(type, ir.TensorType) or not type.bounds:
         return
+    unbounded = f"'{ir.TensorType(type.shape, type.element)}'"
     if len(type.bounds) != type.rank:
-        fail(op, f"Bounds length is {len(type.bounds)}, expected to be equal to rank({type.rank}) of the tensor")
+        fail(
+            op,
+            f"Bounds length is {len(type.bounds)}, expected to be equal to rank({type.rank}) of the tensor {unbounded}",
+        )
     for i, (size, bound) in enumerate(zip(type.shape, type.bounds, strict=True)):
         if size != ir.DYNAMIC and bound is not None:
-            fail(op, f"Static dimension {i} cannot have a bound, use ShapedType::kDynamic to indicate a missing bound")
+            hint = "use ShapedType::kDynamic to indicate a missing bound"
+            fail(op, f"Static dimension {i} cannot have a bound, {hint} in tensor {unbounded}")
 
 
 def verify_op(op: ir.Op, module: ir.Module) -> None:

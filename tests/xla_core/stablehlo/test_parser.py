@@ -91,7 +91,7 @@ def test_names_end_with_their_region() -> None:
     op = first_op(body)
     assert [len(region.block.ops) for region in op.regions] == [2, 1]
     error = refusal(in_function(body.replace("{\n %1 =", "{\n %2 =", 1).replace('"x.z"()', '"x.z"(%1)')))
-    assert "%1 is used but not defined" in error.message
+    assert "use of undeclared SSA value name %1" in error.message
 
 
 def test_empty_region() -> None:
@@ -100,7 +100,7 @@ def test_empty_region() -> None:
 
 def test_a_function_sees_nothing_outside() -> None:
     assert (
-        "%a is used"
+        "use of undeclared SSA value name %a"
         in refusal("func.func @f(%a: tensor<f32>) { return }\nfunc.func @g() { return %a : tensor<f32> }").message
     )
 

@@ -6,40 +6,44 @@ import collections
 
 import pytest
 
-from tests.xla_core.stablehlo.verifier_mutants import judge_apart, programs
+from tests.xla_core.stablehlo.verifier_mutants import Mutant, judge_apart, programs
 
 pytest.importorskip("jax")
 
-# What no lowering has a meaning for, we refuse, though MLIR's verifier lets it pass: shapes that don't broadcast,
-# subscripts and dimensions out of range, types that the specification rules out.
-STRICTER = """
-    chlo.constant_like chlo.scan chlo.top_k
-    stablehlo.bitcast_convert stablehlo.dynamic_broadcast_in_dim stablehlo.dynamic_conv stablehlo.dynamic_gather
-    stablehlo.dynamic_iota stablehlo.dynamic_pad stablehlo.dynamic_reshape stablehlo.einsum stablehlo.get_tuple_element
-    stablehlo.real_dynamic_slice stablehlo.reduce stablehlo.reduce_scatter stablehlo.reduce_window
-    stablehlo.rng_bit_generator stablehlo.scatter stablehlo.select_and_scatter stablehlo.torch_index_select
-    stablehlo.unary_einsum
-"""
+DIFFERENCES = (
+    # MLIR says that these sizes don't go together, and then goes on.
+    ("ours refuses", "chlo.broadcast_", "incompatible shapes for broadcasting"),
+    ("ours refuses", "chlo.broadcast_", "cannot mix bounded and static dimensions"),
+    # No type has a dimension of negative size.
+    ("ours refuses", "chlo.top_k", "attribute 'k' failed to satisfy constraint"),
+    ("other words", "chlo.top_k", "attribute 'k' failed to satisfy constraint"),
+    # MLIR checks the number of segments while it reads.
+    ("other words", "chlo.scan", "does not match with the total size"),
+    # MLIR prints all of the op's properties before the reason.
+    ("other words", "stablehlo.custom_call", "Invalid attribute `api_version`"),
+    # JAX's wheel has version 1.17, since when the op has taken more operands.
+    ("ours accepts", "stablehlo.collective_broadcast", "requires"),
+    ("other words", "stablehlo.collective_broadcast", "requires a single operand"),
+    ("other words", "stablehlo.collective_broadcast", "requires one result"),
+    ("other words", "stablehlo.collective_broadcast", "requires the same element type"),
+    ("other words", "stablehlo.collective_broadcast", "must be ranked tensor of"),
+    ("other words", "stablehlo.async_start", "unregistered operation"),
+)
+"""What is expected to differ: the verdict, how the op's name begins, and words of either error."""
 
-# JAX's wheel has version 1.17, since when some ops have taken more operands; elsewhere another part's error comes first.
-OTHER_WORDS = """
-    chlo.scan chlo.top_k stablehlo.all_gather stablehlo.all_reduce stablehlo.async_start stablehlo.collective_broadcast
-    stablehlo.custom_call stablehlo.dot stablehlo.dynamic_iota stablehlo.fft stablehlo.if stablehlo.map stablehlo.reduce
-    stablehlo.reduce_window stablehlo.scatter stablehlo.select_and_scatter stablehlo.set_dimension_size
-"""
+
+def is_expected(mutant: Mutant) -> bool:
+    said = " ".join([*(mutant.theirs or ()), mutant.ours or ""])
+    return any(
+        mutant.verdict == verdict and mutant.op.startswith(op) and words in said for verdict, op, words in DIFFERENCES
+    )
 
 
 def check(count: int, seed: int) -> None:
     made = judge_apart(count, seed)
     assert len(made) > count / 2
-    wrong = [
-        mutant
-        for mutant in made
-        if (mutant.verdict == "ours accepts" and not mutant.op.startswith("chlo.scan"))
-        or (mutant.verdict == "ours refuses" and not (mutant.op in STRICTER.split() or "broadcast_" in mutant.op))
-        or (mutant.verdict == "other words" and not (mutant.op in OTHER_WORDS.split() or "broadcast_" in mutant.op))
-    ]
-    assert not wrong, "\n".join(f"{m.op}, {m.change}: {m.theirs} / {m.ours}" for m in wrong)
+    wrong = [m for m in made if m.verdict not in ("same words", "accepted") and not is_expected(m)]
+    assert not wrong, "\n".join(f"{m.verdict}: {m.op}, {m.change}: {m.theirs} / {m.ours}" for m in wrong)
     verdicts = collections.Counter(m.verdict for m in made)
     assert verdicts["same words"] > 0.7 * len(made)
 
@@ -49,7 +53,7 @@ def test_a_sample() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20, 25))
+@pytest.mark.parametrize("seed", range(30, 35))
 def test_many(seed: int) -> None:
     check(2000, seed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir, special_functions
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible_elements, fail, if_declared
+from xla_core.stablehlo.compatibility import compatible_elements, fail
 from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -339,8 +340,12 @@ define(
 
 
 def _broadcast_select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    inferred = _broadcast_rule(first=1)(op, module)
-    return None if inferred is None else if_declared(op, inferred)
+    """As of the others, but the result's element type is free."""
+    (inferred,) = _broadcast_rule(first=1)(op, module) or (None,)
+    result = op.results[0].type
+    if not isinstance(inferred, TensorType) or not isinstance(result, TensorType):
+        return None
+    return [dataclasses.replace(inferred, element=result.element)]
 
 
 define(

@@ -36,7 +36,7 @@ INDEX = Attribute(Kind.INT, minimum=0)
 ZERO_INDEX = Attribute(Kind.INT, 0, minimum=0)
 SIZE = Attribute(Kind.INT, minimum=1)
 PRECISION = Attribute(Kind.PRECISIONS, (), cases=("DEFAULT", "HIGH", "HIGHEST"))
-CHANNEL = Attribute(Kind.STRUCT, None, classes=(ChannelHandle,))
+CHANNEL = Attribute(Kind.STRUCT, None, classes=(ChannelHandle,), says="two 64-bit integers 'handle' and 'type'")
 
 
 def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:

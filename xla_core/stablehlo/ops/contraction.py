@@ -143,7 +143,9 @@ define(
     rule=_dot_general_rule,
     lower=_lower_dot_general,
     attributes={
-        "dot_dimension_numbers": Attribute(Kind.STRUCT, classes=(DotDimensionNumbers,)),
+        "dot_dimension_numbers": Attribute(
+            Kind.STRUCT, classes=(DotDimensionNumbers,), says="Attribute that models the dimension information for dot."
+        ),
         "precision_config": PRECISION,
         "algorithm": Attribute(Kind.STRUCT, None, classes=(DotAlgorithm,)),
     },

@@ -222,7 +222,9 @@ _CONV = {
     "lhs_dilation": _OPTIONAL_INTS,
     "rhs_dilation": _OPTIONAL_INTS,
     "window_reversal": Attribute(Kind.BOOLS, None),
-    "dimension_numbers": Attribute(Kind.STRUCT, classes=(ConvDimensionNumbers,)),
+    "dimension_numbers": Attribute(
+        Kind.STRUCT, classes=(ConvDimensionNumbers,), says="Structure of dimension information for conv op"
+    ),
     "feature_group_count": SIZE,
     "batch_group_count": SIZE,
     "precision_config": PRECISION,

@@ -395,12 +395,22 @@ def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
         fail(op, "size operand should be of rank-0")
     dim = _check_dimension(op)
     shape, bounds = list(operand.shape), list(operand.bounds or (None,) * operand.rank)
-    known = constant_of(op.operands[1])
-    if known is not None:
-        shape[dim], bounds[dim] = int(known.reshape(-1)[0]), None
-    elif shape[dim] != DYNAMIC:
+    if shape[dim] != DYNAMIC:
         bounds[dim], shape[dim] = shape[dim], DYNAMIC
-    return [TensorType(tuple(shape), operand.element, tuple(bounds) if any(b is not None for b in bounds) else ())]
+    bounded = [_bounded(shape, operand.element, bounds)]
+    known = constant_of(op.operands[1])
+    if known is None:
+        return bounded
+    size, limit = int(known.reshape(-1)[0]), bounds[dim]
+    shape[dim], bounds[dim] = size, None
+    exact = [_bounded(shape, operand.element, bounds)]
+    # StableHLO takes a constant at its word only where it is the bound.
+    fits = all(compatible(t, r.type) for t, r in zip(bounded, op.results, strict=True))
+    return exact if size == limit else bounded if not fits else if_declared(op, exact)
+
+
+def _bounded(shape: Sequence[int], element: str | ir.QuantizedType, bounds: Sequence[int | None]) -> TensorType:
+    return TensorType(tuple(shape), element, tuple(bounds) if any(b is not None for b in bounds) else ())
 
 
 def _lower_set_dimension_size(
@@ -409,6 +419,9 @@ def _lower_set_dimension_size(
     """HLO `set-dimension-size`; a slice where the size is a constant."""
     dim, type = int(op.attributes["dimension"]), op.results[0].type
     if isinstance(type, TensorType) and type.is_static:
+        known = static_value(size)
+        if known is not None and int(known.reshape(-1)[0]) != type.shape[dim]:
+            fail(op, f"the size is {int(known.reshape(-1)[0])}, but the result has {type.shape[dim]}")
         parts = [SliceDimension(0, n) for n in operand.shape.dimensions]
         parts[dim] = SliceDimension(0, type.shape[dim])
         return operand if type.shape == operand.shape.dimensions else ctx.add("slice", operand, slice=tuple(parts))

@@ -29,7 +29,9 @@ __all__: list[str] = []
 
 _INTS = Attribute(Kind.INTS)
 _FALSE = Attribute(Kind.BOOL, False)
-_NUMBERS = Attribute(Kind.STRUCT, classes=(GatherDimensionNumbers,))
+_NUMBERS = Attribute(
+    Kind.STRUCT, classes=(GatherDimensionNumbers,), says="Attribute that models the dimension information for gather"
+)
 
 
 def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) -> Sequence[ir.Type]:

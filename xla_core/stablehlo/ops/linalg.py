@@ -156,7 +156,9 @@ define(
     lower=_lower_fft,
     types=PLAIN_FLOAT_OR_COMPLEX,
     attributes={
-        "fft_type": Attribute(Kind.ENUM, cases=("FFT", "IFFT", "RFFT", "IRFFT")),
+        "fft_type": Attribute(
+            Kind.ENUM, cases=("FFT", "IFFT", "RFFT", "IRFFT"), says="XLA fast fourier transform type."
+        ),
         "fft_length": Attribute(Kind.INTS),
     },
     doc=(

@@ -28,7 +28,11 @@ __all__ = [
 ]
 
 CHANNEL_AND_GROUPS = {
-    "replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements, ReplicaGroupMeshAxes)),
+    "replica_groups": Attribute(
+        Kind.STRUCT,
+        classes=(DenseElements, ReplicaGroupMeshAxes),
+        says="64-bit signless integer elements attribute or mesh and axes based replica groups representation.",
+    ),
     "channel_handle": CHANNEL,
 }
 GLOBAL_IDS = {"use_global_device_ids": Attribute(Kind.ANY, None)}

@@ -174,7 +174,11 @@ define(
     lower=_lower_scatter,
     regions=1,
     attributes={
-        "scatter_dimension_numbers": Attribute(Kind.STRUCT, classes=(ScatterDimensionNumbers,)),
+        "scatter_dimension_numbers": Attribute(
+            Kind.STRUCT,
+            classes=(ScatterDimensionNumbers,),
+            says="Attribute that models the dimension information for scatter",
+        ),
         "indices_are_sorted": _FALSE,
         "unique_indices": _FALSE,
     },
