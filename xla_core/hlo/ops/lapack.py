@@ -80,11 +80,16 @@ def _potrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
     return c if lower else c.T.conj(), info
 
 
+def _largest(sizes: np.ndarray) -> int:
+    """As BLAS's amax looks for it: the first that nothing is greater than. A NaN is, where it comes first."""
+    return 0 if np.isnan(sizes[0]) else int(np.nanargmax(sizes))
+
+
 def _getrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
     pivots, info = np.zeros(min(a.shape), np.int32), 0
     for j in range(len(pivots)):
         sizes = np.abs(a[j:, j].real) + np.abs(a[j:, j].imag)
-        pivot = j + int(np.argmax(sizes))
+        pivot = j + _largest(sizes)
         pivots[j] = pivot + 1
         a[[j, pivot]] = a[[pivot, j]]
         if a[j, j] == 0:
@@ -112,7 +117,7 @@ def _geqp3(attributes: Attributes, a: np.ndarray, given: np.ndarray) -> Sequence
     tau = np.zeros(min(a.shape), a.dtype)
     for i in range(len(tau)):
         if i >= fixed:
-            best = i + int(np.argmax(np.linalg.norm(a[i:, i:], axis=0)))
+            best = i + _largest(np.linalg.norm(a[i:, i:], axis=0))
             a[:, [i, best]], pivots[[i, best]] = a[:, [best, i]], pivots[[best, i]]
         tau[i], v, beta = _reflector(a[i:, i])
         _reflect(a[i:, i + 1 :], tau[i].conj(), v)
@@ -122,8 +127,8 @@ def _geqp3(attributes: Attributes, a: np.ndarray, given: np.ndarray) -> Sequence
 
 def _orgqr(attributes: Attributes, a: np.ndarray, tau: np.ndarray) -> Sequence[Any]:
     q = np.eye(*a.shape, dtype=a.dtype)
-    for i in reversed(range(len(tau))):
-        _reflect(q, tau[i], _vector(a, i, len(a)))
+    for i in reversed(range(len(tau))):  # none before changes column i, whatever is in them (LAPACK: org2r)
+        _reflect(q[i:, i:], tau[i], _vector(a, i, len(a))[i:])
     return (q,)
 
 
