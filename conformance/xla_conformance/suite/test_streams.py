@@ -63,10 +63,14 @@ def test_copies_and_callbacks_are_in_one_order(stream: Stream, executor: StreamE
     assert memory is not None
     back = np.zeros((3, 64), np.uint8)
     between: list[int] = []
+
+    def look(row: int) -> None:
+        between.append(int(back[row, 0]))
+
     for i in range(3):
         stream.memset(memory, i + 1)
         stream.memcpy_d2h(back[i], memory)
-        stream.host_callback(lambda i=i: between.append(int(back[i, 0])))  # type: ignore[misc]
+        stream.host_callback(functools.partial(look, i))
     stream.synchronize()
     assert between == [1, 2, 3]
     np.testing.assert_array_equal(back, np.repeat([[1], [2], [3]], 64, axis=1))

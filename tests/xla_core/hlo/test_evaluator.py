@@ -126,7 +126,7 @@ def test_conditional_by_index(index: int, expected: int) -> None:
     def root(c: HloComputation, i: HloInstruction) -> HloInstruction:
         branches = []
         for value in (3, 7, 10):
-            branch = c.module.add_computation(HloComputation("branch"))  # type: ignore[union-attr]
+            branch = c.module.add_computation(HloComputation("branch"))
             branch.parameter(0, Shape(S32))
             branch.set_root(branch.constant(np.int32(value)))
             branches.append(branch)

@@ -112,7 +112,7 @@ def test_numbers() -> None:
 
 
 def type_of(value: Any) -> type:
-    return value.__class__  # type: ignore[no-any-return]  # of Any
+    return value.__class__
 
 
 def dense(element: int, shape: tuple[int, ...], data: bytes) -> DenseElements:
