@@ -32,9 +32,14 @@ class RareSteps(Steps):
         self.keep(made, math.inf, grid=None)
 
     def booleans(self) -> None:
-        """Products of booleans, whose sums are "or"; and the middle one of three."""
+        """Products of booleans, whose sums are "or"; the middle one of three; and, in HLO alone, their bits and powers."""
         p = self.pick(lambda v: v.type is ElementType.PRED)
         if p is None:
+            return
+        if self.strict and self.rng.random() < 0.3:
+            opcode = self.rng.choice(["popcnt", "count-leading-zeros", "power"])
+            exponent = [self.partner(p).instruction] if opcode == "power" else []
+            self.keep(self.c.add(opcode, p.instruction, *exponent), 1)
             return
         sizes = p.shape.dimensions
         if p.shape.rank != 2 or 0 in sizes or self.rng.random() < 0.4:
