@@ -17,7 +17,7 @@ ENTRY e {
 
 
 class Poor(Compiler):
-    target_config = TargetConfig(name="poor", capabilities=Capabilities.all_of(without=("sine",)))
+    target_config = TargetConfig(name="poor", capabilities=Capabilities.all_of(without=("sine", "bitcast-convert")))
 
     def run_backend(self, module, options, executor=None) -> Executable:
         self.fallback = options.fallback

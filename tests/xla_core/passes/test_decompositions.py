@@ -24,19 +24,16 @@ pytest.importorskip("mpmath")
 pytest.importorskip("scipy")
 
 T = ElementType
-ARITHMETIC = (
-    "add", "subtract", "multiply", "divide", "compare", "select", "convert", "bitcast-convert", "and", "or", "xor",
-    "not", "shift-left", "shift-right-logical", "shift-right-arithmetic", "floor", "abs",
-)  # fmt: skip
+PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
 FUNCTIONS = ("exponential", "log", "sqrt", "sine", "cosine")
-MOVEMENT = [n for n, op in OPS.items() if Trait.PRIMITIVE in op.traits and not op.is_elementwise]
+MOVEMENT = [name for name in PRIMITIVES if not OPS[name].is_elementwise]
 SINGLE = (T.F32, T.S32, T.U32, T.PRED)
 DOUBLE = (T.F64, T.S64, T.U64, T.S32, T.PRED)
 
 
 def device(*types: T, functions: Sequence[str] = (), pairs: T | None = None, narrow: T | None = None) -> Capabilities:
-    """Arithmetic of some types, no others; complex numbers and narrow floats are held, and taken apart or converted."""
-    made = Capabilities.all_of(types, opcodes=[*ARITHMETIC, *MOVEMENT, *functions])
+    """The primitive ops of some types, no others; complex numbers and narrow floats are held, and taken apart or converted."""
+    made = Capabilities.all_of(types, opcodes=[*PRIMITIVES, *functions])
     if pairs is not None:
         made = made.with_ops(["real", "imag", "complex", *MOVEMENT], [pairs, pairs.component])
     return made if narrow is None else made.with_ops(["convert", "parameter"], [narrow])

@@ -154,7 +154,6 @@ _binary(
     arithmetic.maximum,
     *_SYMMETRIC,
     _IDEMPOTENT,
-    _PRIMITIVE,
     _EXACT,
     doc="The larger; NaN if either is; lexicographic of complex.",
 )
@@ -265,7 +264,7 @@ _unary(
     _EXACT,
     doc="-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex.",
 )
-_unary("not", _BITS, arithmetic.bitwise_not, _PRIMITIVE, _EXACT, doc="Bitwise not; logical of pred.")
+_unary("not", _BITS, arithmetic.bitwise_not, _EXACT, doc="Bitwise not; logical of pred.")
 _unary("popcnt", _BITS, arithmetic.population_count, doc="How many bits are set.")
 _unary(
     "count-leading-zeros",
@@ -273,7 +272,7 @@ _unary(
     arithmetic.count_leading_zeros,
     doc="How many bits are zero above the highest set one.",
 )
-_unary("floor", _FLOATS, arithmetic.floor, _IDEMPOTENT, _PRIMITIVE, doc="The largest whole number that is not larger.")
+_unary("floor", _FLOATS, arithmetic.floor, _IDEMPOTENT, doc="The largest whole number that is not larger.")
 _unary("ceil", _FLOATS, arithmetic.ceil, _IDEMPOTENT, doc="The smallest whole number that is not smaller.")
 _unary(
     "round-nearest-even",
@@ -333,16 +332,16 @@ entry(
     mantissa_bits=attr("int"),
 )
 
-_function("exponential", elementary.exponential, _PRIMITIVE, doc="e to the power x.")
+_function("exponential", elementary.exponential, doc="e to the power x.")
 _function("exponential-minus-one", elementary.exponential_minus_one, doc="exp(x) - 1, exact near 0.")
-_function("log", elementary.log, _PRIMITIVE, doc="The natural logarithm.")
+_function("log", elementary.log, doc="The natural logarithm.")
 _function("log-plus-one", elementary.log_plus_one, doc="log(1 + x), exact near 0.")
 _function("logistic", elementary.logistic, doc="1 / (1 + exp(-x)).")
-_function("sqrt", elementary.sqrt, _PRIMITIVE, doc="The square root.")
+_function("sqrt", elementary.sqrt, doc="The square root.")
 _function("rsqrt", elementary.rsqrt, doc="The reciprocal square root.")
 _function("cbrt", elementary.cbrt, doc="The cube root.")
-_function("sine", elementary.sine, _PRIMITIVE, doc="The sine.")
-_function("cosine", elementary.cosine, _PRIMITIVE, doc="The cosine.")
+_function("sine", elementary.sine, doc="The sine.")
+_function("cosine", elementary.cosine, doc="The cosine.")
 _function("tan", elementary.tan, doc="The tangent.")
 _function("tanh", elementary.tanh, doc="The hyperbolic tangent.")
 _function("erf", elementary.erf, rule=_FLOATS, doc="The error function.")

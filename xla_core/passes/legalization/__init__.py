@@ -1,6 +1,16 @@
 """Rewriting a program into what a target can run."""
 
-from xla_core.passes.legalization import complex_numbers, elementary, elementwise, remainder, rounding, structured
+from xla_core.passes.legalization import (
+    complex_numbers,
+    convolution,
+    elementary,
+    elementwise,
+    fourier,
+    remainder,
+    rounding,
+    sorting,
+    structured,
+)
 from xla_core.passes.legalization.legalize import LegalityChecker, Legalization, legalize, unsupported_instructions
 from xla_core.passes.legalization.registry import DECOMPOSITIONS, decomposition, register_decomposition
 from xla_core.passes.legalization.structured import use_expander
@@ -10,13 +20,16 @@ __all__ = [
     "LegalityChecker",
     "Legalization",
     "complex_numbers",
+    "convolution",
     "decomposition",
     "elementary",
     "elementwise",
+    "fourier",
     "legalize",
     "register_decomposition",
     "remainder",
     "rounding",
+    "sorting",
     "structured",
     "unsupported_instructions",
     "use_expander",

@@ -18,7 +18,7 @@ from xla_core.passes.expander import module_of
 from xla_core.passes.rewriter import Builder
 from xla_core.target import Support
 
-__all__ = ["widen"]
+__all__ = ["has_narrow_types", "widen"]
 
 _NEVER = frozenset((Trait.NOP, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER, Trait.ASYNC, Trait.BITWISE))
 _OPAQUE = frozenset({"custom-call", "fusion"})
@@ -30,6 +30,12 @@ def _wider(kind: ElementType) -> ElementType | None:
     if kind.is_integral and kind.bit_width < 32:
         return ElementType.S32 if kind.is_signed else ElementType.U32
     return None
+
+
+def has_narrow_types(i: HloInstruction) -> bool:
+    """Whether an instruction has operands or results that a wider type holds."""
+    shapes = [i.shape, *(o.shape for o in i.operands)]
+    return any(_wider(leaf.element_type) is not None for shape in shapes for leaf in shape.leaves())
 
 
 def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Support]) -> HloInstruction | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.errors import UnimplementedError
@@ -17,7 +17,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.ops.custom_calls import HINT as UNKNOWN_TARGET_HINT
 from xla_core.hlo.ops.custom_calls import is_custom_call_registered
-from xla_core.passes.legalization.float_normalization import widen
+from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
 from xla_core.passes.legalization.registry import DECOMPOSITIONS
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Builder, Rule, remove_dead, replace
@@ -109,63 +109,88 @@ def legalize(
 
     Raises UnimplementedError that names every instruction for which nothing is left to try, if `refuse`.
     """
-    own = decompositions or {}
-    refused: list[tuple[HloInstruction, str]] = []
-    origins: dict[HloInstruction, _Origin] = {}  # of what a decomposition made
-    changed = False
-    for computation in _with_new_ones(module):
+    legalizer = _Legalizer(supports, decompositions or {})
+    for computation in module.post_order():
+        legalizer.rewrite(computation)
+    reached = {i for c in reachable_sequences(module) for i in c.instructions}
+    # What an applied computation (a reducer) has that isn't supported shows in those that apply it, if any are left.
+    refused = [r for r in legalizer.refused if r[0] in reached]
+    if refused and refuse:
+        raise _error(refused, legalizer.origins)
+    module.remove_unreachable_computations()
+    return legalizer.changed
+
+
+class _Legalizer:
+    """Rewrites computations, each once, callees first: also those that decompositions add."""
+
+    def __init__(self, supports: Supports, own: Mapping[str, Sequence[Rule]]) -> None:
+        self._supports = supports
+        self._own = own
+        self._seen: set[HloComputation] = set()
+        self.refused: list[tuple[HloInstruction, str]] = []
+        self.origins: dict[HloInstruction, _Origin] = {}  # of what a decomposition made
+        self.changed = False
+
+    def rewrite(self, computation: HloComputation) -> None:
+        if computation in self._seen:
+            return
+        self._seen.add(computation)
         builder = Builder(computation)
         queue = deque((i, 0) for i in computation.post_order())
         while queue:
             instruction, depth = queue.popleft()
             if instruction.parent is not computation:
                 continue
-            answer = supports(instruction)
+            for called in instruction.called_computations:
+                self.rewrite(called)
+            answer = self._supports(instruction)
             if not isinstance(answer, Unsupported):
                 continue
             if depth and not instruction.user_count and not instruction.is_root:
                 remove_dead(instruction)  # a decomposition made it in vain
                 continue
-            new = None
-            if depth < _MOST_STEPS_DEEP:
-                builder.source, builder.added = instruction, []
-                rules = (*own.get(instruction.opcode, ()), *DECOMPOSITIONS.get(instruction.opcode, ()))
-                new = _first(instruction, builder, rules, supports)
-            if new is None:
-                refused.append((instruction, answer.reason))
+            if depth == _MOST_STEPS_DEEP or not self._replace(instruction, builder, answer.reason):
+                self.refused.append((instruction, answer.reason))
                 continue
-            origin = origins.get(instruction) or _Origin.of(instruction, answer.reason)
-            origins.update(dict.fromkeys(builder.added, origin))
-            operands = list(instruction.operands)
-            replace(instruction, new)
-            for operand in operands:
-                remove_dead(operand)
             queue.extendleft((i, depth + 1) for i in reversed(builder.added))
-            changed = True
-    reached = {i for c in reachable_sequences(module) for i in c.instructions}
-    # What an applied computation (a reducer) has that isn't supported shows in those that apply it, if any are left.
-    refused = [r for r in refused if r[0] in reached]
-    if refused and refuse:
-        raise _error(refused, origins)
-    if changed:
-        module.remove_unreachable_computations()
-    return changed
 
-
-def _with_new_ones(module: HloModule) -> Iterator[HloComputation]:
-    """The computations, then those that rewriting them added, until it adds none: bodies of loops."""
-    seen: set[HloComputation] = set()
-    while new := [c for c in module.post_order() if c not in seen]:
-        seen.update(new)
-        yield from new
-
-
-def _first(i: HloInstruction, b: Builder, rules: Sequence[Rule], supports: Supports) -> HloInstruction | None:
-    new = widen(i, b, supports)
-    for rule in rules:
+    def _replace(self, instruction: HloInstruction, builder: Builder, reason: str) -> bool:
+        """Puts the first decomposition that leads on in the place of an instruction; whether there is one."""
+        builder.source, builder.added = instruction, []
+        new = widen(instruction, builder, self._supports)
+        for rule in self._rules(instruction.opcode):
+            if new is None:
+                new = self._tried(rule, instruction, builder)
         if new is None:
-            new = rule(i, b)
-    return new
+            return False
+        origin = self.origins.get(instruction) or _Origin.of(instruction, reason)
+        self.origins.update(dict.fromkeys(builder.added, origin))
+        operands = list(instruction.operands)
+        replace(instruction, new)
+        for operand in operands:
+            remove_dead(operand)
+        self.changed = True
+        return True
+
+    def _rules(self, opcode: str) -> Sequence[Rule]:
+        return (*self._own.get(opcode, ()), *DECOMPOSITIONS.get(opcode, ()))
+
+    def _tried(self, rule: Rule, instruction: HloInstruction, builder: Builder) -> HloInstruction | None:
+        """What a rule makes; nothing, where that has an op which the target lacks and nothing stands for."""
+        new = rule(instruction, builder)
+        if new is None or all(map(self._is_possible, builder.added)):
+            return new
+        for made in reversed(builder.added):
+            builder.computation.remove(made)
+        builder.added.clear()
+        return None
+
+    def _is_possible(self, made: HloInstruction) -> bool:
+        """Whether there is a way on from here; computations that are applied may still be rewritten."""
+        if not isinstance(self._supports(made), Unsupported):
+            return True
+        return bool(self._rules(made.opcode) or made.called_computations) or has_narrow_types(made)
 
 
 def _error(

@@ -29,7 +29,7 @@ from xla_core.passes.triangular_solve_expander import TriangularSolveExpander
 
 __all__ = ["apply_to_arrays", "use_expander"]
 
-_MOST_WINDOW = 64  # elements of a window, or of a reversed dimension, that are written out one by one
+_MOST_WINDOW = 64  # elements of a window that are written out one by one
 
 
 def use_expander(expander: OpExpander) -> None:
@@ -151,20 +151,26 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition("reverse")
 def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """One dimension at a time, by slices of one element."""
+    """A dimension is filled up in front to a power of two; halves change places, then halves of halves, and so on."""
     x = i.operand(0)
     for d in i.attributes["dimensions"]:
-        size = x.shape.dimensions[d]
-        if size > _MOST_WINDOW:
-            return None
-        if size < 2:
-            continue
-        parts = []
-        for n in reversed(range(size)):
-            ranges = [SliceDimension(0, m) for m in x.shape.dimensions]
-            ranges[d] = SliceDimension(n, n + 1)
-            parts.append(b.add("slice", x, slice=tuple(ranges)))
-        x = b.add("concatenate", *parts, dimensions=(d,))
+        sizes = x.shape.dimensions
+        levels = max(sizes[d] - 1, 0).bit_length()
+        padding = [PaddingDimension(0, 0)] * len(sizes)
+        padding[d] = PaddingDimension((1 << levels) - sizes[d], 0)
+        x = b.add("pad", x, b.constant(0, x.shape.with_dimensions(())), padding=tuple(padding))
+        whole = x.shape.dimensions
+        for level in range(levels):
+            x = b.reshape(x, (*sizes[:d], 1 << level, 2, 1 << levels - level - 1, *sizes[d + 1 :]))
+            halves = []
+            for which in (1, 0):
+                ranges = [SliceDimension(0, n) for n in x.shape.dimensions]
+                ranges[d + 1] = SliceDimension(which, which + 1)
+                halves.append(b.add("slice", x, slice=tuple(ranges)))
+            x = b.reshape(b.add("concatenate", *halves, dimensions=(d + 1,)), whole)
+        ranges = [SliceDimension(0, n) for n in whole]
+        ranges[d] = SliceDimension(0, sizes[d])
+        x = b.add("slice", x, slice=tuple(ranges))
     return x
 
 

@@ -1,0 +1,70 @@
+"""The decomposition of convolution: its windows side by side, and a product of matrices."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.convolution_canonicalization import ConvolutionCanonicalization
+from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.rewriter import Builder
+
+__all__: list[str] = []
+
+_MOST_TAPS = 1024  # elements of a kernel that are written out one by one
+
+
+@decomposition("convolution")
+def _convolution(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A slice of the padded input for every element of the kernel, side by side; a dot contracts them with the kernel.
+
+    Groups, of features or of the batch, are the dot's batch. First of all, dimensions are put in the canonical order.
+    """
+    window: tuple[WindowDimension, ...] = i.attribute("window")
+    if math.prod(w.size for w in window) > _MOST_TAPS:
+        return None
+    canonicalization = ConvolutionCanonicalization()
+    if canonicalization.matches(i):
+        return canonicalization.expand(i, b)
+    x, kernel = i.operands
+    groups, batches = i.attribute("feature_group_count"), i.attribute("batch_group_count")
+    if batches > 1:  # groups of the batch become groups of features
+        sizes = x.shape.dimensions
+        parted = b.reshape(x, (batches, sizes[0] // batches, *sizes[1:]))
+        rank = parted.shape.rank
+        moved = b.transpose(parted, [*range(1, rank - 1), 0, rank - 1])
+        x, groups = b.reshape(moved, (sizes[0] // batches, *sizes[1:-1], batches * sizes[-1])), batches
+    padding = [PaddingDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window]
+    zero = b.constant(0, x.shape.with_dimensions(()))
+    edge = PaddingDimension(0, 0)
+    padded = b.add("pad", x, zero, padding=(edge, *padding, edge))
+    out = i.shape.dimensions[1:-1]
+    batch, features = x.shape.dimensions[0], x.shape.dimensions[-1]
+    parts = []
+    for tap in itertools.product(*(range(w.size) for w in window)):
+        ranges = [SliceDimension(0, batch)]
+        for position, w, count in zip(tap, window, out, strict=True):
+            start = (w.size - 1 - position if w.window_reversal else position) * w.window_dilation
+            ranges.append(SliceDimension(start, start + (count - 1) * w.stride + 1 if count else start, w.stride))
+        ranges.append(SliceDimension(0, features))
+        part = b.add("slice", padded, slice=tuple(ranges))
+        parts.append(b.reshape(part, (batch * math.prod(out), 1, groups, features // groups)))
+    if not parts:
+        return b.constant(0, i.shape.without_layout())
+    left = b.add("concatenate", *parts, dimensions=(1,))
+    inner, outer = kernel.shape.dimensions[-2:]
+    right = b.reshape(kernel, (len(parts), inner, groups, outer // groups))
+    product = b.add(
+        "dot",
+        left,
+        right,
+        shape=i.shape.with_dimensions((groups, batch * math.prod(out), outer // groups)),
+        lhs_batch_dims=(2,),
+        rhs_batch_dims=(2,),
+        lhs_contracting_dims=(1, 3),
+        rhs_contracting_dims=(0, 1),
+        operand_precision=i.attribute("operand_precision"),
+    )
+    return b.reshape(b.transpose(product, [1, 0, 2]), i.shape.dimensions)

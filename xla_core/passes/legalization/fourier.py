@@ -1,0 +1,129 @@
+"""The decomposition of fft: products with small matrices of roots of unity, and transpositions between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.rewriter import Builder
+
+__all__: list[str] = []
+
+_LARGEST = 64  # rows of a matrix, where the length has factors
+_LARGEST_PRIME = 4096
+_Pair = tuple[HloInstruction, HloInstruction]
+"""(real parts, imaginary parts)"""
+
+
+@decomposition("fft")
+def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """The last dimensions one by one; of real results or operands, the half that isn't stored is the conjugate."""
+    x, kind, lengths = i.operand(0), i.attributes["fft_type"], i.attributes["fft_length"]
+    if any(_split(n) > _LARGEST_PRIME for n in lengths):
+        return None
+    first = x.shape.rank - len(lengths)
+    axes = list(range(first, x.shape.rank))
+    sign = -1 if kind in ("FFT", "RFFT") else 1
+    pair = (x, b.constant(0, x.shape)) if kind == "RFFT" else (b.add("real", x), b.add("imag", x))
+    if kind == "IRFFT":  # only the last dimension is halved: the others are whole, and come first
+        for axis in axes[:-1]:
+            pair = _along(b, pair, axis, sign)
+        pair = _whole_spectrum(b, pair, axes[-1], lengths[-1])
+        axes = axes[-1:]
+    for axis in reversed(axes):
+        pair = _along(b, pair, axis, sign)
+        if kind == "RFFT" and axis == x.shape.rank - 1:
+            pair = _first(b, pair[0], axis, lengths[-1] // 2 + 1), _first(b, pair[1], axis, lengths[-1] // 2 + 1)
+    if sign == 1:
+        scale = b.constant(1 / int(np.prod(lengths)), pair[0].shape)
+        pair = b.add("multiply", pair[0], scale), b.add("multiply", pair[1], scale)
+    return pair[0] if kind == "IRFFT" else b.add("complex", *pair)
+
+
+def _split(n: int) -> int:
+    """A factor of n to begin with: the largest of a few, or the least prime."""
+    if n <= _LARGEST:
+        return n
+    return max((f for f in range(2, _LARGEST + 1) if n % f == 0), default=0) or next(
+        (f for f in range(_LARGEST + 1, int(n**0.5) + 1) if n % f == 0), n
+    )
+
+
+def _first(b: Builder, x: HloInstruction, axis: int, count: int, start: int = 0) -> HloInstruction:
+    ranges = [SliceDimension(0, n) for n in x.shape.dimensions]
+    ranges[axis] = SliceDimension(start, start + count)
+    return b.add("slice", x, slice=tuple(ranges))
+
+
+def _whole_spectrum(b: Builder, pair: _Pair, axis: int, length: int) -> _Pair:
+    """What is stored, and the conjugates of its entries but the first (and the middle one), backwards."""
+    count = length - (length // 2 + 1)
+    if count <= 0:
+        return pair
+    whole = []
+    for number, part in enumerate(pair):
+        rest = b.add("reverse", _first(b, part, axis, count, 1), dimensions=(axis,))
+        whole.append(b.add("concatenate", part, b.add("negate", rest) if number else rest, dimensions=(axis,)))
+    return whole[0], whole[1]
+
+
+def _along(b: Builder, pair: _Pair, axis: int, sign: int) -> _Pair:
+    """Transformed along one axis, which is moved last meanwhile."""
+    rank = pair[0].shape.rank
+    order = [d for d in range(rank) if d != axis] + [axis]
+    moved = b.transpose(pair[0], order), b.transpose(pair[1], order)
+    sizes = moved[0].shape.dimensions
+    rows = int(np.prod(sizes[:-1]))
+    flat = _rows(b, (b.reshape(moved[0], (rows, sizes[-1])), b.reshape(moved[1], (rows, sizes[-1]))), sign)
+    back = [order.index(d) for d in range(rank)]
+    return b.transpose(b.reshape(flat[0], sizes), back), b.transpose(b.reshape(flat[1], sizes), back)
+
+
+def _rows(b: Builder, pair: _Pair, sign: int) -> _Pair:
+    """Rows of n = p q: q transforms of length p, factors that are n-th roots, p of length q. (Cooley, Tukey 1965.)"""
+    rows, n = pair[0].shape.dimensions
+    p = _split(n)
+    q = n // max(p, 1)
+    if q <= 1:
+        return _matrix(b, pair, sign)
+    parted = [b.reshape(b.transpose(b.reshape(v, (rows, p, q)), [0, 2, 1]), (rows * q, p)) for v in pair]
+    inner = _matrix(b, (parted[0], parted[1]), sign)
+    twiddles = _roots(sign, np.outer(np.arange(q), np.arange(p)), n)
+    flat = [b.reshape(v, (rows, q, p)) for v in inner]
+    factors = [
+        b.broadcast(b.constant(t, flat[0].shape.with_dimensions((q, p))), (rows, q, p), (1, 2))
+        for t in (twiddles.real, twiddles.imag)
+    ]
+    turned = _product(b, (flat[0], flat[1]), (factors[0], factors[1]))
+    moved = [b.reshape(b.transpose(v, [0, 2, 1]), (rows * p, q)) for v in turned]
+    outer = _rows(b, (moved[0], moved[1]), sign)
+    done = [b.reshape(b.transpose(b.reshape(v, (rows, p, q)), [0, 2, 1]), (rows, n)) for v in outer]
+    return done[0], done[1]
+
+
+def _roots(sign: int, numbers: np.ndarray, n: int) -> np.ndarray:
+    return np.exp(sign * 2j * np.pi * (numbers % max(n, 1)) / max(n, 1))
+
+
+def _product(b: Builder, x: _Pair, y: _Pair) -> _Pair:
+    real = b.add("subtract", b.add("multiply", x[0], y[0]), b.add("multiply", x[1], y[1]))
+    return real, b.add("add", b.add("multiply", x[0], y[1]), b.add("multiply", x[1], y[0]))
+
+
+def _matrix(b: Builder, pair: _Pair, sign: int) -> _Pair:
+    """Rows times the matrix of all n-th roots."""
+    n = pair[0].shape.dimensions[1]
+    matrix = _roots(sign, np.outer(np.arange(n), np.arange(n)), n)
+    parts = [b.constant(part, pair[0].shape.with_dimensions((n, n))) for part in (matrix.real, matrix.imag)]
+
+    def dot(x: HloInstruction, y: HloInstruction) -> HloInstruction:
+        exact = ("highest", "highest")
+        return b.add(
+            "dot", x, y, shape=x.shape.without_layout(), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,),
+            operand_precision=exact,
+        )  # fmt: skip
+
+    real = b.add("subtract", dot(pair[0], parts[0]), dot(pair[1], parts[1]))
+    return real, b.add("add", dot(pair[0], parts[1]), dot(pair[1], parts[0]))

@@ -1,0 +1,77 @@
+"""The decomposition of sort: a network of comparisons. (Batcher, Sorting networks and their applications, 1968.)"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.legalization.structured import apply_to_arrays
+from xla_core.passes.rewriter import Builder
+
+__all__: list[str] = []
+
+
+@decomposition("sort")
+def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Bitonic, log2(n)^2 / 2 steps of n / 2 comparisons each. Places are sorted along, and break ties: it is stable.
+
+    Rows are filled up to a power of two; what fills them has places beyond n, and comes last.
+    """
+    (axis,) = i.attributes["dimensions"]
+    sizes, comparator = i.operands[0].shape.dimensions, i.attributes["to_apply"]
+    count = sizes[axis]
+    if apply_to_arrays(comparator, [v for o in i.operands for v in (o, o)], b) is None:
+        return None
+    levels = max(count - 1, 0).bit_length()
+    padding = [PaddingDimension(0, 0)] * len(sizes)
+    padding[axis] = PaddingDimension(0, (1 << levels) - count)
+    values = [b.add("pad", o, b.constant(0, o.shape.with_dimensions(())), padding=tuple(padding)) for o in i.operands]
+    places = values[0].shape.without_layout().with_element_type(ElementType.S32)
+    values.append(b.add("iota", shape=places, iota_dimension=axis))
+    for level in range(1, levels + 1):
+        for step in reversed(range(level)):
+            values = _compared(i, b, values, axis, count, level, step)
+    kept = [SliceDimension(0, n) for n in sizes]
+    sorted_ = [b.add("slice", v, slice=tuple(kept)) for v in values[:-1]]
+    return b.add("tuple", *sorted_) if i.shape.is_tuple else sorted_[0]
+
+
+def _compared(
+    i: HloInstruction, b: Builder, values: list[HloInstruction], axis: int, count: int, level: int, step: int
+) -> list[HloInstruction]:
+    """Elements 2^step apart put in order: upward where bit `level` of their place is 0, else downward."""
+    sizes = values[0].shape.dimensions
+    blocks, apart = sizes[axis] >> (step + 1), 1 << step
+    parted = (*sizes[:axis], blocks, 2, apart, *sizes[axis + 1 :])
+    half = (*sizes[:axis], blocks, 1, apart, *sizes[axis + 1 :])
+
+    def side(v: HloInstruction, which: int) -> HloInstruction:
+        ranges = [SliceDimension(0, n) for n in parted]
+        ranges[axis + 1] = SliceDimension(which, which + 1)
+        return b.add("slice", b.reshape(v, parted), slice=tuple(ranges))
+
+    first, second = ([side(v, which) for v in values] for which in range(2))
+
+    def precedes(x: list[HloInstruction], y: list[HloInstruction]) -> HloInstruction:
+        result = apply_to_arrays(i.attributes["to_apply"], [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)
+        assert result is not None
+        return result
+
+    earlier = b.add("compare", second[-1], first[-1], direction="LT")
+    tied = b.add("and", b.add("not", precedes(first, second)), earlier)
+    swap = b.add("or", precedes(second, first), tied)
+    last = b.add("maximum", first[-1], second[-1])
+    filled = b.add("compare", last, b.constant(count, last.shape), direction="GE")
+    swap = b.add("select", filled, earlier, swap)
+    downward = np.arange(blocks) >> (level - step - 1) & 1 == 1
+    if downward.any():
+        flags = b.constant(downward, swap.shape.with_dimensions((blocks,)))
+        swap = b.add("compare", swap, b.broadcast(flags, half, (axis,)), direction="NE")
+    result = []
+    for x, y, v in zip(first, second, values, strict=True):
+        pair = [b.add("select", swap, y, x), b.add("select", swap, x, y)]
+        result.append(b.reshape(b.add("concatenate", *pair, dimensions=(axis + 1,)), v.shape.dimensions))
+    return result
