@@ -13,7 +13,7 @@ import pytest
 import xla_core as xla
 from tests.xla_core.stablehlo.meaning.programs import main, type_of
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo import register_custom_call
+from xla_core.hlo import evaluate_replicas, register_custom_call
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 T = type_of(X)
@@ -217,3 +217,35 @@ def test_an_unknown_target_is_refused_with_both_ways_to_name_it(clients) -> None
         clients["cpu"].compile(text)
     assert "xla_core.hlo.register_custom_call" in str(caught.value.hint)
     assert "group xla_core.custom_calls" in str(caught.value.hint)
+
+
+def test_ragged_all_to_all() -> None:
+    """The example of JAX's documentation (jax.lax.ragged_all_to_all), on two partitions."""
+    text = """\
+func.func @main(%x: tensor<3xi32>, %o: tensor<4xi32>, %at: tensor<2xi32>, %n: tensor<2xi32>, %to: tensor<2xi32>,
+    %m: tensor<2xi32>) -> tensor<4xi32> {
+  %0 = stablehlo.custom_call @ragged_all_to_all(%x, %o, %at, %n, %to, %m) {api_version = 4 : i32,
+    backend_config = {channel_id = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}
+    : (tensor<3xi32>, tensor<4xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+"""
+    devices = [
+        [[1, 2, 2], [0, 0, 0, 0], [0, 1], [1, 2], [0, 0], [1, 1]],
+        [[3, 4, 0], [0, 0, 0, 0], [0, 1], [1, 1], [1, 2], [2, 1]],
+    ]
+    rows = [[np.array(values, np.int32) for values in each] for each in devices]
+    results = evaluate_replicas(xla.parse(text), rows, num_partitions=2)
+    assert [row[0].tolist() for row in results] == [[1, 3, 0, 0], [2, 2, 4, 0]]
+
+
+def test_ragged_all_to_all_needs_its_groups() -> None:
+    text = """\
+func.func @main(%x: tensor<3xi32>, %n: tensor<1xi32>) -> tensor<3xi32> {
+  %0 = stablehlo.custom_call @ragged_all_to_all(%x, %x, %n, %n, %n, %n) : (tensor<3xi32>, tensor<3xi32>, tensor<1xi32>,
+    tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
+"""
+    with pytest.raises(InvalidArgumentError, match="needs replica_groups in its backend_config"):
+        xla.parse(text)
