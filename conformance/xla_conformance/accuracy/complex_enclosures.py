@@ -227,8 +227,11 @@ def enclose(function: str, operands: Sequence[Array]) -> Pair:
     float" is taken is any number, unless it stays below every float too.
     """
     with np.errstate(all="ignore"):
-        some, other = (ENCLOSURES[function](*[_parts(z, e) for z in operands]) for e in _ZERO_EXPONENTS)
-        real, imag = (_settled(*pair) for pair in zip(some, other, strict=True))
+        real, imag = ENCLOSURES[function](*[_parts(z, _ZERO_EXPONENTS[0]) for z in operands])
+        zeros = np.flatnonzero(np.any([(z.real == 0) | (z.imag == 0) for z in operands], axis=0))
+        others = ENCLOSURES[function](*[_parts(z[zeros], _ZERO_EXPONENTS[1]) for z in operands])
+        for part, other in zip((real, imag), others, strict=True):
+            part.radius[zeros] = _settled(Ball(part.middle[zeros], part.radius[zeros]), other)
     return real, imag
 
 
@@ -241,7 +244,8 @@ def _parts(z: Array, zero_exponent: int) -> Pair:
     return part(z.real), part(z.imag)
 
 
-def _settled(a: Ball, b: Ball) -> Ball:
+def _settled(a: Ball, b: Ball) -> Array:
+    """The radius of a, where b says the same; infinite elsewhere."""
     nothing = (np.abs(a.middle) + a.radius < _NOTHING) & (np.abs(b.middle) + b.radius < _NOTHING)
     same = np.abs(a.middle - b.middle) <= a.radius + b.radius
-    return Ball(a.middle, np.where(nothing | same, a.radius, np.inf))
+    return np.asarray(np.where(nothing | same, a.radius, np.inf))
