@@ -16,7 +16,7 @@ from xla_core.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
 )
-from xla_core.hlo import ElementType, HloModule, Layout, Shape
+from xla_core.hlo import ElementType, Layout, Shape
 from xla_core.runtime import Client
 
 A = np.arange(4, dtype=np.float32)
@@ -240,7 +240,3 @@ def test_no_memory_is_left(client) -> None:
         exe(A, B)
     gc.collect()
     assert client.devices[0].memory_stats().bytes_in_use == 0
-
-
-def test_modules_are_modules() -> None:
-    assert isinstance(xla_core.parse("HloModule m\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n"), HloModule)
