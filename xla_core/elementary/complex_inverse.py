@@ -150,8 +150,8 @@ def _asin(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 def _asin_between(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     minus, plus = _roots(m, x)
-    product = m.sub(m.mul(minus.real, plus.real), m.mul(minus.imag, plus.imag))
-    cross = m.sub(m.mul(minus.real, plus.imag), m.mul(minus.imag, plus.real))
+    product = m.fma(minus.real, plus.real, m.neg(m.mul(minus.imag, plus.imag)))
+    cross = m.fma(minus.real, plus.imag, m.neg(m.mul(minus.imag, plus.real)))
     angle = m.select(m.equal(x.real, 0.0), x.real, m.emit("atan2", x.real, product))
     return Pair(angle, m.emit("asinh", cross))
 
