@@ -15,7 +15,7 @@ from typing import Any
 from xla_core.errors import UnimplementedError, XlaError
 from xla_core.hlo.decompositions.elementary import decompose_elementary
 from xla_core.stablehlo.compatibility import element_bits
-from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value
+from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value, op_names
 from xla_core.stablehlo.lowering import lower
 from xla_core.stablehlo.raising import raised_entry
 from xla_core.stablehlo.raising.meaning import meaning_of
@@ -33,7 +33,7 @@ def expand(module: Module, version: Version) -> Module:
 
     Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
     """
-    if not any(_may_expand(name, version) for name in module.op_names()):
+    if not any(_may_expand(name, version) for name in op_names(module)):
         return module
     copier = _Copier(version)
     functions = {name: copier.op(function) for name, function in module.functions.items()}

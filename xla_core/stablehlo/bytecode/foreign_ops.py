@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 
 from xla_core.stablehlo.bytecode.op_kinds import CAST
-from xla_core.stablehlo.ir import Block, Module, Op, OpaqueType, Region, Type, Value
+from xla_core.stablehlo.ir import Block, Module, Op, OpaqueType, Region, Type, Value, op_names
 
 __all__ = ["BuiltinType", "is_foreign", "with_casts"]
 
@@ -24,7 +24,7 @@ def is_foreign(name: str) -> bool:
 
 def with_casts(module: Module) -> Module:
     """The module with casts around foreign ops; itself where there is no such op."""
-    if not any(map(is_foreign, module.op_names())):
+    if not any(map(is_foreign, op_names(module))):
         return module
     caster = _Caster()
     functions = {}
