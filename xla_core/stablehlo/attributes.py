@@ -27,6 +27,7 @@ from xla_core.errors import ResourceExhaustedError
 from xla_core.stablehlo.ir import TensorType
 
 __all__ = [
+    "ACCURACY_PROBLEMS",
     "UNIT",
     "AxisRef",
     "ChannelHandle",
@@ -291,6 +292,12 @@ class OutputOperandAlias:
     operand_tuple_indices: tuple[int, ...] = ()
 
 
+ACCURACY_PROBLEMS = (
+    "Negative tolerance",
+    "Invalid tolerances for ResultAccuracyAttr with mode …, must be all zero.",
+)
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResultAccuracy:
     """`#stablehlo.result_accuracy<...>`; `mode` is DEFAULT, HIGHEST or TOLERANCE."""
@@ -304,9 +311,9 @@ class ResultAccuracy:
     def problem(self) -> str | None:
         """What is wrong with it; None where nothing is."""
         if min(self.atol, self.rtol, self.ulps) < 0:
-            return "Negative tolerance"
+            return ACCURACY_PROBLEMS[0]
         if self.mode != "TOLERANCE" and (self.atol, self.rtol, self.ulps) != (0, 0, 0):
-            return f"Invalid tolerances for ResultAccuracyAttr with mode {self.mode}, must be all zero."
+            return ACCURACY_PROBLEMS[1].replace("…", self.mode)
         return None
 
 

@@ -17,13 +17,12 @@ from typing import Any
 
 from xla_core.errors import NotFoundError, XlaError
 from xla_core.hlo.module import HloModule
-from xla_core.stablehlo.attributes import DotAlgorithm
+from xla_core.stablehlo.attributes import ACCURACY_PROBLEMS, DotAlgorithm
 from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.dot_algorithms import KNOWN_ALGORITHMS
 from xla_core.stablehlo.examples import op_example
 from xla_core.stablehlo.lowering import lower
 from xla_core.stablehlo.op_table import OPS, REQUIRED, Arity, Attribute, Kind, OpDef, Trait, Values
-from xla_core.stablehlo.ops.common import check_accuracy
 from xla_core.stablehlo.parser import parse_text
 from xla_core.stablehlo.verifier import verify
 
@@ -190,9 +189,10 @@ def _syntax(name: str) -> str:
 
 
 def _refused(op: OpDef) -> Iterator[str]:
-    """Without what rules that many ops share say of an attribute that this one does not have."""
-    foreign = set() if "result_accuracy" in op.attributes else set(refusals(check_accuracy))
-    yield from (message for message in refusals(op.rule) if message not in foreign)
+    for rule in filter(None, (op.rule, op.symbols)):
+        yield from refusals(rule)
+    if "result_accuracy" in op.attributes:
+        yield from ACCURACY_PROBLEMS
 
 
 def refusals(rule: Callable[..., Any]) -> Iterator[str]:
