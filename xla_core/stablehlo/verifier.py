@@ -16,7 +16,7 @@ from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.compatibility import compatible, fail, types_text
 from xla_core.stablehlo.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
 
-__all__ = ["verify", "verify_op"]
+__all__ = ["verify"]
 
 _DIALECTS = ("stablehlo.", "chlo.")
 
@@ -59,8 +59,7 @@ def _verify_nested(root: ir.Op, module: ir.Module, users: list[tuple[ir.Op, Rule
         if definition.symbols is not None:
             users.append((op, definition.symbols))
         if not op.regions:
-            if inferred is not None:
-                _check_inferred(op, inferred)
+            _verify_exit(op, definition, inferred, module)
             continue
         rest.append((op, definition, inferred))
         stack.append(None)
@@ -119,15 +118,6 @@ def _check_bounds(op: ir.Op, type: ir.Type) -> None:
         if size != ir.DYNAMIC and bound is not None:
             hint = "use ShapedType::kDynamic to indicate a missing bound"
             fail(op, f"Static dimension {i} cannot have a bound, {hint} in tensor {unbounded}")
-
-
-def verify_op(op: ir.Op, module: ir.Module) -> None:
-    """Checks one op, not what is in its regions."""
-    definition = op_table.OPS.get(op.name) or op_table.lookup(op)
-    inferred = _verify_entrance(op, definition, module)
-    _verify_exit(op, definition, inferred, module)
-    if definition.symbols is not None:
-        _run(definition.symbols, op, module)
 
 
 def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequence[ir.Type] | None:

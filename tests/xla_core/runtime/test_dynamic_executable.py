@@ -364,7 +364,7 @@ def test_wrong_programs_and_devices_are_said_at_once(client: Client) -> None:
         client.compile(SUMS, xla_core.CompileOptions(num_replicas=3))
     with pytest.raises(InvalidArgumentError, match=r"donate names parameter 7"):
         client.compile(SUMS, xla_core.CompileOptions(donate=(7,)))
-    with pytest.raises(InvalidArgumentError, match="but is used as"):
+    with pytest.raises(InvalidArgumentError, match="expects different type than prior uses"):
         client.compile(SUMS.replace("%wide : tensor<?x3xf32>", "%b : tensor<?x3xf32>"))
 
 
