@@ -120,7 +120,7 @@ _HUGE = 1.7976931348623157e308
         ("atan2", (complex(7.8e-135, 5e276), complex(4.9e15, -8.6e89))),  # so would a scaled one
         ("atan2", (complex(2, -_HUGE), complex(2, _HUGE))),
         ("atan2", (complex(_HUGE, 2.0**-1022), complex(0.0, -_HUGE))),  # beside a pole
-        ("power", (complex(0.9999999999999999, -2.0**-1022), complex(0.5, 5e-324))),
+        ("power", (complex(0.9999999999999999, -(2.0**-1022)), complex(0.5, 5e-324))),
     ],
 )
 def test_extreme_operands(function, operands, subjects):
