@@ -31,6 +31,7 @@ from xla_core.passes.map_inliner import MapInliner
 from xla_core.passes.memory_scheduler import HloMemoryScheduler
 from xla_core.passes.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
+from xla_core.passes.product_caster import ProductCaster
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
 from xla_core.passes.tuple_simplifier import TupleSimplifier
 from xla_core.target import TargetConfig
@@ -63,10 +64,10 @@ def _simplification(target: TargetConfig, options: PipelineOptions) -> HloPass:
     composites = target.capabilities.composites
     first: list[HloPass] = [CompositeRewriter(composites)] if composites else []
     if not options.optimization_level:
-        passes = [*first, DynamicPadder(), CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
+        passes = [*first, DynamicPadder(), ProductCaster(), CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
         return HloPassPipeline("simplification", passes)
     simplify = simplification_pipeline(SimplificationOptions(fast_math=options.precision == "fast"))
-    return HloPassPipeline("simplification", [*first, DynamicPadder(), *simplify.passes])
+    return HloPassPipeline("simplification", [*first, DynamicPadder(), ProductCaster(), *simplify.passes])
 
 
 def _target(target: TargetConfig, options: PipelineOptions) -> HloPass:

@@ -46,6 +46,7 @@ PASSES: dict[str, PassFactory | str] = {
     "operand-upcaster": "operand_upcaster:OperandUpcaster",
     "optimization-barrier-expander": "optimization_barrier_expander:OptimizationBarrierExpander",
     "optimize-input-output-buffer-alias": "optimize_input_output_buffer_alias:OptimizeInputOutputBufferAlias",
+    "product-caster": "product_caster:ProductCaster",
     "ragged-dot-expander": "grouped_dot_expander:RaggedDotExpander",
     "reduce-window-rewriter": "reduce_window_rewriter:ReduceWindowRewriter",
     "reduction-splitter": "reduction_splitter:ReductionSplitter",

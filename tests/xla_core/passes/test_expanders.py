@@ -312,6 +312,18 @@ def test_products_wider_than_their_operands(check_pass):
     check_pass(integers, "operand-upcaster")
 
 
+def test_products_of_another_category_than_their_operands(check_pass, opcodes):
+    text = """x = s8[4,5] parameter(0)
+      y = s8[5,3] parameter(1)
+      ROOT r = f32[4,3] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+    module = check_pass(text, "product-caster")
+    assert {o.shape.element_type.value for o in module.entry.root.operands} == {"f32"}
+    module = check_pass(text.replace("s8", "c64"), "product-caster")
+    product = next(i for i in module.entry.instructions if i.opcode == "dot")
+    assert product.shape.element_type.value == "c64"
+    assert "convert" not in opcodes(check_pass(text.replace("s8", "bf16"), "product-caster", changes=False))
+
+
 def test_precision_that_was_given_up_comes_back():
     text = "HloModule m\nENTRY e { x = f32[4] parameter(0)\n a = bf16[4] convert(x)\n ROOT r = f32[4] convert(a) }"
     module = parse_hlo(text)

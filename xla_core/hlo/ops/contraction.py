@@ -22,17 +22,39 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["algorithm_format", "contraction_result_type", "dot", "group_axes", "products"]
+__all__ = ["algorithm_format", "contraction_result_type", "dot", "factors", "group_axes", "product_type", "products"]
+
+
+_CATEGORIES = {name: rank for rank, name in enumerate(("pred", "integer", "float", "complex"))}
 
 
 def contraction_result_type(lhs: Shape, rhs: Shape, declared: Shape | None) -> ElementType:
-    """The declared type where its category fits, else the wider operand type."""
-    a, b = array(lhs).element_type, array(rhs).element_type
-    if category(a) != category(b):
-        raise InvalidArgumentError(f"operands have types {a} and {b}; expected two integer, floating or complex types")
-    if declared is not None and category(declared.element_type) == category(a):
-        return declared.element_type
-    return a if a.bit_width >= b.bit_width else b
+    """The declared type, which is free, else the wider operand type of the higher category."""
+    return declared.element_type if declared is not None else _higher(array(lhs).element_type, array(rhs).element_type)
+
+
+def _higher(a: ElementType, b: ElementType) -> ElementType:
+    ranks = [(_CATEGORIES[category(t)], t.bit_width) for t in (a, b)]
+    return a if ranks[0] >= ranks[1] else b
+
+
+def product_type(lhs: ElementType, rhs: ElementType, result: ElementType) -> ElementType:
+    """The type in which a dot or convolution makes and adds its products: the result's, or that of an operand of a
+    higher category (pred, integer, float, complex: the last is the highest). Operands of a lower category convert to
+    it first; what it gives converts to the result's. (XLA: operand_upcaster.h, result_caster.h.)
+    """
+    wide = _higher(lhs, rhs)
+    return result if _CATEGORIES[category(result)] >= _CATEGORIES[category(wide)] else wide
+
+
+def factors(instruction: HloInstruction, values: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.dtype]:
+    """The values of lhs and rhs as they are multiplied, and the type of their products."""
+    types = [o.shape.element_type for o in instruction.operands[:2]]
+    made = product_type(types[0], types[1], instruction.shape.element_type)
+    lhs, rhs = (
+        v if category(t) == category(made) else convert(v, made.dtype) for v, t in zip(values[:2], types, strict=True)
+    )
+    return lhs, rhs, made.dtype
 
 
 def _dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -57,10 +79,11 @@ def _dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     algorithm = instruction.attributes.get("algorithm")
-    lhs, rhs = (
+    seen = [
         _in_algorithm(v, o.shape.element_type, algorithm) for v, o in zip(values, instruction.operands, strict=True)
-    )
-    return dot(lhs, rhs, *_dimensions(instruction), instruction.shape.dtype)
+    ]
+    lhs, rhs, dtype = factors(instruction, seen)
+    return convert(dot(lhs, rhs, *_dimensions(instruction), dtype), instruction.shape.dtype)
 
 
 def group_axes(attributes: Attributes, rank: int) -> list[int]:
@@ -130,7 +153,8 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
 
 def _ragged_dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Group by group: each a dot of masked operands, the results added (or stacked, where each group gives one)."""
-    lhs, rhs, sizes = values
+    lhs, rhs, dtype = factors(instruction, values)
+    sizes = values[2]
     lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(instruction)
     (ragged,) = instruction.attribute("lhs_ragged_dims")
     group_dims = instruction.attribute("rhs_group_dims")
@@ -138,7 +162,7 @@ def _ragged_dot(context: EvaluationContext, instruction: HloInstruction, values:
     positions = np.arange(lhs.shape[ragged])
     axes = group_axes(instruction.attributes, lhs.ndim)[: sizes.ndim - 1]
     stacked = ragged in lhs_contracting
-    total = np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
+    total = np.zeros(instruction.shape.dimensions, dtype)
     for group in range(sizes.shape[-1]):
         end = ends[..., group]
         start = end - sizes[..., group]
@@ -161,7 +185,7 @@ def _ragged_dot(context: EvaluationContext, instruction: HloInstruction, values:
             total[group] = result
         else:
             total = total + result
-    return total
+    return convert(total, instruction.shape.dtype)
 
 
 def _scaled_dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -171,7 +195,10 @@ def _scaled_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
             scale.rank != operand.rank or any(d % s for d, s in zip(operand.dimensions, scale.dimensions, strict=True))
         ):
             raise InvalidArgumentError(f"scale {scale.without_layout()} does not divide {operand.without_layout()}")
-    return _dot_shape((lhs, rhs), attributes, declared)
+    result = _dot_shape((lhs, rhs), attributes, declared)
+    kinds = {category(s.element_type) for s in (lhs, rhs, result)}
+    check(len(kinds) == 1, lambda: f"operands and result are {sorted(kinds)}; expected one category of types")
+    return result
 
 
 def _scaled_dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

@@ -11,7 +11,8 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.ops.contraction import contraction_result_type, products
+from xla_core.hlo.ops.contraction import contraction_result_type, factors, products
+from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
 from xla_core.hlo.ops.rules import array, attr, check, check_permutation, dims, entry
 from xla_core.hlo.ops.window import check_window, padded, windowed
@@ -65,12 +66,13 @@ def _convolution_shape(operands: Sequence[Shape], attributes: Attributes, declar
 
 def _convolution(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Every group is a matrix product of input patches and kernel columns."""
-    attributes, dtype = instruction.attributes, instruction.shape.dtype
+    attributes = instruction.attributes
+    lhs, rhs, dtype = factors(instruction, values)
     labels: ConvolutionDimensionNumbers = attributes["dim_labels"]
     window = attributes.get("window", ())
     feature_groups, batch_groups = attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
-    lhs = values[0].transpose([labels.input_batch, labels.input_feature, *labels.input_spatial])
-    rhs = values[1].transpose([labels.kernel_output_feature, labels.kernel_input_feature, *labels.kernel_spatial])
+    lhs = lhs.transpose([labels.input_batch, labels.input_feature, *labels.input_spatial])
+    rhs = rhs.transpose([labels.kernel_output_feature, labels.kernel_input_feature, *labels.kernel_spatial])
     rhs = np.flip(rhs, tuple(2 + i for i, w in enumerate(window) if w.window_reversal))
     groups = feature_groups * batch_groups
     sizes = windowed(lhs.shape[2:], window)
@@ -87,7 +89,7 @@ def _convolution(context: EvaluationContext, instruction: HloInstruction, values
     result = _grouped(grouped, kernel, window, sizes, dtype)  # group, batch, spatial, features of the group
     result = np.moveaxis(result, 0, -2).reshape(batch, *sizes, rhs.shape[0])
     order = [labels.output_batch, *labels.output_spatial, labels.output_feature]
-    return result.transpose(np.argsort(order))
+    return convert(result.transpose(np.argsort(order)), instruction.shape.dtype)
 
 
 _LARGEST_PATCHES = 1 << 25
