@@ -13,8 +13,8 @@ from collections.abc import Hashable, Sequence
 
 from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.line import Line
 from xla_core.codegen.llvm.loop_changes import LoopSplit
-from xla_core.codegen.llvm.segments import Line
 
 __all__ = [
     "Digit",

@@ -15,8 +15,8 @@ from xla_core.codegen.llvm.builder import IrBuilder, Loop
 from xla_core.codegen.llvm.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.index import Digit, split_digit
 from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.line import Line
 from xla_core.codegen.llvm.loop_tile import Tile
-from xla_core.codegen.llvm.segments import Line
 from xla_core.codegen.llvm.transposition import SIZE
 
 __all__ = ["Partition", "partitioned_loops", "unit_digits"]
@@ -138,14 +138,15 @@ class _Segments:
     def __init__(self, context: EmissionContext, partition: Partition) -> None:
         self._partition = partition
         self._cuts = [context.cuts(partition.space, p) for p in range(len(partition.extents))]
-        more = math.prod(len(cuts) + 1 for cuts in self._cuts) < partition.segments
-        self._may_cut = more and context.builder.cuts_loops
+        self._cuts_loops = context.builder.cuts_loops
 
     def of(self, position: int) -> list[Line]:
         """The segments of a loop, in order."""
-        extent = self._partition.extents[position]
-        loop = (self._partition.space, position) if self._may_cut and extent >= _SEGMENTED else None
-        bounds = [0, *sorted(self._cuts[position]), extent]
+        extent, cuts = self._partition.extents[position], self._cuts[position]
+        others = math.prod(len(c) + 1 for p, c in enumerate(self._cuts) if p != position)
+        may_cut = self._cuts_loops and extent >= _SEGMENTED and others * (len(cuts) + 2) <= self._partition.segments
+        loop = (self._partition.space, position) if may_cut else None
+        bounds = [0, *sorted(cuts), extent]
         return [Line(loop, low, high) for low, high in itertools.pairwise(bounds)]
 
 

@@ -1,8 +1,8 @@
-"""Segments: a loop that runs in pieces, so that its body need not ask where in an edge or a joint it is.
+"""Line: a place that is scale x i + offset in a loop variable i, and when it is inside a range.
 
 A pad, a concatenation or a window at an edge asks of each element whether a place is inside a range. Where that place
-is a line in a loop variable, scale x i + offset, the kernel is emitted again with the loop cut where the answer changes
-(`LoopCut`); every piece then has its answer before it runs, and is a plain loop for LLVM to make vectors of.
+is a line, the kernel is emitted again with the loop cut where the answer changes (`LoopCut`); every piece then has its
+answer before it runs, and is a plain loop for LLVM to make vectors of.
 """
 
 from __future__ import annotations
