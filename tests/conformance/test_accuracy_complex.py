@@ -121,6 +121,8 @@ _HUGE = 1.7976931348623157e308
         ("atan2", (complex(2, -_HUGE), complex(2, _HUGE))),
         ("atan2", (complex(_HUGE, 2.0**-1022), complex(0.0, -_HUGE))),  # beside a pole
         ("power", (complex(0.9999999999999999, -(2.0**-1022)), complex(0.5, 5e-324))),
+        ("power", (complex(3.8505198972612176, 1.9596030135836724), complex(345.3737337156619, -107.48118751746745))),
+        ("power", (complex(-0.8995594817975393, -0.7812666929250252), complex(2.186354080933509, -14.547207093777654))),
     ],
 )
 def test_extreme_operands(function, operands, subjects):

@@ -8,6 +8,7 @@ HLO for a target that lacks the function.
 from xla_core.elementary import (  # they fill the tables
     complex_elementary,
     complex_inverse,
+    complex_power,
     exponential,
     logarithm,
     special,
@@ -26,6 +27,7 @@ __all__ = [
     "V",
     "complex_elementary",
     "complex_inverse",
+    "complex_power",
     "exponential",
     "logarithm",
     "special",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 __all__ = [
     "ATAN",
+    "ATAN_OF_HALF",
     "COSINE",
     "ERF",
     "EXPONENTIAL",
@@ -116,6 +117,10 @@ TWO_OVER_PI = int(  # 1,408 bits of 2 / pi below the point
     16,
 )
 
+ATAN_OF_HALF = {  # as a sum
+    "f32": (0.46364760398864746, 5.012158655276756e-09),
+    "f64": (0.4636476090008061, 2.2698777452961687e-17),
+}
 ATAN = {
     # A(z) in atan(t) = t + t z A(z), z = t^2
     "f32": (  # |t| <= 1: 28.7

@@ -1,4 +1,4 @@
-"""exp, log, roots, powers, and trigonometric functions of complex numbers, by formulas on their parts.
+"""exp, log, roots, and trigonometric functions of complex numbers, by formulas on their parts.
 
 What would cancel (near the unit circle, near poles) is written so that it doesn't; infinities, NaN and the signs of
 zeros are those of C's Annex G.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.complex_arithmetic import Pair, complex_function, divide, is_infinite, modulus, rescaled
 
-__all__ = ["log_modulus", "sqrt"]
+__all__ = ["exp", "log_modulus", "sqrt"]
 
 _INFINITY = float("inf")
 _FAR = {"f32": 80.0, "f64": 700.0}  # e^x is finite below, and up to twice as far its root
@@ -24,14 +24,19 @@ def _is_unbounded(m: Arithmetic[V], x: V) -> V:
 
 
 @complex_function("exponential")
-def _exp(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """e^x (cos y + i sin y), a large factor applied in two halves: it may overflow where the product doesn't."""
+def exp(m: Arithmetic[V], x: Pair[V], low: Pair[V] | None = None) -> Pair[V]:
+    """e^(x + low): e^x (cos y + i sin y), a large factor applied in two halves: it may overflow where the product
+    doesn't. The real part of `low` is far below that of x; the imaginary one may be large.
+    """
     y = x.imag
     far = m.greater(x.real, _FAR[m.kind(y)])
     power = m.emit("exponential", m.select(far, m.mul(x.real, 0.5), x.real))
     again = m.choose(far, power, 1.0)
-    real = m.mul(m.mul(m.emit("cosine", y), power), again)
-    imag = m.mul(m.mul(m.emit("sine", y), power), again)
+    cosine, sine = m.emit("cosine", y), m.emit("sine", y)
+    if low is not None:
+        power = m.select(m.equal(power, _INFINITY), power, m.fma(power, low.real, power))
+        cosine, sine = _turned(m, cosine, sine, low.imag)
+    real, imag = m.mul(m.mul(cosine, power), again), m.mul(m.mul(sine, power), again)
     unbounded = _is_unbounded(m, y)
     vanishes = m.and_(m.equal(power, 0.0), unbounded)
     real, imag = m.choose(vanishes, 0.0, real), m.choose(vanishes, 0.0, imag)
@@ -40,10 +45,16 @@ def _exp(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     return Pair(m.select(flat, m.mul(power, again), real), m.select(flat, y, imag))
 
 
+def _turned(m: Arithmetic[V], cosine: V, sine: V, angle: V) -> tuple[V, V]:
+    """The cosine and sine of an angle that is larger by another."""
+    c, s = m.emit("cosine", angle), m.emit("sine", angle)
+    return m.fma(cosine, c, m.neg(m.mul(sine, s))), m.fma(sine, c, m.mul(cosine, s))
+
+
 @complex_function("exponential-minus-one")
 def _expm1(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     """expm1(x) cos(y) - 2 sin(y / 2)^2 and e^x sin(y)."""
-    whole = _exp(m, x)
+    whole = exp(m, x)
     less_one = m.emit("exponential-minus-one", x.real)
     sine = m.emit("sine", m.mul(x.imag, 0.5))
     real = m.sub(m.mul(less_one, m.emit("cosine", x.imag)), m.mul(m.mul(sine, sine), 2.0))
@@ -117,7 +128,7 @@ def _log1p(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     return Pair(m.select(inside, near, far), m.emit("atan2", x.imag, one_more))
 
 
-# -- roots and powers --------------------------------------------------------------------------------------------------
+# -- roots -------------------------------------------------------------------------------------------------------------
 
 
 @complex_function("sqrt")
@@ -159,24 +170,6 @@ def _cbrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     imag = m.select(m.less(m.abs(angle), least), m.mul(scaled.imag, slope), imag)
     zero = m.and_(m.equal(x.real, 0.0), m.equal(x.imag, 0.0))
     return Pair(m.select(zero, x.real, m.mul(real, back)), m.select(zero, x.imag, m.mul(imag, back)))
-
-
-@complex_function("power")
-def _power(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
-    """e^(y log x); 0^0 is 1, and 0 to a power of positive real part 0."""
-    log = _log(m, x)
-    result = _exp(
-        m,
-        Pair(
-            m.sub(m.mul(y.real, log.real), m.mul(y.imag, log.imag)),
-            m.add(m.mul(y.real, log.imag), m.mul(y.imag, log.real)),
-        ),
-    )
-    base = m.and_(m.equal(x.real, 0.0), m.equal(x.imag, 0.0))
-    none = m.and_(m.equal(y.real, 0.0), m.equal(y.imag, 0.0))
-    vanishes = m.and_(base, m.greater(y.real, 0.0))
-    real, imag = m.choose(vanishes, 0.0, result.real), m.choose(vanishes, 0.0, result.imag)
-    return Pair(m.choose(none, 1.0, real), m.choose(none, 0.0, imag))
 
 
 # -- trigonometric and hyperbolic functions ----------------------------------------------------------------------------

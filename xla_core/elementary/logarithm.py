@@ -7,13 +7,13 @@ from xla_core.elementary.coefficients import LN2_HIGH, LN2_LOW, LOG, TWO_THIRDS_
 from xla_core.elementary.exponential import exp_with_low
 from xla_core.elementary.functions import function, in_f64
 
-__all__ = ["log", "log1p", "power"]
+__all__ = ["log", "log1p", "log_in_two", "power", "split"]
 
 _LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
 _SQRT_HALF_BITS = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
 
 
-def _split(m: Arithmetic[V], x: V, *, denormals: bool = True) -> tuple[V, V]:
+def split(m: Arithmetic[V], x: V, *, denormals: bool = True) -> tuple[V, V]:
     """(mantissa in [sqrt(1/2), sqrt(2)), exponent as an integer) of a positive finite number."""
     mantissa_bits = 52 if m.kind(x) == "f64" else 23
     extra = m.integer(0, x)
@@ -54,7 +54,7 @@ def _at_edges(m: Arithmetic[V], x: V, result: V, pole: float) -> V:
 @function("log")
 def log(m: Arithmetic[V], x: V) -> V:
     """The natural logarithm."""
-    mantissa, exponent = _split(m, x)
+    mantissa, exponent = split(m, x)
     return _at_edges(m, x, _log_of(m, m.sub(mantissa, 1.0), exponent), 0.0)
 
 
@@ -62,7 +62,7 @@ def log(m: Arithmetic[V], x: V) -> V:
 def log1p(m: Arithmetic[V], x: V) -> V:
     """log(1 + x): of the rounded sum, with its rounding error put back into the mantissa."""
     total, error = m.two_sum(m.constant(1.0, x), x)
-    mantissa, exponent = _split(m, total, denormals=False)
+    mantissa, exponent = split(m, total, denormals=False)
     large = m.greater(x, 2.0**60)
     bounded = m.select(large, m.integer(0, x), exponent)
     error = m.mul(m.choose(large, 0.0, error), m.power_of_two(m.isub(m.integer(0, x), bounded)))
@@ -112,7 +112,7 @@ def power(m: Arithmetic[V], x: V, y: V) -> V:
     if m.prefers_f64(x):
         return in_f64(m, "power", x, y)
     size = m.abs(x)
-    high, low = _log_in_two(m, size)
+    high, low = log_in_two(m, size)
     product, error = m.two_product(y, high)
     error = m.fma(y, low, error)
     if not m.has_fma:  # halves of a y beyond the range are none
@@ -132,10 +132,14 @@ def power(m: Arithmetic[V], x: V, y: V) -> V:
     return m.choose(m.or_(one, m.or_(m.equal(x, 1.0), m.equal(y, 0.0))), 1.0, result)
 
 
-def _log_in_two(m: Arithmetic[V], x: V) -> tuple[V, V]:
-    """log(x) of a non-negative number as a sum of two, some 10 bits more exact than one."""
-    mantissa, exponent = _split(m, x)
+def log_in_two(m: Arithmetic[V], x: V, twos: V | None = None, beside: V | None = None) -> tuple[V, V]:
+    """log(x 2^twos) + beside of a non-negative number as a sum of two, some 10 bits more exact than one. `twos` is a
+    small whole number, as a float; `beside` is at most a unit in the last place of x.
+    """
+    mantissa, exponent = split(m, x)
     f, e = m.sub(mantissa, 1.0), m.to_float(m.truncate(exponent), m.kind(x))
+    if twos is not None:
+        e = m.add(e, twos)
     below = m.add(f, 2.0)
     below_low = m.sub(f, m.sub(below, 2.0))
     s = m.div(f, below)
@@ -155,6 +159,8 @@ def _log_in_two(m: Arithmetic[V], x: V) -> tuple[V, V]:
     total, rest_v = m.two_sum(total, v)
     low = m.add(m.add(rest, rest_v), m.add(v_low, m.add(s_low, s_low)))
     low = m.fma(e, m.constant(LN2_LOW[m.kind(x)], x), low)
+    if beside is not None:
+        low = m.add(low, beside)
     high, low = m.fast_two_sum(total, low)
     special = m.or_(m.equal(x, 0.0), m.fcmp("ueq", x, m.constant(float("inf"), x)))
     value = m.choose(m.equal(x, 0.0), float("-inf"), x)

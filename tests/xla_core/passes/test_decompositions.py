@@ -82,7 +82,7 @@ TYPED_APART = (
 ATTRIBUTES = {"compare": {"direction": "EQ"}, "reduce-precision": {"exponent_bits": 4, "mantissa_bits": 3}}
 LARGE = ("zeta", "polygamma")  # thousands of instructions each
 IN_NARROW_BITS = ("next_after", "reduce-precision")  # on the bits of a narrow float, which need integers as narrow
-OF_LIMITED_RANGE = {("power", "c64"), ("atan2", "c64"), ("atan2", "c128")}
+OF_LIMITED_RANGE = {("power", "c64"), ("atan2", "c64")}
 """Their intermediate results overflow, or vanish, where those of complex64 in f64 don't: tested apart."""
 
 
