@@ -18,6 +18,7 @@ from xla_core.hlo.ops import (
     reduction,
     sorting,
     structure,
+    top_k_calls,
     tridiagonal,
     window,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "reduction",
     "sorting",
     "structure",
+    "top_k_calls",
     "tridiagonal",
     "window",
 ]

@@ -11,7 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.ops.custom_calls import custom_call
+from xla_core.hlo.ops.custom_calls import custom_call, custom_call_shape
 from xla_core.hlo.ops.rules import attr, check, entry, normalize, parameter_shapes
 from xla_core.hlo.shape import Shape
 
@@ -159,12 +159,6 @@ def _copy_done(context: EvaluationContext, instruction: HloInstruction, values: 
     return values[0][0]
 
 
-def _custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    if declared is None:
-        raise InvalidArgumentError("the shape must be given")
-    return declared
-
-
 def _zeros(shape: Shape) -> Value:
     """What stands for a context, which has no meaning of its own."""
     if shape.is_tuple:
@@ -279,7 +273,7 @@ entry(
 entry(
     "custom-call",
     (0, None),
-    _custom_call_shape,
+    custom_call_shape,
     custom_call,
     Trait.NO_OPERAND_REQUIRED,
     doc="A function that is registered by name. Its own attributes are in backend_config.",

@@ -8,27 +8,37 @@ A distribution that is installed extends it by an entry point: its name is the t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xla_core.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from xla_core.hlo.backend_config import parse_backend_config
 from xla_core.hlo.environment import Token
-from xla_core.hlo.ops.combining import as_value
-from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
-    from xla_core.hlo.op_table import Evaluate
+    from xla_core.hlo.op_table import Attributes, Evaluate
     from xla_core.hlo.shape import Shape
 
-__all__ = ["ANNOTATIONS", "HINT", "RESHARDING", "custom_call", "is_custom_call_registered", "register_custom_call"]
+__all__ = [
+    "ANNOTATIONS",
+    "HINT",
+    "RESHARDING",
+    "custom_call",
+    "custom_call_shape",
+    "is_custom_call_registered",
+    "register_custom_call",
+    "register_custom_call_shape",
+]
+
+CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
+"""(operands, attributes, declared shape) -> the shape of a custom call."""
 
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
+_SHAPES: dict[str, CallShapeRule] = {}
 _GROUP = "xla_core.custom_calls"
 HINT = (
     f"give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry point of the "
@@ -53,6 +63,24 @@ def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
         return function
 
     return register
+
+
+def register_custom_call_shape(target: str) -> Callable[[CallShapeRule], CallShapeRule]:
+    """A decorator: what a custom call of this target must look like, checked wherever an instruction is."""
+
+    def register(rule: CallShapeRule) -> CallShapeRule:
+        _SHAPES[target] = rule
+        return rule
+
+    return register
+
+
+def custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    """The declared shape, or what the target's own rule says."""
+    if declared is None:
+        raise InvalidArgumentError("the shape must be given")
+    rule = _SHAPES.get(attributes["custom_call_target"])
+    return declared if rule is None else rule(operands, attributes, declared)
 
 
 def is_custom_call_registered(target: str) -> bool:
@@ -156,26 +184,3 @@ for _target in (
 @register_custom_call("AllocateBuffer")
 def _allocate_buffer(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     return np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
-
-
-@register_custom_call("TopK")
-def _top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """What XLA's CPU compiler makes of topk: the largest elements of each row, in order, and their indices."""
-    return extreme_elements(values[0], instruction.shape.tuple_shapes[0].dimensions[-1], largest=True)
-
-
-@register_custom_call("ApproxTopK")
-def _approx_top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """(operands..., initial values...) -> operands: exactly the first ones in the comparator's order.
-
-    They are taken along the configuration's `reduction_dim`; without one, along the dimension that shrinks.
-    """
-    operands = values[: len(values) // 2]
-    results = instruction.shape.tuple_shapes or (instruction.shape,)
-    pairs = enumerate(zip(operands[0].shape, results[0].dimensions, strict=True))
-    shrinks = next((d for d, (before, after) in pairs if before != after), operands[0].ndim - 1)
-    axis = parse_backend_config(instruction.attribute("backend_config") or "").get("reduction_dim", shrinks)
-    moved = [np.moveaxis(o, axis, -1) for o in operands]
-    order = sort_order(context, instruction.called_computations[0], [m.reshape(-1, m.shape[-1]) for m in moved])
-    first = order.reshape(moved[0].shape)[..., : results[0].dimensions[axis]]
-    return as_value([np.moveaxis(np.take_along_axis(m, first, -1), -1, axis) for m in moved])

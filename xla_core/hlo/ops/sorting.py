@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__: list[str] = []
+__all__ = ["topk_shape"]
 
 
 def _sort_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -61,7 +61,8 @@ def _sort(context: EvaluationContext, instruction: HloInstruction, values: list[
     return as_value([np.moveaxis(r, -1, axis) for r in results])
 
 
-def _topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    """(the elements, their indices), both with k in place of the operand's last dimension."""
     operand, k = array(operands[0]), attributes["k"]
     if operand.rank < 1 or not 0 <= k <= operand.dimensions[-1]:
         raise InvalidArgumentError(f"k = {k} of {operand.without_layout()}")
@@ -89,7 +90,7 @@ entry(
 entry(
     "topk",
     1,
-    _topk_shape,
+    topk_shape,
     _topk,
     doc="The k largest (or smallest) elements of each last-dimension row, in order, and their indices.",
     k=attr("int"),

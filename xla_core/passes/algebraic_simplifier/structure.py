@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import ANNOTATIONS
+from xla_core.hlo.ops.top_k_calls import top_k_attributes
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.rewriter import Builder
 from xla_core.passes.tuple_simplifier import forwarded_element, forwarded_tuple
@@ -46,7 +47,7 @@ def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """custom-call(x) to XLA's TopK -> topk(x)"""
     if i.attributes["custom_call_target"] != "TopK":
         return None
-    return b.add("topk", i.operands[0], k=i.shape.tuple_shapes[0].dimensions[-1], largest=True)
+    return b.add("topk", i.operands[0], **top_k_attributes(i.shape))
 
 
 @rule("*")

@@ -1,0 +1,98 @@
+"""XLA's custom calls TopK and ApproxTopK: what shapes they take, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.backend_config import parse_backend_config
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.ops.combining import as_value
+from xla_core.hlo.ops.custom_calls import register_custom_call, register_custom_call_shape
+from xla_core.hlo.ops.rules import array, check, dims, parameter_shapes, same_dimensions, shape_of_parts
+from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
+from xla_core.hlo.ops.sorting import topk_shape
+from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.computation import HloComputation
+    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["top_k_attributes"]
+
+
+def top_k_attributes(declared: Shape) -> dict[str, Any]:
+    """Attributes of the op topk that a custom call to TopK of this shape is: what XLA's CPU compiler makes of it."""
+    return {"k": declared.tuple_shapes[0].dimensions[-1], "largest": True}
+
+
+@register_custom_call_shape("TopK")
+def _top_k_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape) -> Shape:
+    """One operand -> (the largest elements of each row, in order; their indices)."""
+    check(len(operands) == 1, lambda: f"TopK takes one operand, not {len(operands)}")
+    values = declared.tuple_shapes[0] if declared.tuple_shapes else declared
+    check(len(declared.tuple_shapes) == 2 and values.rank > 0, "TopK gives two arrays, the elements and their indices")
+    return topk_shape(operands, top_k_attributes(declared), declared)
+
+
+@register_custom_call("TopK")
+def _top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return extreme_elements(values[0], **top_k_attributes(instruction.shape))
+
+
+def _reduced_dimension(operand: Shape, attributes: Attributes, declared: Shape) -> int:
+    """The configuration's `reduction_dim`; without one, the dimension that shrinks, or the last."""
+    results = declared.tuple_shapes or (declared,)
+    pairs = enumerate(zip(operand.dimensions, results[0].dimensions, strict=False))
+    shrinks = next((d for d, (before, after) in pairs if before != after), operand.rank - 1)
+    given = parse_backend_config(attributes.get("backend_config") or "").get("reduction_dim", shrinks)
+    if type(given) is not int or not 0 <= given < operand.rank:
+        raise InvalidArgumentError(f"reduction_dim {given} is no dimension of {operand.without_layout()}")
+    return given
+
+
+@register_custom_call_shape("ApproxTopK")
+def _approx_top_k_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape) -> Shape:
+    """(n operands, n initial values) -> n operands with fewer elements along one dimension."""
+    n = len(operands) // 2
+    check(
+        n > 0 and len(operands) == 2 * n, f"ApproxTopK takes operands and as many initial values, not {len(operands)}"
+    )
+    first = same_dimensions(operands[:n])
+    for operand, initial in zip(operands[:n], operands[n:], strict=True):
+        if not initial.is_scalar or initial.element_type is not operand.element_type:
+            raise InvalidArgumentError(f"an initial value is {initial}, expected a scalar {operand.element_type}")
+    called: Sequence[HloComputation] = attributes.get("called_computations") or ()
+    check(len(called) == 1, f"ApproxTopK calls one comparator, not {len(called)}")
+    parameters, root = parameter_shapes(called[0]), called[0].root.shape
+    check(
+        len(parameters) == 2 * n
+        and all(p.is_scalar and p.element_type is operands[i // 2].element_type for i, p in enumerate(parameters))
+        and root.is_scalar
+        and root.element_type is ElementType.PRED,
+        lambda: f"comparator {called[0].name} must take two scalars of each operand's type and return a scalar pred",
+    )
+    axis = _reduced_dimension(first, attributes, declared)
+    kept = array(declared.tuple_shapes[0] if declared.is_tuple and declared.tuple_shapes else declared, "the result")
+    sizes = list(first.dimensions)
+    if kept.rank == first.rank and kept.dimensions[axis] <= sizes[axis]:
+        sizes[axis] = kept.dimensions[axis]
+    parts = [dims(o.element_type, sizes) for o in operands[:n]]
+    return Shape.tuple(parts) if declared.is_tuple else shape_of_parts(parts)
+
+
+@register_custom_call("ApproxTopK")
+def _approx_top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Exactly the first ones in the comparator's order."""
+    operands = values[: len(values) // 2]
+    results = instruction.shape.tuple_shapes or (instruction.shape,)
+    axis = _reduced_dimension(instruction.operand(0).shape, instruction.attributes, instruction.shape)
+    moved = [np.moveaxis(o, axis, -1) for o in operands]
+    order = sort_order(context, instruction.called_computations[0], [m.reshape(-1, m.shape[-1]) for m in moved])
+    first = order.reshape(moved[0].shape)[..., : results[0].dimensions[axis]]
+    return as_value([np.moveaxis(np.take_along_axis(m, first, -1), -1, axis) for m in moved])
