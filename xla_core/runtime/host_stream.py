@@ -77,6 +77,7 @@ class HostStream(Stream):
 
     Attributes:
         worker: the thread that does the work that doesn't run inline; None while there is none.
+        turn: the thread (its identifier) that does the stream's work now, the worker or a caller; 0 while none does.
         awaited: the event that the stream's turn waits for.
     """
 
@@ -88,6 +89,7 @@ class HostStream(Stream):
         self._changed = threading.Condition(threading.Lock())
         self._queue: deque[Work | tuple[HostEvent, int]] = deque()  # its head is being worked on
         self.worker: threading.Thread | None = None
+        self.turn = 0
         self.awaited: Event | None = None
         self._closing = False
         self._error: XlaError | None = None
@@ -137,6 +139,7 @@ class HostStream(Stream):
 
     def _run(self, work: Work, *, in_worker: bool = False) -> None:
         start = time.perf_counter_ns() if profiler._active is not None else 0
+        self.turn = threading.get_ident()
         try:
             work()
         except Exception as error:
@@ -145,6 +148,8 @@ class HostStream(Stream):
             self._error = CancelledError(f"work on {self.name} was interrupted by {type(error).__name__}")
             if not in_worker:
                 raise
+        finally:
+            self.turn = 0
         active = profiler.active()
         if active is not None and start:
             active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
@@ -295,6 +300,7 @@ class HostStream(Stream):
         self._busy = threading.Lock()
         self._changed = threading.Condition(threading.Lock())
         self.worker = None
+        self.turn = 0
         self._sticky = True
         self._error = forked_error()
         queue, self._queue = self._queue, deque()

@@ -30,12 +30,12 @@ class StreamEvent(HostEvent):
         self.stream: HostStream | None = None
 
     def _check_wait(self) -> None:
-        here = threading.current_thread()
+        here = threading.get_ident()
         seen: set[HostStream] = set()
         event: Event | None = self
         while isinstance(event, StreamEvent) and event.stream is not None and event.stream not in seen:
             stream = event.stream
-            if stream.worker is here:
+            if stream.turn == here:
                 raise FailedPreconditionError(
                     f"work on {stream.name} waits for what comes after it there",
                     hint="a custom call can't wait for the device that it runs on: compute with numpy or "

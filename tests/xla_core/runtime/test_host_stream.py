@@ -315,14 +315,30 @@ def _through_another_stream(stream: HostStream, other: HostStream) -> None:
     other.finish().synchronize()
 
 
+def _inline(stream: HostStream, work) -> None:
+    stream.enqueue(work, 0.0)
+
+
+@pytest.mark.parametrize("give", [HostStream.enqueue, _inline, HostStream.host_callback])
 @pytest.mark.parametrize("wait", [_with_synchronize, _with_an_event, _through_another_stream])
-def test_work_that_waits_for_what_comes_after_it_is_an_error(wait) -> None:
+def test_work_that_waits_for_what_comes_after_it_is_an_error(wait, give) -> None:
     stream, other = (HostStream(SimpleNamespace(ordinal=0), name) for name in ("first", "second"))
-    stream.enqueue(lambda: wait(stream, other))
-    done = stream.finish()
-    assert done.synchronize(10)
-    assert isinstance(done.error, FailedPreconditionError)
-    assert "work on first waits for what comes after it" in done.error.message
+    found: list[XlaError] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            wait(stream, other)
+        except XlaError as error:
+            found.append(error)
+        done.set()
+
+    # Not in this thread: where the wait isn't recognized, it never ends.
+    threading.Thread(target=lambda: give(stream, work), daemon=True).start()
+    assert done.wait(10)
+    (error,) = found
+    assert isinstance(error, FailedPreconditionError)
+    assert "work on first waits for what comes after it" in error.message
 
 
 def test_work_may_wait_for_another_stream() -> None:
