@@ -31,3 +31,13 @@ def test_the_command_keeps_the_order_of_checks(tmp_path):
     assert main([*arguments, "--report", str(tmp_path)]) == 0
     page = (tmp_path / "accuracy.md").read_text()
     assert page.index("`floor`") < page.index("`ceil`")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_platform_that_is_not_there_is_said_once(jobs, capfd):
+    assert main(["accuracy", "--backend", "nosuch", "-j", str(jobs), "-k", "floor and bf16"]) != 0
+    said = capfd.readouterr().err
+    assert "NOT_FOUND" in said
+    assert "nosuch" in said
+    assert "Traceback" not in said
+    assert "INTERNAL" not in said

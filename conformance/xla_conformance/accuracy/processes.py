@@ -28,6 +28,9 @@ def measure_each(
         platforms: `EVALUATOR`, names of backends, or None for the default one.
         points, column: as `suite.measure` takes them.
         jobs: how many processes.
+
+    Raises:
+        XlaError: a platform isn't there, or finds no device.
     """
     if jobs == 1:
         with contextlib.ExitStack() as stack:
@@ -35,6 +38,8 @@ def measure_each(
             for number, check in enumerate(checks):
                 yield number, _rows(subjects, check, points, column)
         return
+    with contextlib.ExitStack() as stack:
+        _subjects(platforms, stack)  # what is wrong with a platform is said here, not by each worker as it breaks
     context = multiprocessing.get_context("spawn")  # a client's threads don't survive a fork
     with ProcessPoolExecutor(jobs, context, _start, (tuple(platforms),)) as pool:
         waiting = {pool.submit(_measure, check.name, points, column): n for n, check in enumerate(checks)}
