@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from functools import cached_property
 
 import ml_dtypes
@@ -110,6 +111,26 @@ class ElementType(enum.Enum):
         return int(digits.split("e")[0]) if self.is_floating else int(digits)
 
     @cached_property
+    def exponent_bits(self) -> int:
+        """Bits of a float's exponent; 0 for what is not a float."""
+        return _FIELDS.get(self.value, (0, 0))[0]
+
+    @cached_property
+    def mantissa_bits(self) -> int:
+        """Bits of a float's mantissa, without the one that is not stored; 0 for what is not a float."""
+        return _FIELDS.get(self.value, (0, 0))[1]
+
+    @cached_property
+    def has_infinity(self) -> bool:
+        """Whether a float, or a part of a complex number, may be infinite: not in the types that say "finite"."""
+        return self.is_complex or (self.is_floating and not self.value.endswith(("fn", "fnuz", "fnu")))
+
+    @cached_property
+    def has_zero(self) -> bool:
+        """All but f8e8m0fnu, a power of two, which has neither a zero nor a sign."""
+        return self.is_array and self is not ElementType.F8E8M0FNU
+
+    @cached_property
     def byte_width(self) -> int:
         """Bytes of one element in a literal or an unpacked buffer."""
         return self.dtype.itemsize if self.is_array else 0
@@ -133,6 +154,11 @@ class ElementType(enum.Enum):
     def __repr__(self) -> str:
         return self.name
 
+
+_FIELDS = {"bf16": (8, 7), "f16": (5, 10), "f32": (8, 23), "f64": (11, 52)} | {
+    t.value: (int(match[1]), int(match[2])) for t in ElementType if (match := re.match(r"f\d+e(\d)m(\d)", t.value))
+}
+"""Bits of exponent and mantissa."""
 
 _PLAIN = {
     "pred": "bool",

@@ -40,20 +40,17 @@ class FloatFormat:
         return top - 1 if self.special == "fn" else top
 
 
-FLOAT_FORMATS = {
-    ElementType.F4E2M1FN: FloatFormat(2, 1, 1, "finite"),
-    ElementType.F6E2M3FN: FloatFormat(2, 3, 1, "finite"),
-    ElementType.F6E3M2FN: FloatFormat(3, 2, 3, "finite"),
-    ElementType.F8E3M4: FloatFormat(3, 4, 3, "ieee"),
-    ElementType.F8E4M3: FloatFormat(4, 3, 7, "ieee"),
-    ElementType.F8E4M3B11FNUZ: FloatFormat(4, 3, 11, "fnuz"),
-    ElementType.F8E4M3FN: FloatFormat(4, 3, 7, "fn"),
-    ElementType.F8E4M3FNUZ: FloatFormat(4, 3, 8, "fnuz"),
-    ElementType.F8E5M2: FloatFormat(5, 2, 15, "ieee"),
-    ElementType.F8E5M2FNUZ: FloatFormat(5, 2, 16, "fnuz"),
-    ElementType.F16: FloatFormat(5, 10, 15, "ieee"),
-    ElementType.BF16: FloatFormat(8, 7, 127, "ieee"),
-}
+def _format(kind: ElementType) -> FloatFormat:
+    """By the letters of its name: those with one zero (UZ) have a bias one larger, or the one that is named (B11)."""
+    if kind.value.endswith("fnuz"):
+        special = "fnuz"
+    else:
+        special = "ieee" if kind.has_infinity else "fn" if kind.bit_width == 8 else "finite"
+    bias = 11 if "b11" in kind.value else (1 << kind.exponent_bits - 1) - (special != "fnuz")
+    return FloatFormat(kind.exponent_bits, kind.mantissa_bits, bias, special)
+
+
+FLOAT_FORMATS = {t: _format(t) for t in ElementType if t.is_floating and t.has_zero and t.bit_width <= 16}
 """F8E8M0FNU, an exponent without sign or mantissa, is treated on its own."""
 
 _NAN, _INFINITY = 0x7FC00000, 0x7F800000

@@ -60,9 +60,9 @@ def reduce_precision(
 
     Raises UnimplementedError for formats without IEEE's infinities.
     """
-    if element_type not in _FIELDS:
+    if element_type.bit_width < 16:
         raise UnimplementedError(f"reduce-precision of {element_type} has no LLVM emission", op="reduce-precision")
-    own_exponent, own_mantissa = _FIELDS[element_type]
+    own_exponent, own_mantissa = element_type.exponent_bits, element_type.mantissa_bits
     width = 1 + own_exponent + own_mantissa
     type_ = f"i{width}"
     before = bits = b.bitcast(x, type_)
@@ -83,7 +83,3 @@ def reduce_precision(
     is_nan = b.icmp("ugt", b.binary("and", before, b.int_(sign_mask - 1, type_)), b.int_(field, type_))
     nan = before if mantissa_bits else b.or_(sign, b.int_(field, type_))
     return b.bitcast(b.select(is_nan, nan, bits), x.type)
-
-
-_FIELDS = {ElementType.F64: (11, 52), ElementType.F32: (8, 23), ElementType.F16: (5, 10), ElementType.BF16: (8, 7)}
-"""Bits of exponent and mantissa."""

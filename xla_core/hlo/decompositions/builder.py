@@ -56,6 +56,10 @@ class Builder:
         literal = Literal(array.astype(shape.dtype), shape.without_layout())
         return self.add("constant", shape=literal.shape, literal=literal)
 
+    def compare(self, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
+        """`compare` in a direction: EQ, NE, GE, GT, LE, LT."""
+        return self.add("compare", x, y, direction=direction)
+
     def reshape(self, operand: HloInstruction, dimensions: Sequence[int]) -> HloInstruction:
         """The operand itself where it has these dimensions."""
         if operand.shape.dimensions == tuple(dimensions):

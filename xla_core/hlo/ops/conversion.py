@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.ops.numerics import BIT_WIDTH, CLASS, Array, integer_bounds, round_to, signless, widen
 
 __all__ = ["bitcast_convert", "convert", "reduce_precision", "stochastic_convert"]
@@ -78,17 +79,15 @@ def bitcast_convert(x: Array, dtype: np.dtype) -> Array:
     return np.ascontiguousarray(octets).view(dtype).reshape(shape)
 
 
-_MANTISSA = {"float16": (5, 10), "bfloat16": (8, 7), "float32": (8, 23), "float64": (11, 52)}
-
-
 def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
     """Rounds to nearest even to the format; what is too large becomes infinite, what is too small for it zero.
 
     Types of 8 bits and fewer are rounded as the f32 that they are.
     """
-    if x.dtype.name not in _MANTISSA:
+    kind = ElementType.from_numpy(x.dtype)
+    if kind.bit_width < 16:
         return convert(reduce_precision(convert(x, np.dtype(np.float32)), exponent_bits, mantissa_bits), x.dtype)
-    source_exponent, source_mantissa = _MANTISSA[x.dtype.name]
+    source_exponent, source_mantissa = kind.exponent_bits, kind.mantissa_bits
     bits = signless(x)
     unsigned = bits.dtype.type
     if mantissa_bits < source_mantissa:

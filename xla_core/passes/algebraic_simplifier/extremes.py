@@ -61,6 +61,6 @@ def precision_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
     bits = (i.attributes["exponent_bits"], i.attributes["mantissa_bits"])
     if x.opcode == "reduce-precision" and bits == (x.attributes["exponent_bits"], x.attributes["mantissa_bits"]):
         return x
-    own = {ElementType.F64: (11, 52), ElementType.F32: (8, 23), ElementType.BF16: (8, 7), ElementType.F16: (5, 10)}
-    exponent, mantissa = own.get(i.shape.element_type, (99, 99))
-    return x if bits[0] >= exponent and bits[1] >= mantissa else None
+    kind = i.shape.element_type
+    is_whole = kind.bit_width >= 16 and bits[0] >= kind.exponent_bits and bits[1] >= kind.mantissa_bits
+    return x if is_whole else None

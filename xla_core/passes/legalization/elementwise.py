@@ -17,26 +17,33 @@ def _is_pred(i: HloInstruction) -> bool:
     return i.shape.element_type is ElementType.PRED
 
 
-def _compare(b: Builder, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
-    return b.add("compare", x, y, direction=direction)
+def _has_sign(x: HloInstruction) -> bool:
+    """Whether a type has zero and negative numbers, in order."""
+    kind = x.shape.element_type
+    return kind.is_signed or (kind.is_floating and kind.has_zero)
 
 
-def _like(b: Builder, value: float, x: HloInstruction) -> HloInstruction:
-    return b.constant(value, x.shape)
+def _of_bits(b: Builder, bits: int, x: HloInstruction) -> HloInstruction:
+    """The integer of x's type that has these bits; those beyond the type's width count for nothing."""
+    kind = x.shape.element_type
+    bits &= (1 << kind.bit_width) - 1
+    return b.constant(bits - (1 << kind.bit_width) if kind.is_signed and bits >> kind.bit_width - 1 else bits, x.shape)
 
 
 @decomposition("subtract")
 def _subtract(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    return b.add("add", i.operand(0), b.add("negate", i.operand(1)))
+    return b.add("add", i.operand(0), b.add("negate", i.operand(1))) if i.shape.element_type.has_zero else None
 
 
 @decomposition("negate")
 def _negate(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
-    if x.shape.element_type.is_unsigned:
-        ones = b.constant(np.iinfo(x.shape.dtype).max, x.shape)
-        return b.add("multiply", x, ones)
-    return b.add("multiply", x, _like(b, -1, x))
+    kind = x.shape.element_type
+    if kind.is_complex:  # a product of complex numbers makes NaN of infinities
+        return b.add("complex", *(b.add("negate", b.add(part, x)) for part in ("real", "imag")))
+    if not kind.has_zero:
+        return None
+    return b.add("multiply", x, _of_bits(b, -1, x) if kind.is_integral else b.constant(-1, x.shape))
 
 
 @decomposition("minimum")
@@ -44,8 +51,13 @@ def _minimum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
         return b.add("and", x, y)
+    if x.shape.element_type.is_complex:
+        return None
     if x.shape.element_type.is_integral:
-        return b.add("select", _compare(b, x, y, "LT"), x, y)
+        return b.add("select", b.compare(x, y, "LT"), x, y)
+    if not x.shape.element_type.has_zero:
+        smaller = b.add("select", b.compare(x, y, "LT"), x, y)
+        return b.add("select", b.compare(x, x, "NE"), x, smaller)
     return b.add("negate", b.add("maximum", b.add("negate", x), b.add("negate", y)))
 
 
@@ -54,42 +66,50 @@ def _maximum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
         return b.add("or", x, y)
+    if x.shape.element_type.is_complex:
+        return None
+    larger = b.add("select", b.compare(x, y, "GT"), x, y)
     if x.shape.element_type.is_integral:
-        return b.add("select", _compare(b, x, y, "GT"), x, y)
+        return larger
     # NaN where either is; of zeros, the positive one.
-    larger = b.add("select", _compare(b, x, y, "GT"), x, y)
-    zeros = b.add("and", _compare(b, x, y, "EQ"), _compare(b, x, _like(b, 0, x), "EQ"))
-    number = b.add("select", zeros, b.add("add", x, y), larger)
-    return b.add("select", _compare(b, x, x, "NE"), x, number)
+    if x.shape.element_type.has_zero:
+        zeros = b.add("and", b.compare(x, y, "EQ"), b.compare(x, b.constant(0, x.shape), "EQ"))
+        larger = b.add("select", zeros, b.add("add", x, y), larger)
+    return b.add("select", b.compare(x, x, "NE"), x, larger)
 
 
 @decomposition("abs")
 def _abs(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
-    kind = x.shape.element_type
-    if kind.is_unsigned:
+    if x.shape.element_type.is_complex:
+        return None
+    if not _has_sign(x):
         return x
-    zero = _like(b, 0, x)
-    return b.add("select", _compare(b, x, zero, "GT"), x, b.add("subtract", zero, x))
+    zero = b.constant(0, x.shape)
+    return b.add("select", b.compare(x, zero, "GT"), x, b.add("subtract", zero, x))
 
 
 @decomposition("sign")
 def _sign(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
-    one, zero = _like(b, 1, x), _like(b, 0, x)
-    if x.shape.element_type.is_unsigned:
-        return b.add("select", _compare(b, x, zero, "EQ"), zero, one)
-    below = b.add("select", _compare(b, x, zero, "LT"), b.add("negate", one), x)
-    return b.add("select", _compare(b, x, zero, "GT"), one, below)
+    if x.shape.element_type.is_complex:
+        return None
+    one = b.constant(1, x.shape)
+    if not x.shape.element_type.has_zero:  # 1, or NaN
+        return b.add("select", b.compare(x, x, "EQ"), one, x)
+    zero = b.constant(0, x.shape)
+    if not _has_sign(x):
+        return b.add("select", b.compare(x, zero, "EQ"), zero, one)
+    below = b.add("select", b.compare(x, zero, "LT"), b.add("negate", one), x)
+    return b.add("select", b.compare(x, zero, "GT"), one, below)
 
 
 @decomposition("not")
 def _not(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     if _is_pred(i):
-        return _compare(b, x, b.constant(False, x.shape), "EQ")
-    ones = b.constant(np.iinfo(x.shape.dtype).max if x.shape.element_type.is_unsigned else -1, x.shape)
-    return b.add("add", b.add("negate", x), ones)
+        return b.compare(x, b.constant(False, x.shape), "EQ")
+    return b.add("add", b.add("negate", x), _of_bits(b, -1, x))
 
 
 @decomposition("or")
@@ -108,16 +128,19 @@ def _and(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _xor(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
-        return _compare(b, x, y, "NE")
+        return b.compare(x, y, "NE")
     return b.add("and", b.add("or", x, y), b.add("not", b.add("and", x, y)))
 
 
 @decomposition("shift-right-arithmetic")
 def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Filled by the highest bit, also of unsigned integers."""
     x, n = i.operands
-    if x.shape.element_type.is_unsigned:
-        return None
-    negative = _compare(b, x, _like(b, 0, x), "LT")
+    kind = x.shape.element_type
+    if kind.is_signed:
+        negative = b.compare(x, b.constant(0, x.shape), "LT")
+    else:
+        negative = b.compare(x, _of_bits(b, 1 << kind.bit_width - 1, x), "GE")
     flipped = b.add("not", b.add("shift-right-logical", b.add("not", x), n))
     return b.add("select", negative, flipped, b.add("shift-right-logical", x, n))
 
@@ -127,9 +150,7 @@ def _mulhi(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Of halves, as if unsigned; then less the other operand for each that is negative."""
     x, y = i.operands
     half = x.shape.element_type.bit_width // 2
-    if half < 4:
-        return None
-    width, mask = _like(b, half, x), _like(b, (1 << half) - 1, x)
+    width, mask = b.constant(half, x.shape), b.constant((1 << half) - 1, x.shape)
 
     def halves(v: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
         return b.add("shift-right-logical", v, width), b.add("and", v, mask)
@@ -140,9 +161,9 @@ def _mulhi(i: HloInstruction, b: Builder) -> HloInstruction | None:
     second, _ = halves(b.add("add", b.add("multiply", low_x, high_y), rest))
     result = b.add("add", b.add("multiply", high_x, high_y), b.add("add", first, second))
     if x.shape.element_type.is_signed:
-        zero = _like(b, 0, x)
+        zero = b.constant(0, x.shape)
         for one, other in ((x, y), (y, x)):
-            less = b.add("select", _compare(b, one, zero, "LT"), other, zero)
+            less = b.add("select", b.compare(one, zero, "LT"), other, zero)
             result = b.add("subtract", result, less)
     return result
 
@@ -159,8 +180,11 @@ def _clamp(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition("is-finite")
 def _is_finite(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Less than infinity, or a number where the type has no infinity."""
     x = i.operand(0)
-    return _compare(b, b.add("abs", x), _like(b, np.inf, x), "LT")
+    if not x.shape.element_type.has_infinity:
+        return b.compare(x, x, "EQ")
+    return b.compare(b.add("abs", x), b.constant(np.inf, x.shape), "LT")
 
 
 @decomposition("popcnt")
@@ -168,18 +192,10 @@ def _popcnt(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Counts in pairs, fours, and so on."""
     x = i.operand(0)
     width = x.shape.element_type.bit_width
-    if width < 8:
-        return None
-
-    def constant(pattern: int) -> HloInstruction:
-        value = np.array(pattern & ((1 << width) - 1), f"u{width // 8}").view(x.shape.dtype)
-        return b.constant(value, x.shape)
-
     shift = 1
     while shift < width:
-        block = sum(((1 << shift) - 1) << k for k in range(0, width, 2 * shift))
-        mask = constant(block)
-        high = b.add("shift-right-logical", x, _like(b, shift, x))
+        mask = _of_bits(b, sum(((1 << shift) - 1) << k for k in range(0, width, 2 * shift)), x)
+        high = b.add("shift-right-logical", x, b.constant(shift, x.shape))
         x = b.add("add", b.add("and", x, mask), b.add("and", high, mask))
         shift *= 2
     return x
@@ -191,6 +207,6 @@ def _clz(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     shift = 1
     while shift < x.shape.element_type.bit_width:
-        x = b.add("or", x, b.add("shift-right-logical", x, _like(b, shift, x)))
+        x = b.add("or", x, b.add("shift-right-logical", x, b.constant(shift, x.shape)))
         shift *= 2
     return b.add("popcnt", b.add("not", x))
