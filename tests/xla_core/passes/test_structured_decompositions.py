@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.xla_core.passes.test_decompositions import DOUBLE, SINGLE, device
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.op_table import OPS, Trait
@@ -108,6 +109,14 @@ def test_topk() -> None:
         ("IRFFT", "c128[2,4,5]", "f64[2,4,9]", "4,9"),
         ("IRFFT", "c128[4,1]", "f64[4,1]", "1"),
         ("IRFFT", "c128[4,2]", "f64[4,2]", "2"),
+        ("FFT", "c128[2,521]", "c128[2,521]", "521"),
+        ("IFFT", "c128[2,1042]", "c128[2,1042]", "1042"),
+        ("FFT", "c128[16382]", "c128[16382]", "16382"),
+        ("FFT", "c128[2,0]", "c128[2,0]", "0"),
+        ("IFFT", "c128[2,0]", "c128[2,0]", "0"),
+        ("IFFT", "c128[0,3]", "c128[0,3]", "0,3"),
+        ("RFFT", "f64[2,0]", "c128[2,0]", "0"),
+        ("IRFFT", "c128[2,0]", "f64[2,0]", "0"),
     ],
 )
 def test_fft(kind: str, operand: str, result: str, lengths: str) -> None:
@@ -117,6 +126,14 @@ def test_fft(kind: str, operand: str, result: str, lengths: str) -> None:
     sizes = [int(n) for n in operand[operand.index("[") + 1 : -1].split(",")]
     x = rng.normal(size=sizes) + (1j * rng.normal(size=sizes) if operand[0] == "c" else 0)
     agree(text, x, capabilities=DOUBLES, rtol=1e-13)
+
+
+@pytest.mark.parametrize("length", [2 * 1000003 * 1000033, (1 << 31) - 1, 2 * 2097169])
+def test_an_fft_too_long_to_write_out_is_refused_at_once(length: int) -> None:
+    text = f"HloModule m\nENTRY e {{\n x = c128[{length}] parameter(0)\n"
+    text += f" ROOT f = c128[{length}] fft(x), fft_type=FFT, fft_length={{{length}}}\n}}\n"
+    with pytest.raises(UnimplementedError, match="fft"):
+        legalize(parse_hlo(text), DOUBLES.supports)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64, 100])

@@ -1,10 +1,14 @@
-"""The decomposition of fft: products with small matrices of roots of unity, and transpositions between them."""
+"""The decomposition of fft: products with small matrices of roots of unity, and transpositions between them; for large
+primes by way of a convolution.
+"""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.rewriter import Builder
@@ -12,7 +16,9 @@ from xla_core.passes.rewriter import Builder
 __all__: list[str] = []
 
 _LARGEST = 64  # rows of a matrix, where the length has factors
-_LARGEST_PRIME = 4096
+_LARGEST_PRIME = 256  # rows of a matrix, where it has none
+_LARGEST_CONVOLVED = 1 << 20  # prime factor
+_LONGEST = 1 << 24  # a constant of as many roots of unity is written out
 _Pair = tuple[HloInstruction, HloInstruction]
 """(real parts, imaginary parts)"""
 
@@ -21,7 +27,7 @@ _Pair = tuple[HloInstruction, HloInstruction]
 def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """The last dimensions one by one; of real results or operands, the half that isn't stored is the conjugate."""
     x, kind, lengths = i.operand(0), i.attributes["fft_type"], i.attributes["fft_length"]
-    if any(_split(n) > _LARGEST_PRIME for n in lengths):
+    if any(n > _LONGEST or _largest_factor(n) > _LARGEST_CONVOLVED for n in lengths):
         return None
     first = x.shape.rank - len(lengths)
     axes = list(range(first, x.shape.rank))
@@ -35,9 +41,10 @@ def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
     for axis in reversed(axes):
         pair = _along(b, pair, axis, sign)
         if kind == "RFFT" and axis == x.shape.rank - 1:
-            pair = _first(b, pair[0], axis, lengths[-1] // 2 + 1), _first(b, pair[1], axis, lengths[-1] // 2 + 1)
+            stored = i.shape.dimensions[-1]
+            pair = _first(b, pair[0], axis, stored), _first(b, pair[1], axis, stored)
     if sign == 1:
-        scale = b.constant(1 / int(np.prod(lengths)), pair[0].shape)
+        scale = b.constant(1 / max(math.prod(lengths), 1), pair[0].shape)
         pair = b.add("multiply", pair[0], scale), b.add("multiply", pair[1], scale)
     return pair[0] if kind == "IRFFT" else b.add("complex", *pair)
 
@@ -49,6 +56,15 @@ def _split(n: int) -> int:
     return max((f for f in range(2, _LARGEST + 1) if n % f == 0), default=0) or next(
         (f for f in range(_LARGEST + 1, int(n**0.5) + 1) if n % f == 0), n
     )
+
+
+def _largest_factor(n: int) -> int:
+    """Of those that n is split into."""
+    largest = 0
+    while n > 1:
+        factor = _split(n)
+        largest, n = max(largest, factor), n // factor
+    return largest
 
 
 def _first(b: Builder, x: HloInstruction, axis: int, count: int, start: int = 0) -> HloInstruction:
@@ -87,27 +103,49 @@ def _rows(b: Builder, pair: _Pair, sign: int) -> _Pair:
     p = _split(n)
     q = n // max(p, 1)
     if q <= 1:
-        return _matrix(b, pair, sign)
+        return _unsplit(b, pair, sign)
     parted = [b.reshape(b.transpose(b.reshape(v, (rows, p, q)), [0, 2, 1]), (rows * q, p)) for v in pair]
-    inner = _matrix(b, (parted[0], parted[1]), sign)
+    inner = _unsplit(b, (parted[0], parted[1]), sign)
     twiddles = _roots(sign, np.outer(np.arange(q), np.arange(p)), n)
-    flat = [b.reshape(v, (rows, q, p)) for v in inner]
-    factors = [
-        b.broadcast(b.constant(t, flat[0].shape.with_dimensions((q, p))), (rows, q, p), (1, 2))
-        for t in (twiddles.real, twiddles.imag)
-    ]
-    turned = _product(b, (flat[0], flat[1]), (factors[0], factors[1]))
+    turned = _times(b, (b.reshape(inner[0], (rows, q, p)), b.reshape(inner[1], (rows, q, p))), twiddles)
     moved = [b.reshape(b.transpose(v, [0, 2, 1]), (rows * p, q)) for v in turned]
     outer = _rows(b, (moved[0], moved[1]), sign)
     done = [b.reshape(b.transpose(b.reshape(v, (rows, p, q)), [0, 2, 1]), (rows, n)) for v in outer]
     return done[0], done[1]
 
 
+def _unsplit(b: Builder, pair: _Pair, sign: int) -> _Pair:
+    return (_matrix if pair[0].shape.dimensions[1] <= _LARGEST_PRIME else _convolved)(b, pair, sign)
+
+
+def _convolved(b: Builder, pair: _Pair, sign: int) -> _Pair:
+    """Rows of n by transforms of a power of two, as 2jk = j^2 + k^2 - (k - j)^2. (Bluestein 1970.)"""
+    n = pair[0].shape.dimensions[1]
+    size = 1 << (2 * n - 2).bit_length()
+    numbers = np.arange(n, dtype=np.int64)
+    chirp = _roots(sign, numbers * numbers, 2 * n)
+    kernel = np.zeros(size, complex)
+    kernel[:n] = chirp.conj()
+    kernel[size - n + 1 :] = chirp[:0:-1].conj()
+    padding = (PaddingDimension(0, 0), PaddingDimension(0, size - n))
+    zero = b.constant(0, pair[0].shape.with_dimensions(()))
+    real, imaginary = (b.add("pad", v, zero, padding=padding) for v in _times(b, pair, chirp))
+    product = _times(b, _rows(b, (real, imaginary), -1), np.fft.fft(kernel))
+    convolved = _rows(b, product, 1)
+    return _times(b, (_first(b, convolved[0], 1, n), _first(b, convolved[1], 1, n)), chirp / size)
+
+
 def _roots(sign: int, numbers: np.ndarray, n: int) -> np.ndarray:
     return np.exp(sign * 2j * np.pi * (numbers % max(n, 1)) / max(n, 1))
 
 
-def _product(b: Builder, x: _Pair, y: _Pair) -> _Pair:
+def _times(b: Builder, x: _Pair, factors: np.ndarray) -> _Pair:
+    """Every row times complex factors."""
+    sizes = x[0].shape.dimensions
+    y = [
+        b.broadcast(b.constant(part, x[0].shape.with_dimensions(part.shape)), sizes, range(1, len(sizes)))
+        for part in (factors.real, factors.imag)
+    ]
     real = b.add("subtract", b.add("multiply", x[0], y[0]), b.add("multiply", x[1], y[1]))
     return real, b.add("add", b.add("multiply", x[0], y[1]), b.add("multiply", x[1], y[0]))
 
