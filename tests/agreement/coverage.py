@@ -11,23 +11,27 @@ from collections.abc import Iterable
 
 from tests.agreement.comparing import Program, seeded
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, Shape
+from xla_core.hlo.op_table import Trait
 
 __all__ = ["EXCLUDED", "counted", "missing"]
 
-EXCLUDED = {
-    "infeed": "feeds", "outfeed": "feeds", "send": "channels", "send-done": "channels", "recv": "channels",
-    "recv-done": "channels", "all-reduce": "several devices", "all-reduce-start": "several devices",
-    "all-reduce-done": "several devices", "all-gather": "several devices", "all-gather-start": "several devices",
-    "all-gather-done": "several devices", "reduce-scatter": "several devices", "all-to-all": "several devices",
-    "ragged-all-to-all": "several devices", "collective-broadcast": "several devices",
-    "collective-reduce": "several devices", "collective-permute": "several devices",
-    "collective-permute-start": "several devices", "collective-permute-done": "several devices",
-    "partition-id": "several devices", "replica-id": "several devices", "domain": "only partitioners make it",
-    "custom-call": "tested with what is called", "async-update": "the same as async-done here",
-    "rng-get-and-update-state": "only the expander of rng makes it", "dynamic-reshape": "dynamic shapes",
-    "set-dimension-size": "dynamic shapes", "bitcast": "only compilers make it", "copy-start": "only compilers make it",
+_TRAITS = {
+    Trait.COLLECTIVE: "several devices",
+    Trait.PER_DEVICE: "several devices",
+    Trait.HOST_TRANSFER: "feeds and channels",
+}
+_EXCEPTIONS = {
+    "async-update": "the same as async-done here",
+    "bitcast": "only compilers make it",
     "copy-done": "only compilers make it",
-}  # fmt: skip
+    "copy-start": "only compilers make it",
+    "custom-call": "tested with what is called",
+    "domain": "only partitioners make it",
+    "dynamic-reshape": "dynamic shapes",
+    "rng-get-and-update-state": "only the expander of rng makes it",
+    "set-dimension-size": "dynamic shapes",
+}
+EXCLUDED = {name: why for name, op in OPS.items() for trait, why in _TRAITS.items() if trait in op.traits} | _EXCEPTIONS
 """Ops that no random program has, and why."""
 
 

@@ -10,7 +10,7 @@ from xla_core.stablehlo.attributes import DenseArray, DenseElements, TypedFloat,
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.fragments import kept
 from xla_core.stablehlo.ir import Block, FunctionType, LazyLocation, Op, Region, ScalarType, TensorType, Type
-from xla_core.stablehlo.syntax import COMMUTATIVE
+from xla_core.stablehlo.op_table import commutative_ops
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.op_reader import Argument, OpReader, OpState
@@ -158,9 +158,9 @@ def _reduce(reader: OpReader, state: OpState) -> None:
         reader.skip()
         inner_start = reader.position
         inner = reader.string() if reader.at_string() else reader.word("the op to apply")
-        if inner not in COMMUTATIVE:
+        if inner not in commutative_ops():
             expected = "a commutative binary-op from the stablehlo dialect, with zero region, producing single result"
-            hint = f"such ops are {', '.join(sorted(COMMUTATIVE))}"
+            hint = f"such ops are {', '.join(sorted(commutative_ops()))}"
             raise reader.error(f"expected the inner-op to be {expected}; found {inner}", state.start, hint=hint)
     reader.expect_word("across")
     reader.expect_word("dimensions")

@@ -20,8 +20,9 @@ from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.custom_forms import CUSTOM, reducer, type_of_value
 from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES
 from xla_core.stablehlo.ir import Op, Region, Type, Value
+from xla_core.stablehlo.op_table import commutative_ops
 from xla_core.stablehlo.signatures import SIGNATURES, Signature
-from xla_core.stablehlo.syntax import BARE_NAMES, COMMUTATIVE, FORMATS, GENERIC_FORMAT
+from xla_core.stablehlo.syntax import BARE_NAMES, FORMATS, GENERIC_FORMAT
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.op_reader import OpReader
@@ -91,7 +92,8 @@ class _Pattern:
         if word == "<constant>":
             return self._attribute("value", lambda reader: reader.attribute(), _CONSTANT)
         if word == "body:applied":
-            return self._attribute("body", lambda reader: reader.word("an op"), "|".join(map(re.escape, COMMUTATIVE)))
+            names = "|".join(map(re.escape, sorted(commutative_ops())))
+            return self._attribute("body", lambda reader: reader.word("an op"), names)
         if word in ATTRIBUTE_GROUPS:
             return self._attribute("", *ATTRIBUTE_GROUPS[word])
         if word.startswith(":") and word[1:-1] in SIGNATURES:

@@ -36,6 +36,7 @@ __all__ = [
     "Rule",
     "Trait",
     "Values",
+    "commutative_ops",
     "define",
     "lookup",
 ]
@@ -244,6 +245,12 @@ def _values(values: str | Sequence[Values], types: TypeConstraint) -> tuple[Valu
         Values(word.rstrip("*?!"), types, _SUFFIX.get(word.rstrip("!")[-1], Arity.ONE), "!" in word)
         for word in values.split()
     )
+
+
+@functools.cache
+def commutative_ops() -> frozenset[str]:
+    """Names of the ops that `reduce ... applies op` may name."""
+    return frozenset(name for name, op in OPS.items() if Trait.COMMUTATIVE in op.traits)
 
 
 def lookup(op: ir.Op) -> OpDef:

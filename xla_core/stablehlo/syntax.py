@@ -20,7 +20,7 @@ regular expression for an op that stands on one line in the way that MLIR prints
 
 from __future__ import annotations
 
-__all__ = ["BARE_NAMES", "COMMUTATIVE", "FORMATS", "GENERIC_FORMAT", "KNOWN_DIALECTS"]
+__all__ = ["BARE_NAMES", "FORMATS", "GENERIC_FORMAT", "KNOWN_DIALECTS"]
 
 GENERIC_FORMAT = "( %* ) <properties> attr-dict : :functional:"
 """What follows the quoted name of an op without regions."""
@@ -30,9 +30,6 @@ BARE_NAMES = {"call": "func.call", "func": "func.func", "module": "builtin.modul
 
 KNOWN_DIALECTS = ("stablehlo", "chlo")
 """Dialects whose every op is in the table."""
-
-COMMUTATIVE = frozenset(f"stablehlo.{name}" for name in ("add", "and", "maximum", "minimum", "multiply", "or", "xor"))
-"""Ops that `reduce ... applies op` may name."""
 
 _UNARY = "% attr-dict : :same:"
 _BINARY = "% , % attr-dict : :same:"

@@ -9,7 +9,7 @@ from xla_core.stablehlo.attribute_text import attribute_text, dictionary_text, s
 from xla_core.stablehlo.attributes import DenseArray
 from xla_core.stablehlo.custom_forms import type_of_value
 from xla_core.stablehlo.ir import Block, FunctionType, Op, TensorType, Type
-from xla_core.stablehlo.syntax import COMMUTATIVE
+from xla_core.stablehlo.op_table import commutative_ops
 from xla_core.stablehlo.text.fragments import ATTRIBUTES, NotPretty, body_of, functional, types_text
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _applied(block: Block, op: Op) -> str | None:
     input_type = op.operands[0].type
     scalar: Type = TensorType((), input_type.element) if isinstance(input_type, TensorType) else input_type
     is_plain = (
-        inner.name in COMMUTATIVE
+        inner.name in commutative_ops()
         and not inner.attributes
         and inner.operands == block.arguments
         and end.name == "stablehlo.return"
