@@ -133,16 +133,19 @@ def flags(model_name: str) -> Callable[[], str]:
     return make
 
 
-def compile_options() -> str:
-    """A table of the fields of CompileOptions."""
-    from xla_core import CompileOptions
+def options(package: str, model_name: str) -> Callable[[], str]:
+    """A table of the fields of a model of options."""
 
-    documented = attributes(CompileOptions)
-    rows = [
-        (f"`{name}`", f"`{field.get_default(call_default_factory=True)!r}`", documented[name])
-        for name, field in CompileOptions.model_fields.items()
-    ]
-    return table(("field", "default", "meaning"), rows)
+    def make() -> str:
+        model = getattr(importlib.import_module(package), model_name)
+        documented = attributes(model)
+        rows = [
+            (f"`{name}`", f"`{field.get_default(call_default_factory=True)!r}`", documented[name])
+            for name, field in model.model_fields.items()
+        ]
+        return table(("field", "default", "meaning"), rows)
+
+    return make
 
 
 def status_codes() -> str:
@@ -201,8 +204,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "accuracy-summary": lambda: str(_beside("accuracy_tables").summary()),
     "accuracy-wide": lambda: str(_beside("accuracy_tables").wide()),
     "commands": commands,
-    "compile-options": compile_options,
+    "compile-options": options("xla_core", "CompileOptions"),
     "core-flags": flags("CoreFlags"),
+    "cpu-options": options("xla_backend_cpu.compiler", "CpuOptions"),
     "ops": lambda: str(_beside("op_pages").index()),
     "passes": passes,
     "pipeline": pipeline,

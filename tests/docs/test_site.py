@@ -56,7 +56,8 @@ def test_every_flag_and_option_is_documented() -> None:
         listed = rows(hooks.TABLES[name]())
         assert listed.keys() == {f"--{field}" for field in model.model_fields}
         assert all(meaning for _, meaning in listed.values())
-    assert rows(hooks.compile_options()).keys() == xla.CompileOptions.model_fields.keys()
+    assert rows(hooks.TABLES["compile-options"]()).keys() == xla.CompileOptions.model_fields.keys()
+    assert rows(hooks.TABLES["cpu-options"]()).keys() == backend.load_backend("cpu").options.model_fields.keys()
 
 
 def test_every_status_code_is_explained() -> None:

@@ -36,6 +36,7 @@ class LoadedExecutable(abc.ABC):
     _shapes: tuple[Shape, ...]
     _results: tuple[Shape, ...]
     _donated: tuple[int, ...]
+    _deleted = False
 
     def __init__(self, client: Client, options: CompileOptions, name: str, replicas: int, partitions: int) -> None:
         self._client, self._options, self.name = client, options, name
@@ -61,8 +62,11 @@ class LoadedExecutable(abc.ABC):
 
     @abc.abstractmethod
     def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
-        """Runs on all devices of the assignment: one list of arguments a device, replicas before partitions, and one
-        tuple of results a device. The arguments of all devices must have the same sizes: it is one program.
+        """Runs on all devices of the assignment: one list of arguments a device, and one tuple of results a device.
+
+        Both are in the order of `devices`: replica r's partition p is number r * num_partitions + p. The arguments of
+        all devices must have the same sizes: it is one program. Raises InvalidArgumentError that names the device for
+        wrong arguments.
         """
 
     def delete(self) -> None:
@@ -70,6 +74,10 @@ class LoadedExecutable(abc.ABC):
         errors.
         """
         self._delete(FailedPreconditionError(f"the executable {self.name} was deleted"))
+
+    def is_deleted(self) -> bool:
+        """Deleted, or its client is closed."""
+        return self._deleted
 
     @abc.abstractmethod
     def _delete(self, error: FailedPreconditionError) -> None:
@@ -98,7 +106,7 @@ class LoadedExecutable(abc.ABC):
 
     @property
     def devices(self) -> tuple[Device, ...]:
-        """Where it runs, replicas before partitions."""
+        """Where it runs: replica r's partition p is number r * num_partitions + p."""
         return self._devices
 
     @property
