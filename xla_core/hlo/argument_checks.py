@@ -8,7 +8,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 
-__all__ = ["check_arguments", "wrong_count"]
+__all__ = ["check_arguments", "conversion_hint", "wrong_count"]
 
 
 def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgumentError:
@@ -25,6 +25,12 @@ def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgu
     )
 
 
+def conversion_hint(element_type: ElementType) -> str:
+    """How a caller makes an array of this type of one of another."""
+    dtype = element_type.dtype
+    return f"convert it: array.astype({repr(dtype.name) if dtype.isbuiltin == 1 else f'ml_dtypes.{dtype.name}'})"
+
+
 def check_arguments(name: str, declared: Sequence[Shape], shapes: Sequence[Shape]) -> None:
     """Raises InvalidArgumentError that names the argument, what is declared and what came."""
     if len(shapes) != len(declared):
@@ -36,7 +42,7 @@ def check_arguments(name: str, declared: Sequence[Shape], shapes: Sequence[Shape
 def _check(what: str, shape: Shape, declared: Shape) -> None:
     wrong = f"{what} must be {declared}, not {shape}"
     if shape.element_type is not declared.element_type:
-        raise InvalidArgumentError(wrong, hint=f"convert it: array.astype({declared.element_type.dtype.name!r})")
+        raise InvalidArgumentError(wrong, hint=conversion_hint(declared.element_type))
     if shape.rank != declared.rank:
         raise InvalidArgumentError(wrong)
     flags = declared.dynamic_dimensions or (False,) * declared.rank

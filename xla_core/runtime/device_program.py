@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core.backend.executable import Executable, RunOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
-from xla_core.hlo.argument_checks import wrong_count
+from xla_core.hlo.argument_checks import conversion_hint, wrong_count
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.host_event import ready_event
@@ -201,7 +201,7 @@ class DeviceProgram:
 
     def mismatch(self, index: int, want: Shape, have: Shape) -> InvalidArgumentError:
         same = want.dimensions == have.dimensions
-        hint = f"convert it: array.astype({want.element_type.dtype.name!r})" if same else None
+        hint = conversion_hint(want.element_type) if same else None
         return InvalidArgumentError(
             f"argument {index} of {self.name} must be {want.without_layout()}, not {have.without_layout()}", hint=hint
         )

@@ -37,7 +37,13 @@ def as_argument(value: Any, dtype: np.dtype | None, index: int, program: str) ->
     try:
         return as_host_array(value, dtype)
     except InvalidArgumentError as error:
-        raise InvalidArgumentError(f"argument {index} of {program}: {error.message}", hint=error.hint) from error
+        hint = error.hint
+        stored = getattr(value, "dtype", None)
+        if (
+            dtype is not None and dtype.isbuiltin != 1 and stored == np.dtype(f"V{dtype.itemsize}")
+        ):  # as numpy.load reads a type of ml_dtypes
+            hint = f"if these are the bytes of {dtype.name}, give them their type: array.view(ml_dtypes.{dtype.name})"
+        raise InvalidArgumentError(f"argument {index} of {program}: {error.message}", hint=hint) from error
 
 
 def _convert(value: Any, dtype: np.dtype | None) -> np.ndarray:

@@ -44,8 +44,6 @@ def _raiser(error: XlaError) -> Callable[[RunOptions, Sequence[DeviceMemory]], S
 class StaticExecutable(LoadedExecutable):
     """A `LoadedExecutable` of fixed sizes: one compilation."""
 
-    _deleted = False
-
     def __init__(self, client: Client, executable: Executable, options: CompileOptions, name: str) -> None:
         module = executable.module
         super().__init__(client, options, name, module.num_replicas, module.num_partitions)
@@ -78,7 +76,8 @@ class StaticExecutable(LoadedExecutable):
             partition_id=partition,
             device_assignment=ordinals,
         )
-        arguments = (self._executable, device, run_options, self._shapes, self._all_results, self._donated, self.name)
+        name = self.name if self._single else f"{self.name} on {device}"
+        arguments = (self._executable, device, run_options, self._shapes, self._all_results, self._donated, name)
         if not self._dynamic:
             return DeviceProgram(*arguments)
         from xla_core.runtime.sized_results import SizedProgram  # few programs have such results
@@ -146,9 +145,9 @@ class StaticExecutable(LoadedExecutable):
 
     def _put(self, program: DeviceProgram, index: int, argument: Any) -> Buffer:
         if index >= program.count:
-            raise self._wrong_count(index + 1)
+            raise program.wrong_count(index + 1)
         shape = self._shapes[index]
-        array = as_argument(argument, shape.dtype, index, self.name)
+        array = as_argument(argument, shape.dtype, index, program.name)
         if array.shape != shape.dimensions or array.dtype != shape.dtype:
             raise program.mismatch(index, shape, Shape.of(array))
         return self._client._to_device(array, program.device, shape)

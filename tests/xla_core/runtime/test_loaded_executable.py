@@ -6,6 +6,7 @@ import gc
 import json
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -53,6 +54,17 @@ def test_wrong_arguments(client, arguments, message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         exe(*arguments)
     assert np.asarray(exe(A, B)[0])[3] == 4
+
+
+def test_advice_about_narrow_types_names_ml_dtypes(client) -> None:
+    exe = client.compile(programs.negate(Shape.array(ElementType.S4, (4,))))
+    for argument, advice in (
+        (np.ones(4, np.int8), "array.astype(ml_dtypes.int4)"),
+        (np.ones(4, ml_dtypes.int4).view("V1"), "array.view(ml_dtypes.int4)"),  # as numpy.load gives it
+    ):
+        with pytest.raises(InvalidArgumentError) as caught:
+            exe(argument)
+        assert advice in str(caught.value.hint)
 
 
 def test_wrong_counts_of_arguments(client) -> None:
@@ -126,6 +138,11 @@ def test_sharded_execution(client) -> None:
         exe.execute_sharded([[A, B]])
     with pytest.raises(InvalidArgumentError, match="is on <Device toy:0>"):
         exe.execute_sharded([[A, B], [client.buffer_from_host(A), B]])
+    for row in ([A, np.ones(5, np.float32)], [A, client.buffer_from_host(np.ones(5, np.float32), client.devices[1])]):
+        with pytest.raises(InvalidArgumentError, match=r"argument 1 of add on <Device toy:1> must be f32\[4\]"):
+            exe.execute_sharded([[A, B], row])
+    with pytest.raises(InvalidArgumentError, match="add on <Device toy:1> takes 2 arguments"):
+        exe.execute_sharded([[A, B], [A]])
     swapped = client.compile(module, xla_core.CompileOptions(device_assignment=((1,), (0,))))
     assert swapped.devices == client.devices[::-1]
 
