@@ -15,6 +15,7 @@ from typing import Any
 from xla_core.analysis import CanShare, can_share_buffer
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.passes.bitcast_expander import BitcastExpander
 from xla_core.passes.call_inliner import CallInliner
 from xla_core.passes.composite_rewriter import CompositeRewriter
 from xla_core.passes.copy_insertion import CopyInsertion
@@ -63,11 +64,12 @@ class PipelineOptions:
 def _simplification(target: TargetConfig, options: PipelineOptions) -> HloPass:
     composites = target.capabilities.composites
     first: list[HloPass] = [CompositeRewriter(composites)] if composites else []
+    first += [BitcastExpander(), DynamicPadder(), ProductCaster()]
     if not options.optimization_level:
-        passes = [*first, DynamicPadder(), ProductCaster(), CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
+        passes = [*first, CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
         return HloPassPipeline("simplification", passes)
     simplify = simplification_pipeline(SimplificationOptions(fast_math=options.precision == "fast"))
-    return HloPassPipeline("simplification", [*first, DynamicPadder(), ProductCaster(), *simplify.passes])
+    return HloPassPipeline("simplification", [*first, *simplify.passes])
 
 
 def _target(target: TargetConfig, options: PipelineOptions) -> HloPass:

@@ -19,6 +19,7 @@ PassFactory = Callable[[], HloPass]
 PASSES: dict[str, PassFactory | str] = {
     "algebraic-simplifier": "algebraic_simplifier:AlgebraicSimplifier",
     "batchnorm-expander": "batchnorm_expander:BatchNormExpander",
+    "bitcast-expander": "bitcast_expander:BitcastExpander",
     "call-inliner": "call_inliner:CallInliner",
     "cholesky-expander": "cholesky_expander:CholeskyExpander",
     "comparison-expander": "comparison_expander:ComparisonExpander",

@@ -377,3 +377,40 @@ def test_narrow_floats_are_expanded_in_f32_and_rounded_once(kind, opcode):
     assert opcode not in all_opcodes(module)
     for result, right in zip(evaluate(module, *arrays), wide, strict=True):
         np.testing.assert_array_equal(result, right.astype(result.dtype))
+
+
+# -- bitcasts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("f32[2,3]{0,1}", "f32[3,2]{1,0}"),
+        ("f32[2,3]{1,0}", "f32[2,3]{0,1}"),
+        ("f32[2,3,4]{0,2,1}", "s32[6,4]{0,1}"),
+        ("f32[2,3]{0,1}", "u8[4,6]{0,1}"),
+        ("u8[4,6]{0,1}", "bf16[3,4]{0,1}"),
+        ("c64[2,3]{0,1}", "s64[6]{0}"),
+        ("s64[2,3]{0,1}", "c64[3,2]{1,0}"),
+        ("c128[2]{0}", "c64[2,2]{0,1}"),
+        ("f16[8]{0}", "c64[2]{0}"),
+        ("c64[2]{0}", "u16[8]{0}"),
+        ("u8[3]{0}", "u4[6]{0}"),
+        ("f32[]", "f32[1,1]{0,1}"),
+        ("s32[0,3]{1,0}", "s16[3,0]{1,0}"),
+    ],
+)
+def test_a_bitcast_becomes_what_it_means_whatever_the_layouts(check_pass, source, target):
+    text = f"x = {source} parameter(0)\nROOT r = {target} bitcast(x)"
+    module = check_pass(text, "bitcast-expander", roundings=0)
+    assert "bitcast" not in all_opcodes(module)
+
+
+def test_a_bitcast_within_a_map_is_one_elementwise_op(check_pass, opcodes):
+    text = """f { a = f32[] parameter(0)
+      b = s32[] bitcast(a)
+      ROOT c = s32[] add(b, b) }
+    ENTRY e { x = f32[2,3] parameter(0)
+      ROOT r = s32[2,3] map(x), dimensions={0,1}, to_apply=f }"""
+    module = check_pass(text, [create_pass(name) for name in ("bitcast-expander", "map-inliner")])
+    assert opcodes(module) == ["bitcast-convert", "add"]
