@@ -224,6 +224,21 @@ ENTRY main { x = f32[2,5] parameter(0)
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("kind", ["s4", "u8", "s64"])
+def test_mulhi_without_chlo(kind: str) -> None:
+    module = hlo(
+        f"ENTRY main {{ x = {kind}[5] parameter(0)\n y = {kind}[5] parameter(1)\n ROOT z = {kind}[5] mulhi(x, y) }}\n"
+    )
+    assert "chlo.mulhi" in names(from_hlo(module))
+    assert [i.opcode for i in lower(from_hlo(module)).entry.instructions].count("mulhi") == 1
+    raised = from_hlo(module, has_chlo=False)
+    assert not any(name.startswith("chlo.") for name in names(raised))
+    dtype = ElementType(kind).dtype
+    x, y = np.array([0, 1, 7, -8, -1]).astype(dtype), np.array([3, -1, 7, -8, -8]).astype(dtype)
+    for got, want in zip(evaluate(lower(raised), x, y), evaluate(module, x, y), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_tuples_vanish_at_the_boundary_and_donations_stay() -> None:
     module = hlo(
         """\

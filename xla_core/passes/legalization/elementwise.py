@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xla_core.hlo.decompositions.mulhi import decompose_mulhi
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -145,29 +146,7 @@ def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | N
     return b.add("select", negative, flipped, b.add("shift-right-logical", x, n))
 
 
-@decomposition("mulhi")
-def _mulhi(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Of halves, as if unsigned; then less the other operand for each that is negative."""
-    x, y = i.operands
-    half = x.shape.element_type.bit_width // 2
-    width, mask = b.constant(half, x.shape), b.constant((1 << half) - 1, x.shape)
-
-    def halves(v: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
-        return b.add("shift-right-logical", v, width), b.add("and", v, mask)
-
-    (high_x, low_x), (high_y, low_y) = halves(x), halves(y)
-    carry, _ = halves(b.add("multiply", low_x, low_y))
-    first, rest = halves(b.add("add", b.add("multiply", high_x, low_y), carry))
-    second, _ = halves(b.add("add", b.add("multiply", low_x, high_y), rest))
-    result = b.add("add", b.add("multiply", high_x, high_y), b.add("add", first, second))
-    if x.shape.element_type.is_signed:
-        zero = b.constant(0, x.shape)
-        for one, other in ((x, y), (y, x)):
-            less = b.add("select", b.compare(one, zero, "LT"), other, zero)
-            result = b.add("subtract", result, less)
-    return result
-
-
+register_decomposition("mulhi", decompose_mulhi)
 register_decomposition("stochastic-convert", decompose_stochastic_convert)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir, special_functions
@@ -137,21 +136,6 @@ for _name, _infinite, _function in (
 # -- functions of two operands ---------------------------------------------------------------------------------------
 
 
-def _mulhi(x: Expression, y: Expression) -> Expression:
-    """The upper half of the product's bits."""
-    element_type, width = x.element_type, x.element_type.bit_width
-    if width < 64:
-        wide = ElementType(("s" if element_type.is_signed else "u") + str(max(2 * width, 8)))
-        return ((x.convert(wide) * y.convert(wide)) >> width).convert(element_type)
-    # Four products of halves; the lower halves are unsigned, the upper ones have the sign.
-    low = (1 << 32) - 1
-    x0, x1, y0, y1 = x & low, x >> 32, y & low, y >> 32
-    lower = (x0 * y0).op("shift-right-logical", 32)
-    middle = x1 * y0 + lower
-    carry = x0 * y1 + (middle & low)
-    return x1 * y1 + (middle >> 32) + (carry >> 32)
-
-
 define(
     "chlo.next_after",
     "x y",
@@ -164,7 +148,7 @@ define(
     "chlo.mulhi",
     "lhs rhs",
     rule=same_type,
-    lower=formula(_mulhi, through_f32=False),
+    lower=elementwise("mulhi"),
     types=INTEGER,
     agree=("compatible-types",),
 )

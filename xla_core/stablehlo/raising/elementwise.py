@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
+from xla_core.hlo.decompositions.mulhi import decompose_mulhi
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
@@ -24,7 +25,6 @@ _COUNTERPARTS = {
     "bitcast-convert": "stablehlo.bitcast_convert",
     "clamp": "stablehlo.clamp",
     "convert": "stablehlo.convert",
-    "mulhi": "chlo.mulhi",
     "reshape": "stablehlo.reshape",
     "select": "stablehlo.select",
 }
@@ -36,6 +36,10 @@ _COUNTERPARTS |= {
     for name, definition in sorted(OPS.items())
     if isinstance(definition.lower, Elementwise)
 }
+
+
+_DECOMPOSITIONS = {**dict.fromkeys(OPCODES, decompose_elementary), "mulhi": decompose_mulhi}
+"""What CHLO's ops are without CHLO."""
 
 
 def _sign_of_unsigned(ctx: RaisingContext, x: ir.Value) -> ir.Value:
@@ -61,8 +65,8 @@ _OF_PRED: dict[str, Callable[..., ir.Value]] = {
 def _raise_elementwise(
     name: str, ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]
 ) -> Raised:
-    if name.startswith("chlo.") and not ctx.program.has_chlo and instruction.opcode in OPCODES:
-        return ctx.inline(meaning_of(instruction, decompose_elementary), operands)
+    if name.startswith("chlo.") and not ctx.program.has_chlo:
+        return ctx.inline(meaning_of(instruction, _DECOMPOSITIONS[instruction.opcode]), operands)
     values, kind = [single(o) for o in operands], instruction.operand(0).shape.element_type
     table = _OF_PRED if kind is ElementType.PRED else _OF_UNSIGNED if kind.is_unsigned else {}
     special = table.get(instruction.opcode)
