@@ -18,7 +18,7 @@ from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import MAX_KNOWN_ELEMENTS
 from xla_core.runtime.signature import Signature
-from xla_core.runtime.specialization_cache import Specialization, SpecializationCache, calls
+from xla_core.runtime.specialization_cache import Specialization, SpecializationCache
 
 if TYPE_CHECKING:
     from xla_core.runtime.client import Client
@@ -51,7 +51,6 @@ class DynamicExecutable(LoadedExecutable):
         self._donated = program.donated if options.donate is None else self._numbers("donate", options.donate)
         self._static = self._checked_static(options.static_arguments)
         self._cache = SpecializationCache(options.max_specializations)
-        self._table = self._cache.table
 
     def _checked_static(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         numbers = self._numbers("static_arguments", numbers)
@@ -75,12 +74,11 @@ class DynamicExecutable(LoadedExecutable):
         found = None
         if not self._static:
             try:
-                found = self._table.get(tuple([a._shape.dimensions for a in arguments]))
+                found = self._cache.lookup(tuple([a._shape.dimensions for a in arguments]))
             except AttributeError:  # not a Buffer: said below
                 found = None
-        if found is None or found.executable._deleted:
+        if found is None:
             found = self._specialization(arguments)
-        found.used = next(calls)
         try:
             return found.execute(arguments)
         except InvalidArgumentError:
@@ -94,11 +92,10 @@ class DynamicExecutable(LoadedExecutable):
                 a._shape.dimensions if a.__class__ is Buffer else a.shape if a.__class__ is np.ndarray else None
                 for a in arguments
             ]
-            found = self._table.get(tuple(key))
-        if found is None or found.executable._deleted:
+            found = self._cache.lookup(tuple(key))
+        if found is None:
             arguments = tuple(self._on_host(arguments))
             found = self._specialization(arguments)
-        found.used = next(calls)
         try:
             return found.call(*arguments)
         except InvalidArgumentError:
@@ -116,9 +113,7 @@ class DynamicExecutable(LoadedExecutable):
                     f"the arguments of device {number} of {self.name} are {signature}, those of device 0 {first}",
                     hint="all devices run one program: give each the same sizes",
                 )
-        found = self._found_or_compiled(first, values)
-        found.used = next(calls)
-        return found.executable.execute_sharded(rows)
+        return self._found_or_compiled(first, values).executable.execute_sharded(rows)
 
     def _on_host(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments, those that are no Buffers as arrays."""
@@ -184,6 +179,7 @@ class DynamicExecutable(LoadedExecutable):
         )
 
     def _delete(self, error: FailedPreconditionError) -> None:
+        self._deleted = True
         self._cache.close(error)
 
     def _compilation(self, member: str) -> Executable:

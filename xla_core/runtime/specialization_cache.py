@@ -13,23 +13,20 @@ from xla_core.runtime.signature import Signature
 if TYPE_CHECKING:
     from xla_core.runtime.static_executable import StaticExecutable
 
-__all__ = ["Specialization", "SpecializationCache", "calls"]
-
-calls = itertools.count(1)
-"""Numbers of calls, the later the higher."""
+__all__ = ["Specialization", "SpecializationCache"]
 
 
 class Specialization:
-    """One compilation; `used` is the number of its last call."""
+    """One compilation; `used` is the number of the last time that it was asked for."""
 
     __slots__ = ("call", "executable", "execute", "signature", "used")
 
-    def __init__(self, executable: StaticExecutable, signature: Signature) -> None:
+    def __init__(self, executable: StaticExecutable, signature: Signature, used: int) -> None:
         self.executable = executable
         self.execute = executable.execute
         self.call = executable.__call__
         self.signature = signature
-        self.used = next(calls)
+        self.used = used
 
 
 class _Compilation:
@@ -42,23 +39,30 @@ class _Compilation:
 
 
 class SpecializationCache:
-    """At most `limit` compilations; beyond them, the one that was not called for longest is forgotten.
-
-    Attributes:
-        table: by `Signature.key`. Those of it that were deleted are compiled anew.
+    """At most `limit` compilations; beyond them, the one that was not asked for for longest is forgotten. Those that
+    were deleted are compiled anew.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self.table: dict[tuple[Any, ...], Specialization] = {}
+        self._table: dict[tuple[Any, ...], Specialization] = {}  # by `Signature.key`
+        self._times = itertools.count(1)
         self._under_way: dict[tuple[Any, ...], _Compilation] = {}
         self._lock = threading.Lock()
         self._closed: XlaError | None = None
 
+    def lookup(self, key: tuple[Any, ...]) -> Specialization | None:
+        """What is compiled for a `Signature.key`. Every call comes here; one read of a dictionary needs no lock."""
+        found = self._table.get(key)
+        if found is None or found.executable.is_deleted():
+            return None
+        found.used = next(self._times)
+        return found
+
     def usable(self) -> list[Specialization]:
-        """What is compiled and not deleted, the least recently called first."""
+        """What is compiled and not deleted, the least recently asked for first."""
         with self._lock:
-            made = [s for s in self.table.values() if not s.executable._deleted]
+            made = [s for s in self._table.values() if not s.executable.is_deleted()]
         return sorted(made, key=lambda s: s.used)
 
     def find_or_compile(self, signature: Signature, compile: Callable[[], StaticExecutable]) -> Specialization:
@@ -68,8 +72,8 @@ class SpecializationCache:
             with self._lock:
                 if self._closed is not None:
                     raise self._closed.with_traceback(None)
-                found = self.table.get(key)
-                if found is not None and not found.executable._deleted:
+                found = self.lookup(key)
+                if found is not None:
                     return found
                 theirs = self._under_way.get(key)
                 if theirs is None:
@@ -82,7 +86,7 @@ class SpecializationCache:
                 raise theirs.error.with_traceback(None)
             # It was interrupted, which is no matter of this thread.
         try:
-            mine.result = Specialization(compile(), signature)
+            mine.result = Specialization(compile(), signature, next(self._times))
         except Exception as error:
             mine.error = error
             raise
@@ -97,13 +101,13 @@ class SpecializationCache:
     def add(self, signature: Signature, executable: StaticExecutable) -> None:
         """Takes what was compiled before."""
         with self._lock:
-            self._keep(Specialization(executable, signature))
+            self._keep(Specialization(executable, signature, next(self._times)))
 
     def _keep(self, made: Specialization) -> None:
         if self._closed is not None:
             made.executable.delete()
             return
-        table, key = self.table, made.signature.key
+        table, key = self._table, made.signature.key
         table.pop(key, None)  # a deleted one
         while len(table) >= self._limit:
             del table[min(table, key=lambda k: table[k].used)]
@@ -113,7 +117,7 @@ class SpecializationCache:
         """Deletes all there is. Whoever asks for more gets `error`."""
         with self._lock:
             self._closed = error
-            made = list(self.table.values())
-            self.table.clear()
+            made = list(self._table.values())
+            self._table.clear()
         for specialization in made:
             specialization.executable.delete()
