@@ -146,3 +146,12 @@ def test_code_for_another_machine_is_not_run(client):
     device = client.devices[0]
     with pytest.raises(xla.FailedPreconditionError, match=r"riscv64.*this process is"):
         executable.execute_async_on_stream(device.run_options, [])
+
+
+def test_llvm_looks_for_no_vectors_among_the_arguments_of_kernels() -> None:
+    """It takes quadratic time, 30 s of 400 kernels; a function that has this attribute it leaves alone."""
+    exe = xla.Client("cpu").compile(LOOP, xla.CompileOptions(keep_artifacts=True))
+    functions = [line for line in str(exe.artifacts()["llvm-unoptimized"]).splitlines() if line.startswith("define")]
+    callers = [line for line in functions if "kernel" not in line]
+    assert len(callers) == 3
+    assert all(" noimplicitfloat " in line for line in callers)

@@ -144,7 +144,9 @@ class ModuleEmitter:
         symbol = name or f"computation.{len(self._functions)}"
         self._functions[computation] = symbol
         prefix = "" if name else "internal"
-        function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes="nounwind")
+        # noimplicitfloat: LLVM would take quadratic time to look for vectors among the stores of kernels' arguments.
+        attributes = "noimplicitfloat nounwind"
+        function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes=attributes)
         builder = IrBuilder(self.module, function)
         order = self._order(computation)
         widest = max((self._leaf_count(i) for i in order), default=1)
