@@ -15,7 +15,9 @@ from xla_core.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
     ResourceExhaustedError,
+    StatusCode,
     UnimplementedError,
+    XlaError,
 )
 from xla_core.hlo import (
     OPS,
@@ -214,6 +216,22 @@ def test_errors_say_where() -> None:
     assert caught.value.op == "custom-call"
 
 
+def test_what_a_custom_call_raises_is_not_our_defect() -> None:
+    @register_custom_call("test.raises")
+    def _raises(context: object, instruction: HloInstruction, values: list) -> np.ndarray:
+        raise LookupError("no such table")
+
+    metadata = OpMetadata(op_name="jit(f)/call", source_file="model.py", source_line=12)
+    module = build(
+        lambda c, x: c.add("custom-call", x, shape=x.shape, custom_call_target="test.raises", metadata=metadata), ONE
+    )
+    with pytest.raises(XlaError, match=r"'test\.raises' raised LookupError: no such table") as caught:
+        evaluate(module, ONE)
+    assert caught.value.code is StatusCode.UNKNOWN
+    assert str(caught.value).startswith("model.py:12")
+    assert isinstance(caught.value.__cause__, LookupError)
+
+
 def test_custom_calls_are_registered_by_name() -> None:
     @register_custom_call("test.twice")
     def _twice(context: object, instruction: HloInstruction, values: list) -> np.ndarray:
@@ -269,7 +287,7 @@ def test_an_empty_infeed_and_a_wrong_value_are_errors() -> None:
         evaluate(feeding_module())
     environment = Environment()
     environment.infeed.append(np.zeros(3))
-    with pytest.raises(InvalidArgumentError, match=r"the infeed has float64\[3\]; expected f32\[\]"):
+    with pytest.raises(InvalidArgumentError, match=r"the infeed has f64\[3\]; expected f32\[\]"):
         evaluate(feeding_module(), environment=environment)
 
 

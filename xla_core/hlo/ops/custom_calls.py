@@ -8,13 +8,20 @@ A distribution that is installed extends it by an entry point: its name is the t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_core.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from xla_core.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    UnimplementedError,
+    XlaError,
+)
 from xla_core.hlo.environment import Token
 
 if TYPE_CHECKING:
@@ -25,10 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANNOTATIONS",
-    "HINT",
     "RESHARDING",
     "custom_call",
     "custom_call_shape",
+    "hint_for_unknown",
     "is_custom_call_registered",
     "register_custom_call",
     "register_custom_call_shape",
@@ -40,11 +47,7 @@ CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
 _SHAPES: dict[str, CallShapeRule] = {}
 _GROUP = "xla_core.custom_calls"
-HINT = (
-    f"give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry point of the "
-    f"group {_GROUP}"
-)
-"""What to do about a target that nobody knows."""
+_PYTHON_CALLBACK = re.compile(r"xla_(\w+_)?python_\w+_callback")
 
 RESHARDING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
 """Targets that take a shard of a tensor, or put it together: of one device they are their operand."""
@@ -88,6 +91,20 @@ def is_custom_call_registered(target: str) -> bool:
     return target in _CUSTOM_CALLS or bool(_installed(target))
 
 
+def hint_for_unknown(target: str) -> str:
+    """What to do about a target that nobody knows."""
+    if _PYTHON_CALLBACK.fullmatch(target):
+        return (
+            "this is a callback of JAX (pure_callback, io_callback, debug.print), and the program holds only an index "
+            "into the process that exported it: remove the callback, or name the function with jax.ffi.ffi_call and "
+            "register a custom call of that name (docs/jax-programs.md)"
+        )
+    return (
+        "give it a meaning with xla_core.hlo.register_custom_call, with a registry of the backend's own, or install a "
+        f"distribution with an entry point of the group {_GROUP} (docs/custom-calls.md)"
+    )
+
+
 def _installed(target: str) -> list[EntryPoint]:
     return list(entry_points(group=_GROUP, name=target))
 
@@ -111,17 +128,28 @@ def _find(target: str) -> Evaluate | None:
 
 
 def custom_call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """The registered meaning."""
+    """The registered meaning. What the function raises, another's code, is an XlaError of code UNKNOWN."""
     target = instruction.attributes["custom_call_target"]
     function = _find(target)
-    if function is not None:
-        return _checked(function(context, instruction, values), instruction, target)
-    raise UnimplementedError(
-        f"custom call {target!r} is not registered",
-        op="custom-call",
-        location=instruction.location,
-        hint=HINT,
-    )
+    if function is None:
+        raise UnimplementedError(
+            f"custom call {target!r} is not registered",
+            op="custom-call",
+            location=instruction.location,
+            hint=hint_for_unknown(target),
+        )
+    try:
+        value = function(context, instruction, values)
+    except (XlaError, MemoryError):
+        raise
+    except Exception as error:
+        raise XlaError(
+            f"custom call {target!r} raised {type(error).__name__}: {error}",
+            op="custom-call",
+            location=instruction.location,
+            hint="the function that is registered for it failed; this error's __cause__ has the traceback",
+        ) from error
+    return _checked(value, instruction, target)
 
 
 def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:

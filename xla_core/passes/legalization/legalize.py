@@ -15,8 +15,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.ops.custom_calls import HINT as UNKNOWN_TARGET_HINT
-from xla_core.hlo.ops.custom_calls import is_custom_call_registered
+from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
 from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
 from xla_core.passes.legalization.registry import DECOMPOSITIONS
 from xla_core.passes.pass_manager import HloPass
@@ -181,9 +180,7 @@ class _Legalizer:
         new = rule(instruction, builder)
         if new is None or all(map(self._is_possible, builder.added)):
             return new
-        for made in reversed(builder.added):
-            builder.computation.remove(made)
-        builder.added.clear()
+        builder.undo()
         return None
 
     def _is_possible(self, made: HloInstruction) -> bool:
@@ -211,7 +208,7 @@ def _error(
     first = refused[0][0]
     hint = 'give the target these ops or a decomposition of them, or compile with fallback="host"'
     if all(i.opcode == "custom-call" and not _has_meaning(i) for i, _ in refused):
-        hint = f"{UNKNOWN_TARGET_HINT} (docs/custom-calls.md)"
+        hint = hint_for_unknown(first.attribute("custom_call_target"))
     return UnimplementedError(
         f"the target cannot run {len(lines)} instruction{'s' if len(lines) > 1 else ''}, and no decomposition "
         "helps:\n" + "\n".join(listed),
