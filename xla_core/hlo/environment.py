@@ -32,11 +32,17 @@ Device = tuple[int, int]
 """(replica, partition)"""
 
 
+_ALIKE = "every device of a group must run the same collectives"
+
+
 class Rendezvous:
     """Where the devices of a group meet: each brings something, each leaves with what all brought.
 
     A device that doesn't come within `timeout` seconds, or that failed, gives every other one an error that names it.
+    `timeout_name` is what a user can set it by, for errors.
     """
+
+    timeout_name = "timeout"
 
     def __init__(self, timeout: float = 60.0) -> None:
         self.timeout = timeout
@@ -87,18 +93,15 @@ class Rendezvous:
         while absent := missing():
             gone = [d for d in absent if d in self._ended]
             if gone and (len(gone) == len(absent) or any(self._ended[d] is not None for d in gone)):
-                error = self._ended[gone[0]]
-                raise FailedPreconditionError(
-                    f"{_name(gone[0])} {'failed' if error else 'ended'} before it came to {what}",
-                    hint=str(error) if error else "every device of a group must run the same collectives",
-                )
+                failed = next((d for d in gone if self._ended[d] is not None), gone[0])
+                raise _gone(failed, what, self._ended[failed])
             left = deadline - time.monotonic()
             if left <= 0 or not self._changed.wait(left):
                 if not (absent := missing()):
                     return
                 raise DeadlineExceededError(
                     f"{', '.join(_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
-                    hint="every device of a group must run the same collectives",
+                    hint=f"{_ALIKE}; where one is only slow, raise {self.timeout_name}",
                 )
 
 
@@ -120,6 +123,25 @@ class Alone(Rendezvous):
                 hint="run them all: xla_core.hlo.evaluate_replicas(module, [arguments of the first device, ...])",
             )
         super()._wait(missing, what)
+
+
+class _PeerFailed(FailedPreconditionError):
+    """What those who wait for a device that failed are told; the cause is that device's error."""
+
+
+def _gone(device: Device, what: str, error: XlaError | None) -> FailedPreconditionError:
+    """The error of who waits for a device that has ended, or failed with `error`. It names the first that failed."""
+    if error is None:
+        return FailedPreconditionError(f"{_name(device)} ended before it came to {what}", hint=_ALIKE)
+    if isinstance(error, _PeerFailed) and isinstance(error.__cause__, XlaError):
+        message, error = error.message, error.__cause__
+    else:
+        message = f"{_name(device)} failed before it came to {what}: {error.code.name}: {error.message}"
+    failed = _PeerFailed(
+        message, hint=error.hint or "that device's own error, with its place, is the cause of this one"
+    )
+    failed.__cause__ = error
+    return failed
 
 
 def _name(device: Device) -> str:
