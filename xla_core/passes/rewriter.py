@@ -85,9 +85,7 @@ class Rewriter:
         if new is None:
             return False
         if not self._acceptable(instruction, new, builder.added):
-            for added in reversed(builder.added):
-                if not added.user_count and not added.is_root:
-                    self.computation.remove(added)
+            builder.undo()
             return False
         for added in builder.added:
             self._push(added)

@@ -88,6 +88,27 @@ ENTRY e {{
     agree(text, rng.integers(0, 5, (3, size, 2)).astype(np.int32), rng.normal(size=(3, size, 2)).astype(np.float32))
 
 
+def test_a_sort_by_what_is_not_elementwise_stays_as_it_was() -> None:
+    text = """
+HloModule m
+less {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  n = s32[] add(a, a)
+  pair = (s32[], s32[]) tuple(n, b)
+  c = s32[] get-tuple-element(pair), index=1
+  ROOT r = pred[] compare(n, c), direction=LT
+}
+ENTRY e {
+  x = s32[5] parameter(0)
+  ROOT s = s32[5] sort(x), dimensions={0}, to_apply=less
+}
+"""
+    module = parse_hlo(text)
+    assert not legalize(module, BARE.supports, refuse=False)
+    assert [i.opcode for i in module.entry.instructions] == ["parameter", "sort"]
+
+
 def test_topk() -> None:
     text = "HloModule m\nENTRY e {\n x = f32[3,20] parameter(0)\n ROOT t = (f32[3,4], s32[3,4]) topk(x), k=4, largest=true\n}\n"
     x = np.random.default_rng(0).integers(-5, 5, (3, 20)).astype(np.float32)

@@ -33,6 +33,13 @@ class Builder:
         self.added.append(new)
         return new
 
+    def undo(self, first: int = 0) -> None:
+        """Removes what was added, from number `first` on, but for what others use by now."""
+        for new in reversed(self.added[first:]):
+            if not new.user_count and not new.is_root:
+                self.computation.remove(new)
+        del self.added[first:]
+
     def clone(
         self,
         instruction: HloInstruction,

@@ -9,6 +9,7 @@ from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDime
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.convolution_canonicalization import ConvolutionCanonicalization
 from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.legalization.windows import window_element, window_padding
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
@@ -36,20 +37,15 @@ def _convolution(i: HloInstruction, b: Builder) -> HloInstruction | None:
         rank = parted.shape.rank
         moved = b.transpose(parted, [*range(1, rank - 1), 0, rank - 1])
         x, groups = b.reshape(moved, (sizes[0] // batches, *sizes[1:-1], batches * sizes[-1])), batches
-    padding = [PaddingDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window]
     zero = b.constant(0, x.shape.with_dimensions(()))
     edge = PaddingDimension(0, 0)
-    padded = b.add("pad", x, zero, padding=(edge, *padding, edge))
+    padded = b.add("pad", x, zero, padding=(edge, *window_padding(window), edge))
     out = i.shape.dimensions[1:-1]
     batch, features = x.shape.dimensions[0], x.shape.dimensions[-1]
     parts = []
     for tap in itertools.product(*(range(w.size) for w in window)):
-        ranges = [SliceDimension(0, batch)]
-        for position, w, count in zip(tap, window, out, strict=True):
-            start = (w.size - 1 - position if w.window_reversal else position) * w.window_dilation
-            ranges.append(SliceDimension(start, start + (count - 1) * w.stride + 1 if count else start, w.stride))
-        ranges.append(SliceDimension(0, features))
-        part = b.add("slice", padded, slice=tuple(ranges))
+        ranges = map(window_element, window, tap, out)
+        part = b.add("slice", padded, slice=(SliceDimension(0, batch), *ranges, SliceDimension(0, features)))
         parts.append(b.reshape(part, (batch * math.prod(out), 1, groups, features // groups)))
     if not parts:
         return b.constant(0, i.shape.without_layout())

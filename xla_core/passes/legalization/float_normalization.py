@@ -50,12 +50,9 @@ def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Su
         return None
     first = len(b.added)
     new = _rebuild(i, b, types)
-    made = b.added[first:]
-    if all(supports(x) for x in made):
+    if all(map(supports, b.added[first:])):
         return new
-    for x in reversed(made):
-        b.computation.remove(x)
-    del b.added[first:]
+    b.undo(first)
     return None
 
 

@@ -8,7 +8,7 @@ from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.legalization.registry import decomposition
-from xla_core.passes.legalization.structured import apply_to_arrays
+from xla_core.passes.legalization.structured import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
@@ -23,7 +23,7 @@ def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
     (axis,) = i.attributes["dimensions"]
     sizes, comparator = i.operands[0].shape.dimensions, i.attributes["to_apply"]
     count = sizes[axis]
-    if apply_to_arrays(comparator, [v for o in i.operands for v in (o, o)], b) is None:
+    if not is_elementwise_of_scalars(comparator):
         return None
     levels = max(count - 1, 0).bit_length()
     padding = [PaddingDimension(0, 0)] * len(sizes)
@@ -56,9 +56,7 @@ def _compared(
     first, second = ([side(v, which) for v in values] for which in range(2))
 
     def precedes(x: list[HloInstruction], y: list[HloInstruction]) -> HloInstruction:
-        result = apply_to_arrays(i.attributes["to_apply"], [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)
-        assert result is not None
-        return result
+        return apply_to_arrays(i.attributes["to_apply"], [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)
 
     earlier = b.add("compare", second[-1], first[-1], direction="LT")
     tied = b.add("and", b.add("not", precedes(first, second)), earlier)

@@ -17,6 +17,7 @@ from xla_core.passes.expander import OpExpander, scalar_computation
 from xla_core.passes.gather_expander import GatherExpander
 from xla_core.passes.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
+from xla_core.passes.legalization.windows import window_element, window_padding
 from xla_core.passes.reduce_window_rewriter import ReduceWindowRewriter
 from xla_core.passes.rewriter import Builder, Rule
 from xla_core.passes.rng_bit_generator_expander import RngBitGeneratorExpander
@@ -27,7 +28,7 @@ from xla_core.passes.select_and_scatter_expander import SelectAndScatterExpander
 from xla_core.passes.topk_decomposer import TopkDecomposer
 from xla_core.passes.triangular_solve_expander import TriangularSolveExpander
 
-__all__ = ["apply_to_arrays", "use_expander"]
+__all__ = ["apply_to_arrays", "is_elementwise_of_scalars", "use_expander"]
 
 _MOST_WINDOW = 64  # elements of a window that are written out one by one
 
@@ -62,36 +63,33 @@ for _expander in (
     use_expander(_expander)
 
 
-def apply_to_arrays(
-    computation: HloComputation, operands: Sequence[HloInstruction], b: Builder
-) -> HloInstruction | None:
-    """A computation of scalars applied to whole arrays, element by element; None where it isn't elementwise."""
-    dimensions = operands[0].shape.dimensions
-    values = dict(zip(computation.parameters, operands, strict=True))
-    for i in computation.post_order():
-        if i in values:
-            continue
-        shape = i.shape.with_dimensions(dimensions)
-        if i.opcode == "constant" and not i.shape.rank:
-            values[i] = b.constant(i.literal.array, shape)
-        elif i.is_elementwise and i.shape.is_array and not i.shape.rank:
-            values[i] = b.clone(i, [values[o] for o in i.operands], shape=shape)
-        else:
-            return None
-    return values[computation.root]
-
-
-def _elementwise_scalars(computation: HloComputation) -> bool:
+def is_elementwise_of_scalars(computation: HloComputation) -> bool:
+    """Whether `apply_to_arrays` takes it."""
     return all(
         i.shape.is_array and not i.shape.rank and (i.opcode in ("parameter", "constant") or i.is_elementwise)
         for i in computation.instructions
     )
 
 
+def apply_to_arrays(computation: HloComputation, operands: Sequence[HloInstruction], b: Builder) -> HloInstruction:
+    """A computation that is elementwise of scalars, on whole arrays."""
+    dimensions = operands[0].shape.dimensions
+    values = dict(zip(computation.parameters, operands, strict=True))
+    for i in computation.post_order():
+        if i in values:
+            continue
+        shape = i.shape.with_dimensions(dimensions)
+        if i.opcode == "constant":
+            values[i] = b.constant(i.literal.array, shape)
+        else:
+            values[i] = b.clone(i, [values[o] for o in i.operands], shape=shape)
+    return values[computation.root]
+
+
 @decomposition("map")
 def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
     computation: HloComputation = i.attributes["to_apply"]
-    return apply_to_arrays(computation, i.operands, b) if _elementwise_scalars(computation) else None
+    return apply_to_arrays(computation, i.operands, b) if is_elementwise_of_scalars(computation) else None
 
 
 @decomposition("dot")
@@ -130,22 +128,15 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if (
         len(i.operands) != 2
         or math.prod(w.size for w in window) > _MOST_WINDOW
-        or not _elementwise_scalars(computation)
+        or not is_elementwise_of_scalars(computation)
     ):
         return None
     x, init = i.operands
-    padding = tuple(PaddingDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window)
-    padded = b.add("pad", x, init, padding=padding)
-    result: HloInstruction = b.broadcast(init, i.shape.dimensions)
+    padded = b.add("pad", x, init, padding=window_padding(window))
+    result = b.broadcast(init, i.shape.dimensions)
     for offsets in itertools.product(*(range(w.size) for w in window)):
-        ranges = []
-        for offset, w, count in zip(offsets, window, i.shape.dimensions, strict=True):
-            start = offset * w.window_dilation
-            ranges.append(SliceDimension(start, start + (count - 1) * w.stride + 1 if count else start, w.stride))
-        part = b.add("slice", padded, slice=tuple(ranges))
-        combined = apply_to_arrays(computation, [result, part], b)
-        assert combined is not None
-        result = combined
+        part = b.add("slice", padded, slice=tuple(map(window_element, window, offsets, i.shape.dimensions)))
+        result = apply_to_arrays(computation, [result, part], b)
     return result
 
 

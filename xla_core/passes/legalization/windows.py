@@ -1,0 +1,20 @@
+"""Where the elements of a window lie, for decompositions that write them out one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
+
+__all__ = ["window_element", "window_padding"]
+
+
+def window_padding(window: Sequence[WindowDimension]) -> tuple[PaddingDimension, ...]:
+    """The padding of an operand, base dilation included, as `pad` takes it."""
+    return tuple(PaddingDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window)
+
+
+def window_element(w: WindowDimension, position: int, count: int) -> SliceDimension:
+    """What the element at a position of the window meets in a dimension of the padded operand, in `count` windows."""
+    start = (w.size - 1 - position if w.window_reversal else position) * w.window_dilation
+    return SliceDimension(start, start + (count - 1) * w.stride + 1 if count else start, w.stride)
