@@ -11,7 +11,7 @@ from xla_conformance.accuracy.bounds import bound
 
 from xla_core.hlo import ElementType
 
-__all__ = ["COMPLEX", "GUARDED", "GUARDED_COMPLEX", "REAL", "Function", "ulps"]
+__all__ = ["COMPLEX", "GUARDED", "GUARDED_COMPLEX", "REAL", "Function", "check_name", "ulps"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,11 +27,22 @@ class Function:
 def ulps(opcode: str, element_type: ElementType, strict: bool) -> float:
     """Units in the last place that an elementary function may be off, by the table of accuracy: on the average of the
     evaluator and the emitter, so that twice as many lie between them; or, where not `strict`, of any backend.
+
+    Raises LookupError where the table has none.
     """
-    group = "complex" if element_type.is_complex else "real"
-    columns = ("evaluator", "emitter") if strict else ("backend", "backend")
-    found = [bound(group, opcode, element_type.value, column) for column in columns]
-    return sum(4.0 if f is None else f for f in found) / 2
+    group, function = check_name(opcode, element_type)
+    found = []
+    for column in ("evaluator", "emitter") if strict else ("backend", "backend"):
+        limit = bound(group, function, element_type.value, column)
+        if limit is None:
+            raise LookupError(f"no bound for {group} {function} {element_type} of {column}")
+        found.append(limit)
+    return sum(found) / 2
+
+
+def check_name(opcode: str, element_type: ElementType) -> tuple[str, str]:
+    """(group, function) of the check of accuracy that measures an opcode: that of real numbers has StableHLO's names."""
+    return ("complex", opcode) if element_type.is_complex else ("real", opcode.replace("-", "_"))
 
 
 def _one(b: float) -> float:

@@ -9,7 +9,7 @@ import pytest
 from xla_conformance.accuracy import BackendSubject, Check, EvaluatorSubject, Measured, Row, Subject, Worst, bound, real
 from xla_conformance.accuracy.formats import Exact, all_values, errors, format_of
 from xla_conformance.accuracy.points import hard_angles, one_operand
-from xla_conformance.accuracy.report import from_json, markdown, to_json
+from xla_conformance.accuracy.report import from_json, markdown, reason, to_json
 from xla_conformance.accuracy.suite import measure, select
 
 import xla_core as xla
@@ -211,6 +211,12 @@ def test_reports_can_be_read_again():
     assert from_json(data) == rows
     assert [r["holds"] for r in data["rows"]] == [False, True]
     assert "| `tanh` | - | **inf** |" in markdown(rows)
+
+
+def test_a_check_without_a_bound_does_not_hold():
+    row = Row("cpu", "new", "tanh", "f32", "ULP", None, Measured(10, 0.0))
+    assert not row.holds
+    assert reason(row) == "it has no bound in bounds.toml"
 
 
 def test_what_a_backend_does_not_claim_is_no_failure():

@@ -92,7 +92,7 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Within its bound, special values right; so is what the backend doesn't claim."""
+        """Within its bound, special values right; so is what the backend doesn't claim. Without a bound none holds."""
         if self.measured is None:
             return not self.supported
-        return self.measured.wrong == 0 and (self.bound is None or self.measured.error <= self.bound)
+        return self.measured.wrong == 0 and self.bound is not None and self.measured.error <= self.bound

@@ -89,7 +89,9 @@ def reason(row: Row) -> str:
     if found is None:
         return row.problem
     parts = []
-    if row.bound is not None and found.error > row.bound:
+    if row.bound is None:
+        parts.append("it has no bound in bounds.toml")
+    elif found.error > row.bound:
         parts.append(f"{figure(found.error)} {row.unit}, allowed {row.bound:g}, at {found.worst}")
     if found.wrong:
         parts.append(f"{found.wrong} special values are wrong, first {found.first_wrong}")

@@ -1,0 +1,40 @@
+"""What the random programs know of elementary functions comes from the table of accuracy, under the names it has there."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("mpmath")
+pytest.importorskip("scipy")
+
+from xla_conformance.accuracy.suite import all_checks
+
+from tests.agreement.functions import COMPLEX, GUARDED, GUARDED_COMPLEX, REAL, check_name, ulps
+from xla_core.hlo import ElementType
+
+OTHERS = ("divide", "power")  # what the generator asks about besides
+
+ASKED = [
+    *((opcode, ElementType.F32) for opcode in (*REAL, *GUARDED, *OTHERS, "atan2")),
+    *((opcode, ElementType.C64) for opcode in (*COMPLEX, *GUARDED_COMPLEX, *OTHERS)),
+]
+
+
+def test_every_function_is_one_that_is_measured():
+    measured = {(check.group, check.function) for check in all_checks()}
+    assert [name for name in (check_name(*asked) for asked in ASKED) if name not in measured] == []
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_every_function_has_a_bound_in_every_type(strict):
+    kinds = {is_complex: [t for t in ElementType if t.is_complex == is_complex] for is_complex in (False, True)}
+    for opcode, asked in ASKED:
+        for element_type in kinds[asked.is_complex]:
+            if element_type.is_floating or element_type.is_complex:
+                assert ulps(opcode, element_type, strict) > 0
+
+
+def test_where_there_is_no_bound_nothing_is_assumed(monkeypatch):
+    monkeypatch.setattr("tests.agreement.functions.bound", lambda *asked: None)
+    with pytest.raises(LookupError, match="no bound for real tanh f32"):
+        ulps.__wrapped__("tanh", ElementType.F32, True)
