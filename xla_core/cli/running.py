@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from xla_core.cli import checking
+from xla_core.cli import checking, feeding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,15 +47,26 @@ def check_everywhere(
     executable: xla.LoadedExecutable,
     arguments: Sequence[np.ndarray],
     results: Sequence[Sequence[np.ndarray]],
+    infeed: Sequence[Any] = (),
+    written: Sequence[Mapping[str, np.ndarray]] = (),
 ) -> bool:
     """Prints how each device's results differ from the reference evaluator's, with as many devices; returns whether all
-    are right.
+    are right. `infeed` is what each device was fed; what it has `written` to its outfeed is compared too.
     """
     import xla_core as xla
-    from xla_core.hlo import evaluate_replicas
+    from xla_core.hlo import Environment, evaluate_replicas
 
+    surroundings = [Environment(infeed=deque(infeed)) for _ in results]
     if len(results) == 1:
-        return checking.check_results(console, results[0], xla.evaluate(module, *arguments))
-    expected = evaluate_replicas(module, [arguments] * len(results), num_partitions=executable.num_partitions)
-    places = [f"device {device}, {index}" for device, row in enumerate(results) for index in range(len(row))]
-    return checking.check_results(console, [*chain(*results)], [*chain(*expected)], places)
+        expected = [xla.evaluate(module, *arguments, environment=surroundings[0])]
+    else:
+        rows = [arguments] * len(results)
+        expected = evaluate_replicas(module, rows, num_partitions=executable.num_partitions, environments=surroundings)
+    actual, right, places = [], [], []
+    for device, (have, want) in enumerate(zip(results, expected, strict=True)):
+        fed = written[device] if written else {}
+        actual += [*have, *fed.values()]
+        right += [*want, *feeding.named(surroundings[device].outfeed).values()]
+        where = f"device {device}, " if len(results) > 1 else ""
+        places += [f"{where}{name}" for name in (*map(str, range(len(have))), *(f"outfeed {name}" for name in fed))]
+    return checking.check_results(console, actual, right, places)

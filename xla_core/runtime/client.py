@@ -267,7 +267,10 @@ class Client:
     # -- infeed and outfeed ------------------------------------------------------------------------------------------
 
     def transfer_to_infeed(self, value: Any, device: Device | None = None) -> None:
-        """Queues a value (an array, or a tuple of arrays) for the infeed ops of programs on a device."""
+        """Queues what one infeed op of a program on a device takes: an array, or a tuple of arrays.
+
+        An array stands for a tuple of one too. A value that doesn't fit fails the program that takes it.
+        """
         self._alive()
         self.platform.transfer_manager.infeed(self._ordinal(device)).put(_literal(value))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xla_core.cli import output, programs, running
+from xla_core.cli import feeding, output, programs, running
 from xla_core.cli.options import Backend, Inputs, Seed
 from xla_core.errors import InvalidArgumentError, NotFoundError, XlaError
 
@@ -51,6 +51,7 @@ def replay(
             parsed = xla.parse(text, file=str(path))
             executable = client.compile(parsed)
             arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
+            feeding.infeed_values(parsed, ())  # raises where it would wait for one
             results, _ = running.run_everywhere(executable, arguments)
             right = running.check_everywhere(out, parsed, executable, arguments, results)
         except XlaError as error:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import statistics
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xla_core.cli import output, programs, running
+from xla_core.cli import feeding, output, programs, running
 from xla_core.cli.options import Backend, Check, Inputs, Program, Seed, Settings, Shapes
+from xla_core.errors import CancelledError, InvalidArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,9 +26,18 @@ def run(
     inputs: Inputs = None,
     shape: Shapes = None,
     seed: Seed = 0,
+    infeed: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--infeed", metavar="V.npy", help="A value for the program's infeed, in order; a .npz is a tuple."
+        ),
+    ] = None,
     check: Check = False,
     output_directory: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write each result to DIR/result_N.npy.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Write results to DIR/result_N.npy, outfeed to outfeed_N.npy."
+        ),
     ] = None,
     trace: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a Chrome trace of compilation and runs.")
@@ -63,11 +74,22 @@ def run(
         executable = executable.specialize(*arguments)
         if dump is not None:
             programs.save_arguments(dump, arguments)
+        fed = None
+        if infeed or feeding.has_infeed(text):
+            fed = feeding.infeed_values(module_for(text, arguments, programs.file_name(file)), infeed or ())
+            if fed and repeat > 1:
+                raise InvalidArgumentError("--repeat is for programs without infeed: --infeed feeds one run")
+            feeding.feed(executable, fed)
         try:
             results, seconds = running.run_everywhere(executable, arguments, repeat)
+        except CancelledError as error:
+            if fed is None:
+                raise
+            raise feeding.starved(len(fed), error) from error
         except KeyboardInterrupt:
             executable.delete()  # what is under way ends at its next loop iteration
             raise
+        written = feeding.outfeed_values(executable)
     report = executable.report
     times = f"median of {repeat} runs" if repeat > 1 else "first run"
     out.print(
@@ -75,15 +97,19 @@ def run(
         f"{times} {statistics.median(seconds) * 1e3:.4g} ms",
         markup=False,
     )
-    _print_results(results)
+    _print_arrays("result", [{str(index): array for index, array in enumerate(row)} for row in results])
+    if any(written):
+        _print_arrays("outfeed", written)
     if output_directory is not None:
-        for place, row in zip(_folders(output_directory, len(results)), results, strict=True):
+        for place, row, values in zip(_folders(output_directory, len(results)), results, written, strict=True):
             place.mkdir(exist_ok=True)
             for index, result in enumerate(row):
                 programs.save_array(place / f"result_{index}.npy", result)
+            for name, value in values.items():
+                programs.save_array(place / f"outfeed_{name}.npy", value)
     if check:
         module = module_for(text, arguments, programs.file_name(file))
-        if not running.check_everywhere(out, module, executable, arguments, results):
+        if not running.check_everywhere(out, module, executable, arguments, results, fed or (), written):
             raise typer.Exit(1)
 
 
@@ -92,25 +118,23 @@ def _folders(directory: Path, devices: int) -> list[Path]:
     return [directory] if devices == 1 else [directory / f"device_{device}" for device in range(devices)]
 
 
-def _print_results(results: list[list[np.ndarray]]) -> None:
-    """The results of each device; of the first alone, where all have the same."""
+def _print_arrays(what: str, rows: Sequence[Mapping[str, np.ndarray]]) -> None:
+    """The named arrays of each device; of the first alone, where all have the same."""
     from rich.table import Table
 
     from xla_core.hlo import Shape
 
-    first = results[0]
-    same = all(
-        a.dtype == b.dtype and a.tobytes() == b.tobytes()
-        for row in results[1:]
-        for a, b in zip(row, first, strict=True)
-    )
-    shown = results[:1] if same else results
-    table = Table(*(["device"] if not same else []), "result", "shape", "values", "first", box=None, pad_edge=False)
-    for device, row in enumerate(shown):
-        for index, result in enumerate(row):
-            spread, start = output.describe_array(result)
-            cells = [str(index), str(Shape.of(result)).replace("[", r"\["), spread, start.replace("[", r"\[")]
+    same = all(_signature(row) == _signature(rows[0]) for row in rows[1:])
+    table = Table(*(["device"] if not same else []), what, "shape", "values", "first", box=None, pad_edge=False)
+    for device, row in enumerate(rows[:1] if same else rows):
+        for name, array in row.items():
+            spread, start = output.describe_array(array)
+            cells = [name, str(Shape.of(array)).replace("[", r"\["), spread, start.replace("[", r"\[")]
             table.add_row(*([str(device)] if not same else []), *cells)
     output.console().print(table)
-    if same and len(results) > 1:
-        output.console().print(f"the same on all {len(results)} devices", markup=False)
+    if same and len(rows) > 1:
+        output.console().print(f"the same on all {len(rows)} devices", markup=False)
+
+
+def _signature(row: Mapping[str, np.ndarray]) -> list[tuple[str, np.dtype, bytes]]:
+    return [(name, array.dtype, array.tobytes()) for name, array in row.items()]

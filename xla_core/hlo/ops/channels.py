@@ -39,6 +39,8 @@ def _infeed_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
 
 def _infeed(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     value, shape = context.environment.take_infeed(), instruction.shape.tuple_shapes[0]
+    if len(shape.tuple_shapes) == 1 and isinstance(value, np.ndarray):
+        value = (value,)  # StableHLO's infeed of one tensor is a tuple in HLO
     _check_value(value, shape, "the infeed")
     return value, TOKEN
 
@@ -166,8 +168,14 @@ def _check_value(value: Value, shape: Shape, what: str) -> None:
     else:
         fits = isinstance(value, np.ndarray) and value.dtype == shape.dtype and value.shape == shape.dimensions
     if not fits:
-        given = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else repr(value)
-        raise InvalidArgumentError(f"{what} has {given}; expected {shape.without_layout()}")
+        raise InvalidArgumentError(f"{what} has {_describe(value)}; expected {shape.without_layout()}")
+
+
+def _describe(value: Value) -> str:
+    """Its shape in HLO's notation, where it has one."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_describe, value))})"
+    return str(Shape.of(value)) if isinstance(value, np.ndarray) else repr(value)
 
 
 _CHANNEL: dict[str, Any] = {"channel_id": attr("int", None), "is_host_transfer": attr("bool", False)}

@@ -1,0 +1,101 @@
+"""What `xla run` puts into a program's infeed, and takes out of its outfeed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xla_core.cli import programs
+from xla_core.errors import CancelledError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    import xla_core as xla
+    from xla_core.hlo import HloInstruction, HloModule
+
+__all__ = ["feed", "has_infeed", "infeed_values", "named", "outfeed_values", "starved"]
+
+_HINT = "give each of its values: `xla run --infeed VALUE.npy` (.npz for a tuple); in Python client.transfer_to_infeed"
+
+
+def has_infeed(program: bytes) -> bool:
+    """Whether a program may have infeed ops: text and bytecode hold their ops' names alike."""
+    return b"infeed" in program
+
+
+def infeed_values(module: HloModule, paths: Sequence[Path]) -> list[Any]:
+    """What the files hold, one value each: an array of a .npy, a tuple of arrays of a .npz.
+
+    Raises InvalidArgumentError where they are fewer than the program takes at least, or more than it takes at most.
+    """
+    ops = [i for c in module.post_order() for i in c.post_order() if i.opcode == "infeed"]
+    at_least = _always(module) if paths else ops  # without any, even one that may not run is asked about
+    if len(paths) < len(at_least):
+        op, has = at_least[len(paths)], _count(len(paths))
+        raise InvalidArgumentError(
+            f"the program reads {op.shape.tuple_shapes[0].without_layout()} from its infeed, which has {has}",
+            op="infeed",
+            location=op.location,
+            hint=_HINT,
+        )
+    if len(paths) > len(ops) and len(at_least) == len(ops):
+        raise InvalidArgumentError(f"{_count(len(paths))} for the infeed, of which the program reads {len(ops)}")
+    values_given: list[Any] = []
+    for number, path in enumerate(paths):
+        leaves = list(ops[min(number, len(ops) - 1)].shape.tuple_shapes[0].leaves())
+        arrays = programs.load_arguments([path], leaves)
+        values_given.append(tuple(arrays) if path.suffix == ".npz" else arrays[0])
+    return values_given
+
+
+def _count(values: int) -> str:
+    return "1 value" if values == 1 else f"{values or 'no'} values"
+
+
+def _always(module: HloModule) -> list[HloInstruction]:
+    """The infeed ops that run exactly once, in order: those of the entry itself."""
+    return [i for i in module.entry.post_order() if i.opcode == "infeed"]
+
+
+def feed(executable: xla.LoadedExecutable, values: Sequence[Any]) -> None:
+    """Gives each of the program's devices the same values, and no more: one that reads on fails in place of waiting."""
+    client = executable.client
+    for device in executable.devices:
+        for value in values:
+            client.transfer_to_infeed(value, device)
+        client.platform.transfer_manager.infeed(device.local_ordinal).close()
+
+
+def starved(count: int, error: CancelledError) -> InvalidArgumentError:
+    """What a program died of that read more than `count` values."""
+    return InvalidArgumentError(
+        f"the program reads more values from its infeed than the {count} that it has",
+        op="infeed",
+        location=error.location,
+        hint=_HINT,
+    )
+
+
+def outfeed_values(executable: xla.LoadedExecutable) -> list[dict[str, np.ndarray]]:
+    """What each device wrote, in order: the n-th value is "n", the parts of a tuple are "n.0", "n.1" and so on."""
+    client = executable.client
+    rows = []
+    for device in executable.devices:
+        queue = client.platform.transfer_manager.outfeed(device.local_ordinal)
+        rows.append(named([client.transfer_from_outfeed(device) for _ in range(len(queue))]))
+    return rows
+
+
+def named(values: Sequence[Any]) -> dict[str, np.ndarray]:
+    """The arrays of values, by the names of `outfeed_values`."""
+
+    def leaves(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
+        if not isinstance(value, tuple):
+            yield name, value
+            return
+        for number, element in enumerate(value):
+            yield from leaves(f"{name}.{number}", element)
+
+    return dict(leaf for number, value in enumerate(values) for leaf in leaves(str(number), value))
