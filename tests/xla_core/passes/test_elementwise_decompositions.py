@@ -108,6 +108,7 @@ def lacking(opcode: str, kind: T) -> Capabilities:
     return made.with_ops([opcode], [kind.component, T.PRED]) if kind.is_complex else made
 
 
+INTEGER = [t for t in T if t.is_integral or t is T.PRED]
 ROUNDED = {(n, t) for n in ("abs", "sign") for t in (T.C64, T.C128)}  # compared to within their bounds elsewhere
 CASES = [(n, t) for n in EXACT for t in T if t.is_array and (n, t) not in ROUNDED and program(n, t, 4) is not None]
 
@@ -128,6 +129,29 @@ def keeps_meaning(opcode: str, kind: T, capabilities: Capabilities) -> None:
 @pytest.mark.parametrize(("opcode", "kind"), [c for c in CASES if c not in WITHOUT_RULE])
 def test_a_rule_keeps_every_bit(opcode: str, kind: T) -> None:
     keeps_meaning(opcode, kind, lacking(opcode, kind))
+
+
+@pytest.mark.parametrize("kind", INTEGER)
+def test_powers_of_integers_keep_every_bit(kind: T) -> None:
+    keeps_meaning("power", kind, Capabilities.all_of(opcodes=PRIMITIVES))
+
+
+@pytest.mark.parametrize(
+    ("opcode", "kind"),
+    [
+        (name, t)
+        for name, op in OPS.items()
+        for t in (*INTEGER, T.F4E2M1FN, T.F8E4M3FN, T.F8E5M2)
+        if op.is_elementwise and name not in (*EXACT, *PRIMITIVES, "zeta", "polygamma")
+        if op.arity in (1, 2) and program(name, t, 4) is not None
+    ],
+)
+def test_a_rule_leads_on_from_every_elementwise_op(opcode: str, kind: T) -> None:
+    module, capabilities = program(opcode, kind, 4), Capabilities.all_of(opcodes=PRIMITIVES)
+    assert module is not None
+    legalize(module, capabilities.supports)
+    verify(module)
+    assert not unsupported_instructions(module, capabilities.supports)
 
 
 @pytest.mark.parametrize(("opcode", "kind"), sorted(WITHOUT_RULE & set(CASES), key=str))

@@ -1,0 +1,40 @@
+"""The decomposition of powers of integers: squares, and products of those that the exponent's bits name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.legalization.registry import decomposition
+from xla_core.passes.rewriter import Builder
+
+__all__: list[str] = []
+
+
+@decomposition("power")
+def _power(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Wraps; to a negative exponent, 1 and -1 stay powers of themselves, and all else is 0."""
+    x, y = i.operands
+    kind = x.shape.element_type
+    if kind is ElementType.PRED:
+        return b.add("or", x, b.add("not", y))
+    if not kind.is_integral:
+        return None
+    one, zero = b.constant(1, x.shape), b.constant(0, x.shape)
+
+    def turn(
+        b: Builder, number: HloInstruction, values: list[HloInstruction], given: list[HloInstruction]
+    ) -> Sequence[HloInstruction]:
+        result, square, rest = values
+        one = b.constant(1, rest.shape)
+        is_factor = b.compare(b.add("and", rest, one), one, "EQ")
+        result = b.add("select", is_factor, b.add("multiply", result, square), result)
+        return result, b.add("multiply", square, square), b.add("shift-right-logical", rest, one)
+
+    result, _, _ = counted_loop(i, b, kind.bit_width, [one, x, y], [], turn)
+    if not kind.is_signed:
+        return result
+    is_unit = b.compare(b.add("abs", x), one, "EQ")
+    return b.add("select", b.add("or", is_unit, b.compare(y, zero, "GE")), result, zero)
