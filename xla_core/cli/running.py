@@ -33,6 +33,7 @@ def run_everywhere(
             buffer.block_until_ready()
     seconds = []
     for _ in range(repeat):
+        feeding.outfeed_values(executable)  # what the run before wrote
         start = time.perf_counter()
         results = executable.execute_sharded(rows)
         for buffer in chain(*results):
@@ -47,16 +48,18 @@ def check_everywhere(
     executable: xla.LoadedExecutable,
     arguments: Sequence[np.ndarray],
     results: Sequence[Sequence[np.ndarray]],
+    written: Sequence[Mapping[str, np.ndarray]],
     infeed: Sequence[Any] = (),
-    written: Sequence[Mapping[str, np.ndarray]] = (),
 ) -> bool:
     """Prints how each device's results differ from the reference evaluator's, with as many devices; returns whether all
-    are right. `infeed` is what each device was fed; what it has `written` to its outfeed is compared too.
+    are right. What each device has `written` to its outfeed is compared too; `infeed` is what each was fed.
     """
     import xla_core as xla
     from xla_core.hlo import Environment, evaluate_replicas
+    from xla_core.hlo.environment import Alone
 
-    surroundings = [Environment(infeed=deque(infeed)) for _ in results]
+    alone = Alone(module.name, 1, 1)  # several meet in a rendezvous of their own
+    surroundings = [Environment(infeed=deque(infeed), rendezvous=alone) for _ in results]
     if len(results) == 1:
         expected = [xla.evaluate(module, *arguments, environment=surroundings[0])]
     else:
@@ -64,9 +67,10 @@ def check_everywhere(
         expected = evaluate_replicas(module, rows, num_partitions=executable.num_partitions, environments=surroundings)
     actual, right, places = [], [], []
     for device, (have, want) in enumerate(zip(results, expected, strict=True)):
-        fed = written[device] if written else {}
-        actual += [*have, *fed.values()]
+        actual += [*have, *written[device].values()]
         right += [*want, *feeding.named(surroundings[device].outfeed).values()]
         where = f"device {device}, " if len(results) > 1 else ""
-        places += [f"{where}{name}" for name in (*map(str, range(len(have))), *(f"outfeed {name}" for name in fed))]
+        places += [
+            f"{where}{name}" for name in (*map(str, range(len(have))), *(f"outfeed {name}" for name in written[device]))
+        ]
     return checking.check_results(console, actual, right, places)

@@ -136,3 +136,17 @@ def test_replay_does_not_wait_for_ever(xla: Callable[..., Any], fed: tuple[Path,
     result = xla("replay", tmp_path / "dump", "-b", "cpu")
     assert result.code == 1
     assert "which has no values" in result.err + result.out
+
+
+def test_of_several_runs_the_last_ones_outfeed_is_shown_and_replayed(xla: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "out.hlo"
+    path.write_text(
+        "HloModule out\nENTRY main {\n  x = f32[2] parameter(0)\n  t = token[] after-all()\n"
+        "  o = token[] outfeed(x, t), outfeed_shape=f32[2]\n  ROOT r = f32[2] negate(x)\n}\n"
+    )
+    result = xla("run", path, "-b", "cpu", "--repeat", 3, "--check", "--dump", tmp_path / "dump", "-o", tmp_path)
+    assert result.code == 0, result.err + result.out
+    assert sorted(p.name for p in tmp_path.glob("*.npy")) == ["outfeed_0.npy", "result_0.npy"]
+    replayed = xla("replay", tmp_path / "dump", "-b", "cpu")
+    assert replayed.code == 0, replayed.err
+    assert "outfeed 0" in replayed.out

@@ -53,7 +53,8 @@ def replay(
             arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
             feeding.infeed_values(parsed, ())  # raises where it would wait for one
             results, _ = running.run_everywhere(executable, arguments)
-            right = running.check_everywhere(out, parsed, executable, arguments, results)
+            written = feeding.outfeed_values(executable)
+            right = running.check_everywhere(out, parsed, executable, arguments, results, written)
         except XlaError as error:
             output.print_error(error)
             right = False

@@ -109,7 +109,7 @@ def run(
                 programs.save_array(place / f"outfeed_{name}.npy", value)
     if check:
         module = module_for(text, arguments, programs.file_name(file))
-        if not running.check_everywhere(out, module, executable, arguments, results, fed or (), written):
+        if not running.check_everywhere(out, module, executable, arguments, results, written, fed or ()):
             raise typer.Exit(1)
 
 
