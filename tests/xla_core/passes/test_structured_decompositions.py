@@ -13,6 +13,7 @@ from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import DECOMPOSITIONS, legalize, unsupported_instructions
+from xla_core.stablehlo import lower, op_example, parse_text
 from xla_core.target import Capabilities
 
 BARE = device(*SINGLE, pairs=T.C64)
@@ -205,6 +206,34 @@ THE_DEVICES = {"infeed", "outfeed", "partition-id", "replica-id", "custom-call",
 
 THE_COMPILERS = {"fusion", "set-dimension-size", "dynamic-reshape", "complex"}
 """What later passes make, what the dynamic padder leaves none of, and what only a device that holds pairs is asked."""
+
+
+STRUCTURED = [
+    *(
+        "batch_norm_grad",
+        "batch_norm_inference",
+        "batch_norm_training",
+        "cholesky",
+        "convolution",
+        "dot",
+        "dot_general",
+    ),
+    *("fft", "gather", "map", "reduce_window", "reverse", "rng_bit_generator", "scatter", "sort", "triangular_solve"),
+]
+"""StableHLO's, but for select_and_scatter: a reduce-window of several operands has no decomposition."""
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"stablehlo.{n}" for n in STRUCTURED), "chlo.ragged_dot", "chlo.scan", "chlo.top_k"]
+)
+def test_the_decompositions_of_structured_ops_lead_to_primitive_ones(name: str) -> None:
+    capabilities = Capabilities.all_of(opcodes=[n for n, op in OPS.items() if Trait.PRIMITIVE in op.traits])
+    capabilities = capabilities.with_ops(["real", "imag", "complex"], [T.F32, T.C64])
+    module = lower(parse_text(op_example(name).program("complex<f32>" if name == "stablehlo.fft" else "f32")))
+    assert unsupported_instructions(module, capabilities.supports)
+    legalize(module, capabilities.supports)
+    verify(module)
+    assert not unsupported_instructions(module, capabilities.supports)
 
 
 def test_what_is_not_primitive_has_a_decomposition() -> None:
