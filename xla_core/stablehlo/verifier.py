@@ -155,7 +155,8 @@ def _run(rule: Rule, op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         error.location = error.location or op.location
         raise
     except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
-        # A rule reads attributes whose parts may be anything: what it trips over is the program's fault.
+        # A rule reads attributes whose parts may be anything, of any type: each of these is how it trips over them. A
+        # slip of a rule's own looks alike, and is told by its cause alone.
         raise InvalidArgumentError(f"'{op.name}' op is not well formed: {error}", location=op.location) from error
 
 
