@@ -175,3 +175,16 @@ ENTRY e {
 }
 """
     agree(client, text, np.zeros((7, 1, 4, 0), np.int32), options=xla.CompileOptions(optimization_level=level))
+
+
+def test_numbers_without_a_sign(client):
+    """x - 1 became x + -1, which f8e8m0fnu doesn't have."""
+    text = """HloModule m
+ENTRY e {
+  x = f8e8m0fnu[2] parameter(0)
+  one = f8e8m0fnu[] constant(1)
+  k = f8e8m0fnu[2] broadcast(one), dimensions={}
+  ROOT r = f8e8m0fnu[2] subtract(x, k)
+}
+"""
+    agree(client, text, np.array([2, 16], ml_dtypes.float8_e8m0fnu))

@@ -68,9 +68,15 @@ class AlgebraicSimplifier(HloPass):
                 self._rules,
                 accept=options.accept,
                 layout_sensitive=options.layout_sensitive,
-                skip=is_dynamic,
+                skip=_is_left_alone,
             ).run()
         return changed
+
+
+def _is_left_alone(i: HloInstruction) -> bool:
+    """Of sizes that a run decides, or of f8e8m0fnu, for which little algebra holds: it has neither zero nor sign."""
+    t = i.shape.element_type if i.shape.is_array else None
+    return is_dynamic(i) or (t is not None and t.is_floating and not t.has_zero)
 
 
 def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[str, list[Rule]]:
