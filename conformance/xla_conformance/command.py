@@ -66,6 +66,10 @@ def conform(
         name, environment = _examine(backend)
         out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
     run = _run(name, profile, expression, workers, stablehlo_tests)
+    if expression and not run.results and not run.problem:
+        raise InvalidArgumentError(
+            f"-k {expression!r} leaves no test", hint='words are parts of the names of tests: -k "dot and f32"'
+        )
     run.environment = environment
     reports.print_report(out, run)
     if report is not None:

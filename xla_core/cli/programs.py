@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import os
 import sys
+import typing
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,17 +67,20 @@ def parse(program: bytes, file: str, given: Sequence[str]) -> HloModule:
 
 def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape]:
     """The shapes of arguments, those that the program leaves open as --shape gives them."""
+    missing = [(index, shape) for index, shape in enumerate(declared) if shape.is_dynamic][len(given) :]
+    if missing:
+        examples = ("x".join("4" if n < 0 else str(n) for n in shape.dimensions) for _, shape in missing)
+        raise InvalidArgumentError(
+            "; ".join(f"argument {index} is {shape}: its sizes are open" for index, shape in missing),
+            hint="one --shape for each argument of open sizes, in their order; these are missing, say: "
+            + " ".join(f"--shape {sizes}" for sizes in examples),
+        )
     waiting = list(given)
     shapes = []
-    for index, shape in enumerate(declared):
+    for shape in declared:
         if not shape.is_dynamic:
             shapes.append(shape)
             continue
-        if not waiting:
-            raise InvalidArgumentError(
-                f"argument {index} is {shape}: its sizes are open",
-                hint=f"give them: --shape {'x'.join('4' if n < 0 else str(n) for n in shape.dimensions)}, say",
-            )
         text = waiting.pop(0)
         try:
             sizes = [int(size) for size in text.replace(",", "x").split("x")]
@@ -117,23 +123,48 @@ def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
         except ValueError:
             value = text
         if name in CompileOptions.model_fields:
-            fields[name] = value
+            fields[name] = _as_tuple(value) if _is_tuple(CompileOptions.model_fields[name].annotation) else value
         else:
             backend[name] = value
     return CompileOptions(**fields, backend=backend)
 
 
+def _is_tuple(annotation: Any) -> bool:
+    """Whether a field holds a tuple, or a tuple or None."""
+    return any(typing.get_origin(kind) is tuple for kind in (annotation, *typing.get_args(annotation)))
+
+
+def _as_tuple(value: Any) -> Any:
+    """`0` is `[0]`, and so is Python's `(0,)`."""
+    if isinstance(value, str) and value.startswith("("):
+        with contextlib.suppress(ValueError, SyntaxError):
+            return ast.literal_eval(value)
+    return [value] if type(value) is int else value
+
+
 def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.ndarray]:
     """Arrays of .npy files, one each, and of .npz files, all in the file's order.
+
+    Raises InvalidArgumentError that names the file for what is no array, or not what the program declares.
 
     numpy's files don't know the types of ml_dtypes: bytes without a type take the parameter's, where the widths agree.
     """
     import numpy as np
 
+    from xla_core.hlo.argument_checks import check_argument
+    from xla_core.hlo.shape import Shape
+    from xla_core.runtime.host_array import as_host_array
+
     arrays: list[np.ndarray] = []
+    sources: list[Path] = []
     for path in paths:
         try:
             loaded = np.load(path, allow_pickle=False)
+            if not isinstance(loaded, np.ndarray):
+                with loaded:
+                    found = [loaded[name] for name in loaded.files]
+            else:
+                found = [loaded]
         except OSError as error:
             raise NotFoundError(f"cannot read the array in {path}: {error.strerror or error}") from error
         except (ValueError, EOFError) as error:
@@ -143,16 +174,22 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
                     hint="--input takes arrays as numpy.save and numpy.savez write them",
                 ) from None
             raise InvalidArgumentError(
-                f"cannot read the array in {path}: {error}", hint="numpy.save writes it"
+                f"cannot read the array in {path}: {error}",
+                hint="numpy.save writes it, of numbers: Python's objects can't be passed",
             ) from None
-        if isinstance(loaded, np.ndarray):
-            arrays.append(loaded)
-        else:
-            with loaded:
-                arrays += [loaded[name] for name in loaded.files]
-    for index, (array, shape) in enumerate(zip(arrays, shapes, strict=False)):
+        arrays += found
+        sources += [path] * len(found)
+    for index, (array, path) in enumerate(zip(arrays, sources, strict=True)):
+        if index >= len(shapes):
+            break  # one too many, which the call says
+        shape = shapes[index].without_layout()
         if array.dtype.kind == "V" and array.dtype.itemsize == shape.dtype.itemsize:
-            arrays[index] = array.view(shape.dtype)
+            arrays[index] = array = array.view(shape.dtype)
+        try:
+            arrays[index] = as_host_array(array)
+            check_argument(f"argument {index}", Shape.of(arrays[index]), shape)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"{path}: {error.message}", hint=error.hint) from error
     return arrays
 
 

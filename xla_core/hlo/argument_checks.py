@@ -8,7 +8,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 
-__all__ = ["check_arguments", "conversion_hint", "wrong_count"]
+__all__ = ["check_argument", "check_arguments", "conversion_hint", "wrong_count"]
 
 
 def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgumentError:
@@ -36,10 +36,11 @@ def check_arguments(name: str, declared: Sequence[Shape], shapes: Sequence[Shape
     if len(shapes) != len(declared):
         raise wrong_count(name, declared, len(shapes))
     for index, (shape, wanted) in enumerate(zip(shapes, declared, strict=True)):
-        _check(f"argument {index} of {name}", shape.without_layout(), wanted.without_layout())
+        check_argument(f"argument {index} of {name}", shape.without_layout(), wanted.without_layout())
 
 
-def _check(what: str, shape: Shape, declared: Shape) -> None:
+def check_argument(what: str, shape: Shape, declared: Shape) -> None:
+    """Raises InvalidArgumentError that names the argument by `what`. Neither shape has a layout."""
     wrong = f"{what} must be {declared}, not {shape}"
     if shape.element_type is not declared.element_type:
         raise InvalidArgumentError(wrong, hint=conversion_hint(declared.element_type))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xla_core import profiler
-from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.host_array import as_host_array
@@ -161,11 +161,17 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
             program = data.decode()
         except UnicodeDecodeError as error:
             raise InvalidArgumentError(
-                f"these bytes are neither MLIR bytecode nor UTF-8 text (byte {error.start} is {data[error.start]:#04x})"
+                f"these bytes are neither MLIR bytecode nor UTF-8 text: byte {error.start} is {data[error.start]:#04x}",
+                location=SourceLocation(file) if file else None,
+                hint="save the text as UTF-8",
             ) from None
     if not isinstance(program, str):
         raise InvalidArgumentError(
             f"{type(program).__name__} is not a program", hint="pass StableHLO or HLO text, bytes, or an HloModule"
+        )
+    if not program.strip():
+        raise InvalidArgumentError(
+            "the program is empty", location=SourceLocation(file) if file else None, hint="it needs a function @main"
         )
     with profiler.span("parse", "compile", characters=len(program)):
         if is_hlo_text(program):

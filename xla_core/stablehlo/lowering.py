@@ -70,6 +70,7 @@ def entry_function(module: ir.Module, entry: str | None = None) -> ir.Op:
     if len(public) != 1:
         raise InvalidArgumentError(
             f"the module has no function @main and {len(public)} public functions",
+            location=next((f.location for f in public or module.functions.values()), None),
             hint="name the entry function main, or make all others private",
         )
     return public[0]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from xla_core.errors import SourceLocation, XlaError
+from xla_core.errors import SourceLocation, UnimplementedError, XlaError
 from xla_core.stablehlo import forms
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.dialect_attributes import DialectAttributeReader
 from xla_core.stablehlo.fast_path import LINE_START, FastForm, fast_form
 from xla_core.stablehlo.ir import Block, LazyLocation, Op, Region, Type, Value
+from xla_core.stablehlo.op_table import OTHER_DIALECT_HINT
 from xla_core.stablehlo.syntax import BARE_NAMES, FORMATS, KNOWN_DIALECTS
 
 __all__ = ["Argument", "OpReader", "OpState"]
@@ -224,9 +225,12 @@ class OpReader(DialectAttributeReader):
         hint = self.nearest(name, FORMATS if "." in name else BARE_NAMES)
         if "." not in name:
             return self.error(f"expected an op, found '{name[:40]}'", offset, hint=hint)
-        if name.partition(".")[0] not in KNOWN_DIALECTS:
-            hint = hint or f'ops of other dialects are read in the generic form: "{name}"(...)'
-        return self.error(f"unknown op '{name}'", offset, hint=hint)
+        error = self.error(f"unknown op '{name}'", offset, hint=hint)
+        if hint or name.partition(".")[0] in KNOWN_DIALECTS:
+            return error
+        return UnimplementedError(  # as for its generic form, which the verifier refuses
+            error.message, location=error.location, snippet=error.snippet, hint=OTHER_DIALECT_HINT
+        )
 
     def finish(self, state: OpState, names: list[Name], offset: int) -> Op:
         """Check what was read of an op, make it, and define its results."""

@@ -247,6 +247,9 @@ def _values(values: str | Sequence[Values], types: TypeConstraint) -> tuple[Valu
     )
 
 
+OTHER_DIALECT_HINT = "programs are StableHLO and CHLO, with func and sdy: lower other dialects to these first"
+
+
 @functools.cache
 def commutative_ops() -> frozenset[str]:
     """Names of the ops that `reduce ... applies op` may name."""
@@ -259,5 +262,5 @@ def lookup(op: ir.Op) -> OpDef:
         return OPS[op.name]
     except KeyError:
         near = difflib.get_close_matches(op.name, OPS, 3)
-        hint = f"did you mean {', '.join(near)}?" if near else None
+        hint = f"did you mean {', '.join(near)}?" if near else OTHER_DIALECT_HINT
         raise UnimplementedError(f"unknown op '{op.name}'", op=op.name, location=op.location, hint=hint) from None

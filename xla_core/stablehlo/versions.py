@@ -33,7 +33,10 @@ class Version(NamedTuple):
             raise InvalidArgumentError(f"{text!r} is no version of StableHLO", hint="write it as 1.17.0")
         version = Version(int(match[1]), int(match[2]), int(match[3]))
         if not version >= MINIMUM or not (version.major, version.minor) <= (CURRENT.major, CURRENT.minor):
-            raise InvalidArgumentError(f"StableHLO {version} can't be written: {MINIMUM} to {CURRENT} can")
+            raise InvalidArgumentError(
+                f"StableHLO {version} can't be written: {MINIMUM} to {CURRENT} can",
+                hint="take the release of whoever reads it, as an artifact's first bytes name it: StableHLO_v1.17.0",
+            )
         return version
 
 

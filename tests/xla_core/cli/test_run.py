@@ -75,7 +75,11 @@ def test_trace(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
         (["nowhere.mlir"], "cannot read the program nowhere.mlir"),
         (["PROGRAM", "--input", "nowhere.npy"], "NOT_FOUND: cannot read the array in nowhere.npy"),
         (["PROGRAM", "--input", "PROGRAM"], "softplus.hlo is no .npy or .npz file"),
-        (["PROGRAM", "--input", "WRONG"], "argument 0 of softplus must be f32[2,3], not f64[2]"),
+        (["PROGRAM", "--input", "WRONG"], "wrong.npz: argument 0 must be f32[2,3], not f64[2]"),
+        (["PROGRAM", "--input", "WORDS"], "words.npy"),
+        (["EMPTY"], "empty.mlir: INVALID_ARGUMENT: the program is empty"),
+        (["LATIN"], "latin.mlir: INVALID_ARGUMENT: these bytes are neither MLIR bytecode nor UTF-8 text"),
+        (["TWO"], "two.mlir:1:1: INVALID_ARGUMENT: the module has no function @main and 2 public functions"),
         (["PROGRAM", "--backend", "nothing"], "there is no backend named 'nothing'"),
         (["PROGRAM", "--set", "optimization_level=9"], "optimization_level"),
         (["PROGRAM", "--set", "speed"], "has no value"),
@@ -88,7 +92,13 @@ def test_errors_have_no_traceback(
     xla: Callable[..., Any], program: Path, tmp_path: Path, words: list[str], said: str
 ) -> None:
     np.savez(tmp_path / "wrong.npz", a=np.zeros(2), b=np.zeros(2))
-    paths = {"PROGRAM": str(program), "WRONG": str(tmp_path / "wrong.npz")}
+    np.save(tmp_path / "words.npy", np.array(["a", "b"]))
+    (tmp_path / "empty.mlir").write_text(" \n")
+    (tmp_path / "latin.mlir").write_bytes(b"// caf\xe9\n")
+    function = "func.func @NAME(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }\n"
+    (tmp_path / "two.mlir").write_text(function.replace("NAME", "f") + function.replace("NAME", "g"))
+    paths = {"PROGRAM": str(program), "WRONG": str(tmp_path / "wrong.npz"), "WORDS": str(tmp_path / "words.npy")}
+    paths |= {name.upper(): str(tmp_path / f"{name}.mlir") for name in ("empty", "latin", "two")}
     words = [paths.get(w, w) for w in words]
     result = xla("run", *words, *([] if "--backend" in words else ["--backend", "toy"]))
     assert result.code == 2

@@ -72,7 +72,7 @@ def test_errors(body: str, message: str, line: int | None, column: int | None) -
             "stablehlo.gather has no pretty form",
             '"stablehlo.gather"(...)',
         ),
-        ("%0 = other.thing %a : tensor<f32>", "unknown op 'other.thing'", "generic form"),
+        ("%0 = other.thing %a : tensor<f32>", "unknown op 'other.thing'", "lower other dialects"),
         ("%0 = stablehlo.add %aa, %a : tensor<f32>", "use of undeclared SSA value name %aa", "did you mean %a?"),
         ("retrun", "expected an op, found 'retrun'", "did you mean return?"),
     ],
