@@ -366,16 +366,30 @@ INVERSES = ("acos", "acosh", "asin", "asinh", "atan", "atanh")
 
 
 def test_every_function_of_chlo_alone_has_a_reference() -> None:
-    assert set(REFERENCES) == {
+    assert {*REFERENCES, "mulhi"} == {
         name.removeprefix("chlo.")
         for name, definition in OPS.items()
         if name.startswith("chlo.") and isinstance(definition.lower, Elementwise)
     }
 
 
+def test_the_high_half_of_products() -> None:
+    t = "tensor<4xi32>"
+    op = f"%0 = chlo.mulhi %x, %y : {t}, {t} -> {t}"
+    program = rewritten(f"func.func @main(%x: {t}, %y: {t}) -> {t} {{\n  {op}\n  return %0 : {t}\n}}\n")
+    x, y = np.int32([2**31 - 1, -(2**31), -5, 70000]), np.int32([2**31 - 1, 2**30, 7, -70000])
+    np.testing.assert_array_equal(evaluate(program, x, y)[0], (x.astype(np.int64) * y) >> 32)
+
+
 def through_artifact(name: str, type: str) -> HloModule:
     """A function of CHLO, written for the first release of StableHLO, and read again."""
-    text = f"func.func @main(%x: {type}) -> {type} {{\n  %0 = chlo.{name} %x : {type} -> {type}\n  return %0 : {type}\n}}\n"
+    return rewritten(
+        f"func.func @main(%x: {type}) -> {type} {{\n  %0 = chlo.{name} %x : {type} -> {type}\n  return %0 : {type}\n}}\n"
+    )
+
+
+def rewritten(text: str) -> HloModule:
+    """A program with CHLO, written for the first release of StableHLO, and read again."""
     module = parse_bytecode(write_portable_artifact(parse_text(text), "1.0.0"))
     assert not any(op.name.startswith("chlo.") for op in module.walk())
     return lower(module)
