@@ -80,18 +80,12 @@ def conform(
 
 
 def _support_matrix(out: Console, subject: str, expression: str, report: Path | None) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+    from xla_conformance.progress import progress
     from xla_conformance.support import measure_support
     from xla_conformance.support.report import print_matrix
 
-    columns = (TextColumn("{task.fields[op]:<32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bars:
-        task = bars.add_task("support", total=None, op="")
-        matrix = measure_support(
-            subject, expression, lambda done, total, op: bars.update(task, completed=done, total=total, op=op)
-        )
+    with progress() as show:
+        matrix = measure_support(subject, expression, lambda done, total, op: show(done, total, op, ""))
     print_matrix(out, matrix)
     if report is not None:
         out.print(str(matrix.write(report)), markup=False, soft_wrap=True)
@@ -130,22 +124,18 @@ def _surroundings() -> dict[str, Any]:
 
 
 def _run(backend: str | None, profile: str, expression: str, workers: int, stablehlo_tests: Path | None) -> Run:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+    from xla_conformance.progress import progress
     from xla_conformance.results import State
     from xla_conformance.runner import run_suite
 
-    console: Console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("{task.fields[group]:<11}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, TextColumn("[red]{task.fields[wrong]}"), console=console, transient=True) as bars:
-        task = bars.add_task("conform", total=None, group="", wrong="")
-        wrong = 0
+    with progress() as show:
+        done = wrong = 0
 
-        def show(total: int, result: Result) -> None:
-            nonlocal wrong
+        def count(total: int, result: Result) -> None:
+            nonlocal done, wrong
+            done += 1
             wrong += result.state in (State.FAIL, State.ERROR)
-            bars.update(task, total=total, advance=1, group=result.group, wrong=f"{wrong} wrong" if wrong else "")
+            show(done, total, result.group, f"{wrong} wrong" if wrong else "")
 
         return run_suite(
             backend,
@@ -153,5 +143,5 @@ def _run(backend: str | None, profile: str, expression: str, workers: int, stabl
             expression=expression,
             workers=workers,
             stablehlo_tests=stablehlo_tests,
-            progress=show,
+            progress=count,
         )

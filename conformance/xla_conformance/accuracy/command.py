@@ -31,7 +31,8 @@ def accuracy(
 ) -> None:
     """Measure how exact results are; exit code 1 where an error is beyond its bound.
 
-    --evaluator measures the reference evaluator alone; with --backend too, both.
+    --evaluator measures the reference evaluator alone; with --backend too, both. Everything, at a million points, takes
+    an hour or more of a core: choose with -k, spread over processes with -j.
     """
     from xla_conformance.accuracy import report as reports
     from xla_conformance.accuracy.bounds import COLUMNS
@@ -63,19 +64,14 @@ def _measured(
     platforms: list[str | None], checks: list[Check], points: int, column: str | None, jobs: int
 ) -> list[Row]:
     """Rows of the first platform, then of the next, each in the order of the checks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from xla_conformance.accuracy.processes import measure_each
+    from xla_conformance.progress import progress
 
-    console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("accuracy"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     found: dict[int, list[Row]] = {}
-    with Progress(*columns, TextColumn("{task.fields[check]}"), console=console, transient=True) as bars:
-        task = bars.add_task("accuracy", total=len(checks), check="")
+    with progress() as show:
         for number, rows in measure_each(platforms, checks, points, column, jobs):
             found[number] = rows
-            bars.update(task, advance=1, check=checks[number].name)
+            show(len(found), len(checks), checks[number].name, "")
     return [found[number][place] for place in range(len(platforms)) for number in range(len(checks))]
 
 
