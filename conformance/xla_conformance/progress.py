@@ -1,0 +1,46 @@
+"""How far a long command is: a bar on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["SECONDS_BETWEEN_LINES", "Show", "progress"]
+
+Show = Callable[[int, "int | None", str, str], None]
+"""Takes how many are done, of how many (None: not known yet), what was the last, and a note in red ("" for none)."""
+
+SECONDS_BETWEEN_LINES = 30.0
+
+
+@contextmanager
+def progress() -> Iterator[Show]:
+    """Shows it on stderr, where results don't go."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield _lines(console.print)
+        return
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[last]}"))
+    with Progress(*columns, TextColumn("[red]{task.fields[note]}"), console=console, transient=True) as bars:
+        task = bars.add_task("", total=None, last="", note="")
+        yield lambda done, total, last, note: bars.update(task, completed=done, total=total, last=last, note=note)
+
+
+def _lines(write: Callable[[str], None]) -> Show:
+    start = shown = time.monotonic()
+
+    def show(done: int, total: int | None, last: str, note: str) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown >= SECONDS_BETWEEN_LINES:
+            shown = now
+            of = "" if total is None else f" of {total:,}"
+            write(f"{done:,}{of}, {now - start:.0f} s: {last}{note and ', ' + note}")
+
+    return show
