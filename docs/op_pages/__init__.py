@@ -38,6 +38,7 @@ TITLES: Mapping[str, str] = {
     "data_movement": "Movement of data",
     "deprecated": "Deprecated ops",
     "device_ids": "Device ids",
+    "dimension_sizes": "Sizes of dimensions",
     "dynamism": "Shapes as operands",
     "elementwise": "Elementwise ops",
     "gather": "Gather",

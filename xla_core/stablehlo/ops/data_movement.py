@@ -1,4 +1,4 @@
-"""Ops that arrange elements and compute none: reshape, transpose, reverse, concatenate, pad."""
+"""Ops that arrange elements and compute none: reshape, transpose, reverse, concatenate, pad, dynamic_pad."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import fail, list_text, shape_text
+from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
-from xla_core.stablehlo.type_constraints import SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.type_constraints import INDEX_VECTOR, SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 
 __all__: list[str] = []
 
@@ -221,5 +223,57 @@ define(
     agree=(
         "same-element-type",
         "size: edge_padding_low edge_padding_high interior_padding",
+    ),
+)
+
+
+def _dynamic_pad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    operand, result = tensor(op, 0), op.results[0].type
+    assert isinstance(result, TensorType)
+    if tensor(op, 1).rank:
+        fail(op, "padding value type should be a rank-0")
+    if tensor(op, 2).shape[0] not in (DYNAMIC, operand.rank):
+        fail(op, f"padding operands size ({tensor(op, 2).shape[0]}) must match operand rank ({operand.rank})")
+    if result.rank != operand.rank:
+        fail(op, f"operand rank({operand.rank}) must match result({result.rank}).")
+    known = [constant_of(v) for v in op.operands[2:]]
+    if known[2] is not None and (known[2] < 0).any():
+        fail(op, f"interior_padding must be non-negative, but got {list_text(known[2].reshape(-1).tolist())}")
+    if any(k is None for k in known):
+        return None
+    low, high, between = ([int(n) for n in k.reshape(-1)] for k in known if k is not None)
+    sizes = []
+    for i, size in enumerate(operand.shape):
+        expected = DYNAMIC if size == DYNAMIC else size + low[i] + high[i] + max(size - 1, 0) * between[i]
+        if operand.is_static and result.is_static and expected != result.shape[i]:
+            fail(op, f"expected output dimension at index {i} to equal {expected}, but got {result.shape[i]}")
+        sizes.append(expected)
+    return sized(op, sizes)
+
+
+def _lower_dynamic_pad(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, value: HloInstruction, *amounts: HloInstruction
+) -> HloInstruction:
+    """HLO `pad`, once the amounts are known."""
+    known = [ctx.static_value(a, op, "padding") for a in amounts]
+    padding = tuple(PaddingDimension(*(int(n) for n in row)) for row in zip(*known, strict=True))
+    return ctx.add("pad", operand, value, padding=padding)
+
+
+define(
+    "stablehlo.dynamic_pad",
+    (
+        Values("operand"),
+        Values("padding_value", SCALAR),
+        *(Values(n, INDEX_VECTOR, static=True) for n in ("edge_padding_low", "edge_padding_high", "interior_padding")),
+    ),
+    rule=_dynamic_pad_rule,
+    lower=_lower_dynamic_pad,
+    traits=(Trait.ON_STORAGE,),
+    doc="`pad` by amounts that operands give.",
+    agree=(
+        "element-type: operand padding_value result",
+        "type: edge_padding_low edge_padding_high interior_padding",
+        "rank: operand result",
     ),
 )

@@ -1,8 +1,10 @@
-"""slice, dynamic_slice, dynamic_update_slice."""
+"""slice, dynamic_slice, dynamic_update_slice, real_dynamic_slice."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
@@ -11,11 +13,13 @@ from xla_core.stablehlo.compatibility import (
     compatible_elements,
     fail,
 )
+from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.ops.common import ints, tensor
-from xla_core.stablehlo.type_constraints import INTEGER_SCALAR
+from xla_core.stablehlo.ops.output_shapes import sized
+from xla_core.stablehlo.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
 
 __all__: list[str] = []
 
@@ -145,4 +149,66 @@ define(
         "that it lies within."
     ),
     agree=("element-type: operand update result",),
+)
+
+
+def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    operand = tensor(op, 0)
+    for i, name in enumerate(("start_indices", "limit_indices", "strides"), 1):
+        if tensor(op, i).shape[0] not in (DYNAMIC, operand.rank):
+            fail(
+                op, f"has mismatched number of operand rank ({operand.rank}) and {name} size ({tensor(op, i).shape[0]})"
+            )
+    lengths, strides = _distance(op.operands[1], op.operands[2]), constant_of(op.operands[3])
+    if lengths is None or strides is None or np.any(strides < 1):
+        return None
+    pairs = zip(lengths.reshape(-1).tolist(), strides.reshape(-1).tolist(), strict=True)
+    return sized(op, [max(0, -(-length // stride)) for length, stride in pairs])
+
+
+def _distance(start: ir.Value, limit: ir.Value) -> np.ndarray | None:
+    """Limit - start, where both are constants or the limit is the start and a constant, as frontends write a window."""
+    known = constant_of(start), constant_of(limit)
+    if known[0] is not None and known[1] is not None:
+        return np.asarray(known[1] - known[0])
+    owner = limit.owner
+    if not isinstance(owner, ir.Op) or owner.name != "stablehlo.add":
+        return None
+    return next((constant_of(b) for a, b in (owner.operands, owner.operands[::-1]) if a is start), None)
+
+
+def _lower_real_dynamic_slice(
+    ctx: LoweringContext,
+    op: ir.Op,
+    operand: HloInstruction,
+    start: HloInstruction,
+    limit: HloInstruction,
+    strides: HloInstruction,
+) -> HloInstruction:
+    """HLO `slice`, once the bounds are known; a result of static shape and unit strides needs no known start."""
+    step = ctx.static_value(strides, op, "strides").reshape(-1)
+    type = op.results[0].type
+    if isinstance(type, TensorType) and type.is_static and np.all(step == 1):
+        starts = [ctx.reshape(ctx.add("slice", start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)]
+        return ctx.add("dynamic-slice", operand, *starts, dynamic_slice_sizes=type.shape)
+    low = ctx.static_value(start, op, "start_indices").reshape(-1)
+    high = ctx.static_value(limit, op, "limit_indices").reshape(-1)
+    parts = tuple(SliceDimension(int(a), int(b), int(c)) for a, b, c in zip(low, high, step, strict=True))
+    return ctx.add("slice", operand, slice=parts)
+
+
+define(
+    "stablehlo.real_dynamic_slice",
+    (
+        Values("operand"),
+        *(Values(n, SHAPE_VECTOR, static=True) for n in ("start_indices", "limit_indices", "strides")),
+    ),
+    rule=_real_dynamic_slice_rule,
+    lower=_lower_real_dynamic_slice,
+    traits=(Trait.ON_STORAGE,),
+    doc="`slice` with bounds and strides that operands give.",
+    agree=(
+        "element-type: operand result",
+        "type: start_indices limit_indices strides",
+    ),
 )

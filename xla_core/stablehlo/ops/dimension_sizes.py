@@ -1,0 +1,109 @@
+"""get_dimension_size, set_dimension_size: sizes that dimensions have at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible, fail, if_declared
+from xla_core.stablehlo.constants import constant_of
+from xla_core.stablehlo.folding import static_value
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import Trait, Values, define
+from xla_core.stablehlo.ops.common import INDEX, tensor
+from xla_core.stablehlo.type_constraints import I32, TENSOR_OR_PER_AXIS
+
+__all__: list[str] = []
+
+
+def _check_dimension(op: ir.Op) -> int:
+    dim, rank = int(op.attributes["dimension"]), tensor(op, 0).rank
+    if dim >= rank:
+        fail(op, f"requires dimension attribute in range [0, {rank}); found ({dim})")
+    return dim
+
+
+def _get_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+    _check_dimension(op)
+    return [TensorType((), "i32")]
+
+
+def _lower_get_dimension_size(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """A constant where the size is static, else HLO `get-dimension-size`."""
+    dim = int(op.attributes["dimension"])
+    if operand.shape.dynamic_dimensions and operand.shape.dynamic_dimensions[dim]:
+        return ctx.add("get-dimension-size", operand, dimensions=(dim,))
+    return ctx.constant(np.int32(operand.shape.dimensions[dim]), Shape(ElementType.S32))
+
+
+define(
+    "stablehlo.get_dimension_size",
+    "operand",
+    rule=_get_dimension_size_rule,
+    lower=_lower_get_dimension_size,
+    attributes={"dimension": INDEX},
+    traits=(Trait.ON_STORAGE,),
+    doc="The size of dimension `dimension`, as i32: of a bounded dimension, the actual one.",
+    types=TENSOR_OR_PER_AXIS,
+    result_types=I32,
+)
+
+
+def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    operand = tensor(op, 0)
+    if tensor(op, 1).rank:
+        fail(op, "size operand should be of rank-0")
+    dim = _check_dimension(op)
+    shape, bounds = list(operand.shape), list(operand.bounds or (None,) * operand.rank)
+    if shape[dim] != DYNAMIC:
+        bounds[dim], shape[dim] = shape[dim], DYNAMIC
+    bounded = [_bounded(shape, operand.element, bounds)]
+    known = constant_of(op.operands[1])
+    if known is None:
+        return bounded
+    size, limit = int(known.reshape(-1)[0]), bounds[dim]
+    shape[dim], bounds[dim] = size, None
+    exact = [_bounded(shape, operand.element, bounds)]
+    # StableHLO takes a constant at its word only where it is the bound.
+    fits = all(compatible(t, r.type) for t, r in zip(bounded, op.results, strict=True))
+    return exact if size == limit else bounded if not fits else if_declared(op, exact)
+
+
+def _bounded(shape: Sequence[int], element: str | ir.QuantizedType, bounds: Sequence[int | None]) -> TensorType:
+    return TensorType(tuple(shape), element, tuple(bounds) if any(b is not None for b in bounds) else ())
+
+
+def _lower_set_dimension_size(
+    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, size: HloInstruction
+) -> HloInstruction:
+    """HLO `set-dimension-size`; a slice where the size is a constant."""
+    dim, type = int(op.attributes["dimension"]), op.results[0].type
+    if isinstance(type, TensorType) and type.is_static:
+        known = static_value(size)
+        if known is not None and int(known.reshape(-1)[0]) != type.shape[dim]:
+            fail(op, f"the size is {int(known.reshape(-1)[0])}, but the result has {type.shape[dim]}")
+        parts = [SliceDimension(0, n) for n in operand.shape.dimensions]
+        parts[dim] = SliceDimension(0, type.shape[dim])
+        return operand if type.shape == operand.shape.dimensions else ctx.add("slice", operand, slice=tuple(parts))
+    return ctx.add("set-dimension-size", operand, ctx.convert(size, Shape(ElementType.S32)), dimensions=(dim,))
+
+
+define(
+    "stablehlo.set_dimension_size",
+    (Values("operand"), Values("size", I32)),
+    rule=_set_dimension_size_rule,
+    lower=_lower_set_dimension_size,
+    attributes={"dimension": INDEX},
+    traits=(Trait.ON_STORAGE,),
+    doc=(
+        "The operand with dimension `dimension` of the given size, which is within its bound; the elements beyond "
+        "it are not there any more."
+    ),
+)

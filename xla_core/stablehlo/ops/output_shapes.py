@@ -1,0 +1,66 @@
+"""A shape that is an operand: what it says of the result's type, and the sizes that the lowering takes from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible, fail, if_declared, list_text
+from xla_core.stablehlo.constants import constant_of
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import tensor_of
+
+__all__ = ["bounded_dimensions", "check_output_shape", "result_dimensions", "sized", "with_sizes"]
+
+
+def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, what: str) -> tuple[int, ...]:
+    """The result's sizes: from its type where that is static, else the value of the shape operand."""
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    if shape.shape.dimensions[0] != type.rank:
+        fail(op, f"{what} has {shape.shape.dimensions[0]} elements, but the result has rank {type.rank}")
+    if type.is_static:
+        return type.shape
+    return tuple(int(n) for n in ctx.static_value(shape, op, what).reshape(-1))
+
+
+def bounded_dimensions(op: ir.Op) -> tuple[int, ...] | None:
+    """The bounds of the result, where each of its sizes that isn't known has one; None for a static result."""
+    type = op.results[0].type
+    if not isinstance(type, TensorType) or type.is_static:
+        return None
+    sizes = [b if n == DYNAMIC else n for n, b in zip(type.shape, type.bounds or (None,) * type.rank, strict=True)]
+    return None if None in sizes else tuple(n for n in sizes if n is not None)
+
+
+def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: HloInstruction) -> HloInstruction:
+    """An array of the bounds with the sizes that a shape operand has at run time."""
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    for d in (d for d, n in enumerate(type.shape) if n == DYNAMIC):
+        part = ctx.reshape(ctx.add("slice", shape, slice=(SliceDimension(d, d + 1),)), ())
+        value = ctx.add("set-dimension-size", value, ctx.convert(part, Shape(ElementType.S32)), dimensions=(d,))
+    return value
+
+
+def check_output_shape(op: ir.Op, index: int) -> list[int] | None:
+    """Checks the shape operand against the result's type; returns its value, where it is a constant."""
+    result, known = tensor_of(op.results[0]), constant_of(op.operands[index])
+    sizes = None if known is None else [int(n) for n in known.reshape(-1)]
+    if sizes is not None and (min(sizes, default=0) < 0 or not compatible(_with_shape(result, sizes), result)):
+        fail(op, f"output shape [{list_text(sizes)}] is incompatible with return type of operation '{result}'")
+    return sizes
+
+
+def _with_shape(type: TensorType, sizes: Sequence[int]) -> TensorType:
+    return TensorType(tuple(sizes), type.element)
+
+
+def sized(op: ir.Op, sizes: Sequence[int] | None) -> Sequence[ir.Type] | None:
+    """The result's type with these sizes, where they are known."""
+    return None if sizes is None else if_declared(op, [_with_shape(tensor_of(op.results[0]), sizes)])
