@@ -147,6 +147,24 @@ def test_serialization_carries_the_program_and_what_is_compiled(client, as_bytes
     np.testing.assert_array_equal(np.asarray(empty(inputs[2], 0)[0]), expected[2])
 
 
+RESHAPED = """
+func.func @main(%a: tensor<?x4xf32, #stablehlo.bounds<6, ?>>, %sizes: tensor<2xi32>)
+    -> tensor<?x2xf32, #stablehlo.bounds<12, ?>> {
+  %0 = stablehlo.dynamic_reshape %a, %sizes :
+      (tensor<?x4xf32, #stablehlo.bounds<6, ?>>, tensor<2xi32>) -> tensor<?x2xf32, #stablehlo.bounds<12, ?>>
+  return %0 : tensor<?x2xf32, #stablehlo.bounds<12, ?>>
+}
+"""
+
+
+def test_a_reshape_to_sizes_within_bounds(client: xla.Client) -> None:
+    exe = client.compile(RESHAPED)
+    for n in (0, 1, 2, 6):
+        a = np.arange(4 * n, dtype=np.float32).reshape(n, 4)
+        (made,) = map(np.asarray, exe(a, np.array([2 * n, 2], np.int32)))
+        np.testing.assert_array_equal(made, a.reshape(2 * n, 2))
+
+
 SUMMED = """
 import numpy as np
 import xla_core as xla

@@ -96,12 +96,14 @@ def _reshape(context: EvaluationContext, instruction: HloInstruction, values: li
 
 
 def _dynamic_reshape_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    result = _reshape_shape(operands, attributes, declared)
+    operand, result = array(operands[0]), declared_array(declared)
+    if not result.is_dynamic:
+        _reshape_shape(operands, attributes, declared)
     check(
         len(operands) == 1 + result.rank and all(s.is_scalar and s.element_type.is_integral for s in operands[1:]),
         lambda: f"expected {result.rank} scalar integer sizes after the operand",
     )
-    return result
+    return dims(operand.element_type, result.dimensions, result.dynamic_dimensions)
 
 
 def _dynamic_reshape(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_validity
 from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
+from xla_core.passes.dynamic_padder.reshaping import reshaped, reshaped_to_sizes
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["HANDLERS", "elementwise"]
@@ -54,9 +54,13 @@ def _get_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -
 def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     operand, size = operands
     (dimension,) = i.attributes["dimensions"]
-    largest = b.constant(operand.dimensions[dimension], S32)
-    within = b.add("clamp", b.constant(0, S32), b.convert(size.value, S32), largest)
+    within = _within(b, size.value, operand.dimensions[dimension])
     return Padded(operand.value, {**operand.sizes, dimension: within})
+
+
+def _within(b: Builder, size: HloInstruction, bound: int) -> HloInstruction:
+    """A size that the program computes, s32[]: none is beyond its bound, whatever the program says."""
+    return b.add("clamp", b.constant(0, S32), b.convert(size, S32), b.constant(bound, S32))
 
 
 # -- movement --------------------------------------------------------------------------------------------------------
@@ -98,41 +102,17 @@ def _reverse(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
 
 @_handles("reshape")
 def _reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """A dynamic dimension may be merged with those after it, or be parted so that the first part is dynamic."""
-    (operand,) = operands
-    sizes: dict[int, HloInstruction] = {}
-    for old, new in _groups(operand.dimensions, i.shape.dimensions):
-        dynamic = [d for d in old if d in operand.sizes]
-        if not dynamic:
-            continue
-        old = [d for d in old if operand.dimensions[d] != 1 or d in dynamic]
-        new = [d for d in new if i.shape.dimensions[d] != 1] or new[:1]
-        if dynamic != old[:1] or not new:
-            return None
-        before = math.prod(operand.dimensions[d] for d in old[1:])
-        after = math.prod(i.shape.dimensions[d] for d in new[1:])
-        count = b.add("multiply", operand.sizes[old[0]], b.constant(before, S32))
-        sizes[new[0]] = b.add("divide", count, b.constant(max(after, 1), S32))
-    return Padded(b.reshape(operand.value, i.shape.dimensions), sizes)
+    return reshaped(b, operands[0], i.shape.dimensions)
 
 
-def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """The least runs of dimensions of either shape that have as many elements."""
-    groups: list[tuple[list[int], list[int]]] = []
-    a = c = 0
-    while a < len(old) or c < len(new):
-        first, second = [a] if a < len(old) else [], [c] if c < len(new) else []
-        a, c = a + len(first), c + len(second)
-        left, right = math.prod(old[d] for d in first), math.prod(new[d] for d in second)
-        while left != right and (a < len(old) or c < len(new)):
-            if (left < right or c == len(new)) and a < len(old):
-                first.append(a)
-                left, a = left * old[a], a + 1
-            else:
-                second.append(c)
-                right, c = right * new[c], c + 1
-        groups.append((first, second))
-    return groups
+@_handles("dynamic-reshape")
+def _dynamic_reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    sizes = {
+        d: _within(b, operands[1 + d].value, i.shape.dimensions[d])
+        for d, is_dynamic in enumerate(i.shape.dynamic_dimensions)
+        if is_dynamic
+    }
+    return reshaped_to_sizes(b, operands[0], i.shape.dimensions, sizes)
 
 
 @_handles("slice")

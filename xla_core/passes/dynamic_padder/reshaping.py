@@ -1,0 +1,97 @@
+"""Reshapes of padded values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.dynamic_padder.padded import S32, Padded, size_of
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["reshaped", "reshaped_to_sizes"]
+
+
+def reshaped(b: Builder, operand: Padded, dimensions: Sequence[int]) -> Padded | None:
+    """A dynamic dimension may be merged with those after it, or be parted so that the first part is dynamic."""
+    sizes: dict[int, HloInstruction] = {}
+    for old, new in _groups(operand.dimensions, dimensions):
+        dynamic = [d for d in old if d in operand.sizes]
+        if not dynamic:
+            continue
+        old = [d for d in old if operand.dimensions[d] != 1 or d in dynamic]
+        new = [d for d in new if dimensions[d] != 1] or new[:1]
+        if dynamic != old[:1] or not new:
+            return None
+        before = math.prod(operand.dimensions[d] for d in old[1:])
+        after = math.prod(dimensions[d] for d in new[1:])
+        count = b.add("multiply", operand.sizes[old[0]], b.constant(before, S32))
+        sizes[new[0]] = b.add("divide", count, b.constant(max(after, 1), S32))
+    return Padded(b.reshape(operand.value, dimensions), sizes)
+
+
+def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """The least runs of dimensions of either shape that have as many elements."""
+    groups: list[tuple[list[int], list[int]]] = []
+    a = c = 0
+    while a < len(old) or c < len(new):
+        first, second = [a] if a < len(old) else [], [c] if c < len(new) else []
+        a, c = a + len(first), c + len(second)
+        left, right = math.prod(old[d] for d in first), math.prod(new[d] for d in second)
+        while left != right and (a < len(old) or c < len(new)):
+            if (left < right or c == len(new)) and a < len(old):
+                first.append(a)
+                left, a = left * old[a], a + 1
+            else:
+                second.append(c)
+                right, c = right * new[c], c + 1
+        groups.append((first, second))
+    return groups
+
+
+def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes: dict[int, HloInstruction]) -> Padded:
+    """The value under the bounds, of sizes known at run time: each element is gathered from where it lies.
+
+    The k-th element of the result is the k-th of the operand; beyond the bounds of either, k counts other places.
+    """
+    if 0 in operand.dimensions:  # nothing can be gathered, and nothing is there
+        fill = b.constant(0, operand.value.shape.with_dimensions(()))
+        return Padded(b.broadcast(fill, bounds), sizes)
+    places = S32.with_dimensions(bounds)
+    kth = b.constant(0, places)
+    for d in range(len(bounds)):
+        kth = b.add("multiply", kth, _everywhere(b, sizes.get(d), bounds[d], bounds))
+        kth = b.add("add", kth, b.add("iota", shape=places, iota_dimension=d))
+    if operand.sizes:
+        kth = _place(b, operand, kth)
+    count = math.prod(operand.dimensions)
+    gathered = b.add(
+        "gather",
+        b.reshape(operand.value, (count,)),
+        kth,
+        shape=operand.value.shape.with_dimensions(bounds),
+        offset_dims=(),
+        collapsed_slice_dims=(0,),
+        start_index_map=(0,),
+        index_vector_dim=len(bounds),
+        slice_sizes=(1,),
+    )
+    return Padded(gathered, sizes)
+
+
+def _place(b: Builder, operand: Padded, kth: HloInstruction) -> HloInstruction:
+    """Where among all elements, padding included, the k-th of those within the sizes lies."""
+    one = b.constant(1, S32)
+    place = b.constant(0, kth.shape)
+    stride = 1
+    for d in reversed(range(len(operand.dimensions))):
+        size = b.broadcast(b.add("maximum", size_of(b, operand, d), one), kth.shape.dimensions)
+        index = b.add("remainder", kth, size) if d else kth
+        kth = b.add("divide", kth, size)
+        place = b.add("add", place, b.add("multiply", index, b.constant(stride, kth.shape)))
+        stride *= operand.dimensions[d]
+    return place
+
+
+def _everywhere(b: Builder, size: HloInstruction | None, bound: int, dimensions: Sequence[int]) -> HloInstruction:
+    return b.constant(bound, S32.with_dimensions(dimensions)) if size is None else b.broadcast(size, dimensions)
