@@ -13,25 +13,13 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
-from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
-from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
-from xla_backend_cpu.codegen.dot import LibraryDot, dot_product, is_library_dot
-from xla_backend_cpu.codegen.fft import FftKernel
-from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
-from xla_core.analysis import BufferAssignment, BufferSlice, HloCostAnalysis
-from xla_core.codegen.llvm import (
-    IrBuilder,
-    IrFunction,
-    IrModule,
-    KernelEmitter,
-    KernelFrame,
-    KernelParameter,
-    LoopAbi,
-    Value,
-)
-from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, StructuralKeys, Trait
+from xla_backend_cpu.codegen.native_kernels import NativeKernels
+from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_core.analysis import BufferAssignment, BufferSlice
+from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
+from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule, Trait
 
 __all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "ModuleEmitter", "Status"]
 
@@ -69,24 +57,7 @@ class ContextField(enum.IntEnum):
     FAILURES = 3  # kernels that found no memory, of all runs that share the context
 
 
-_FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
-_BYTES_PER_NANOSECOND = 15.0
 _FIRST_RANDOM_STATE = 0x7012395
-_TINY_FLOPS = 2048.0  # below, plain loops are as fast as register blocks
-_TRANSCENDENTAL_FLOPS = 10.0
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _NativeKernel:
-    """A kernel's name, its units of work, how few of them are worth a split, its time on one core, and the BLAS routine
-    that it calls.
-    """
-
-    name: str
-    size: int
-    grain: int
-    nanoseconds: float
-    routine: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -113,18 +84,13 @@ class ModuleEmitter:
         self.hlo = hlo
         self.assignment = assignment
         self.abi = abi
-        self.isa = isa
         self.threads = threads
         self.module = IrModule(hlo.name, triple=abi.triple, data_layout=abi.data_layout)
-        self.library_calls: Counter[str] = Counter()
         self.host_calls: list[tuple[str, str]] = []  # (computation, instruction)
         self.nanoseconds = 0.0
         self.has_loops = False
-        self._emitter = KernelEmitter(abi, self.module)
+        self._kernels = NativeKernels(hlo, assignment, abi, isa, threads, self.module)
         self._functions: dict[HloComputation, str] = {}
-        self._keys = StructuralKeys()
-        self._costs = HloCostAnalysis(hlo)
-        self._kernels: dict[Hashable, _NativeKernel] = {}
 
     def emit(self) -> IrModule:
         """Emits everything that the entry reaches."""
@@ -134,6 +100,10 @@ class ModuleEmitter:
     @property
     def kernel_count(self) -> int:
         return len(self._kernels)
+
+    @property
+    def library_calls(self) -> Counter[str]:
+        return self._kernels.library_calls
 
     # -- computations ------------------------------------------------------------------------------------------------
 
@@ -294,7 +264,7 @@ class ModuleEmitter:
     def _kernel_call(self, sequence: _Sequence, instruction: HloInstruction) -> None:
         if not any(s.num_elements for s in instruction.shape.leaves()):
             return
-        kernel = self._kernel(instruction)
+        kernel = self._kernels.of(instruction)
         b = sequence.builder
         slices = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
         slices += self.assignment.leaf_slices(instruction)
@@ -318,78 +288,6 @@ class ModuleEmitter:
     def _failures(self, sequence: _Sequence) -> Value:
         context = self._context(sequence, ContextField.FAILURES)
         return sequence.builder.emit("i32", f"load volatile i32, {context}, align 4")
-
-    def _kernel(self, instruction: HloInstruction) -> _NativeKernel:
-        """The kernel of an instruction; one for all that are the same but for where their operands lie."""
-        aliasing = self._aliasing(instruction)
-        # A kernel of f(x, x) reads one buffer twice: it is none of f(x, y).
-        operands = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
-        key = (self._keys.instruction(instruction), operands, frozenset(aliasing))
-        if key not in self._kernels:
-            self._kernels[key] = self._new_kernel(instruction, aliasing)
-        kernel = self._kernels[key]
-        if kernel.routine:
-            self.library_calls[kernel.routine] += 1
-        return kernel
-
-    def _new_kernel(self, instruction: HloInstruction, aliasing: set[tuple[int, int]]) -> _NativeKernel:
-        name = f"kernel.{len(self._kernels)}.{instruction.opcode}"
-        product = self._product(instruction)
-        if product is not None:
-            return self._blocked(name, instruction, product)
-        if instruction.opcode == "dot" and is_library_dot(instruction):
-            return self._library_dot(name, instruction)
-        if instruction.opcode == "fft":
-            return self._fft(name, instruction)
-        emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
-        cost = self._costs.instruction(instruction)
-        operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
-        nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
-        return _NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
-
-    def _product(self, instruction: HloInstruction) -> BlockedProduct | None:
-        product = None
-        if instruction.opcode == "dot":
-            product = dot_product(instruction)
-        elif instruction.opcode == "convolution" and is_canonical(instruction):
-            product = convolution_product(instruction)
-        return product if product is not None and product.flops > _TINY_FLOPS else None
-
-    def _frame(self, name: str, instruction: HloInstruction, count: int) -> KernelFrame:
-        parameters = [KernelParameter(o.name, o.shape) for o in instruction.operands]
-        parameters.append(KernelParameter(instruction.name, instruction.shape, is_result=True))
-        return self.abi.begin_kernel(self.module, name, parameters, count)
-
-    def _blocked(self, name: str, instruction: HloInstruction, product: BlockedProduct) -> _NativeKernel:
-        element_type = instruction.shape.element_type
-        emitter = ProductEmitter(product, element_type.byte_width, self.isa, self.threads)
-        frame = self._frame(name, instruction, emitter.pieces)
-        emitter.emit(frame, VectorOps(frame.builder, element_type, self.isa))
-        self.abi.end_kernel(frame)
-        flops_per_nanosecond = 8.0 * self.isa.register_bytes / element_type.byte_width
-        return _NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond)
-
-    def _library_dot(self, name: str, instruction: HloInstruction) -> _NativeKernel:
-        dot = LibraryDot(instruction, self.threads)
-        frame = self._frame(name, instruction, dot.pieces)
-        dot.emit(frame)
-        self.abi.end_kernel(frame)
-        return _NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100, dot.symbol)
-
-    def _fft(self, name: str, instruction: HloInstruction) -> _NativeKernel:
-        fft = FftKernel(instruction, self.abi)
-        frame = self._frame(name, instruction, fft.rows)
-        fft.emit(frame)
-        self.abi.end_kernel(frame)
-        return _NativeKernel(name, fft.rows, 1, fft.flops / _FLOPS_PER_NANOSECOND)
-
-    def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
-        """(leaf of the result, leaf of the operands) pairs that lie in one place."""
-        results = self.assignment.leaf_slices(instruction)
-        operands = [s for o in instruction.operands for s in self.assignment.leaf_slices(o)]
-        return {
-            (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
-        }
 
     # -- addresses ---------------------------------------------------------------------------------------------------
 

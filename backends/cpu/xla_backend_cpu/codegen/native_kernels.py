@@ -1,0 +1,138 @@
+"""A module's kernels: which kind an instruction gets, what it costs, and one for all instructions that are alike."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Hashable
+
+from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
+from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
+from xla_backend_cpu.codegen.dot import LibraryDot, dot_product, is_library_dot
+from xla_backend_cpu.codegen.fft import FftKernel
+from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
+from xla_core.analysis import BufferAssignment, HloCostAnalysis
+from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
+from xla_core.hlo import HloInstruction, HloModule, StructuralKeys
+
+__all__ = ["NativeKernel", "NativeKernels"]
+
+_FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
+_BYTES_PER_NANOSECOND = 15.0
+_TINY_FLOPS = 2048.0  # below, plain loops are as fast as register blocks
+_TRANSCENDENTAL_FLOPS = 10.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NativeKernel:
+    """A kernel's name, its units of work, how few of them are worth a split, its time on one core, and the BLAS routine
+    that it calls.
+    """
+
+    name: str
+    size: int
+    grain: int
+    nanoseconds: float
+    routine: str = ""
+
+
+class NativeKernels:
+    """The kernels of one module, each emitted into `module` on first use.
+
+    `library_calls` counts, by routine, the instructions whose kernel calls one.
+    """
+
+    def __init__(
+        self,
+        hlo: HloModule,
+        assignment: BufferAssignment,
+        abi: LoopAbi,
+        isa: VectorIsa,
+        threads: int,
+        module: IrModule,
+    ) -> None:
+        self.library_calls: Counter[str] = Counter()
+        self._assignment = assignment
+        self._abi = abi
+        self._isa = isa
+        self._threads = threads
+        self._module = module
+        self._emitter = KernelEmitter(abi, module)
+        self._keys = StructuralKeys()
+        self._costs = HloCostAnalysis(hlo)
+        self._kernels: dict[Hashable, NativeKernel] = {}
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def of(self, instruction: HloInstruction) -> NativeKernel:
+        """The kernel of an instruction; one for all that are the same but for where their operands lie."""
+        aliasing = self._aliasing(instruction)
+        # A kernel of f(x, x) reads one buffer twice: it is none of f(x, y).
+        operands = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
+        key = (self._keys.instruction(instruction), operands, frozenset(aliasing))
+        if key not in self._kernels:
+            self._kernels[key] = self._new(instruction, aliasing)
+        kernel = self._kernels[key]
+        if kernel.routine:
+            self.library_calls[kernel.routine] += 1
+        return kernel
+
+    def _new(self, instruction: HloInstruction, aliasing: set[tuple[int, int]]) -> NativeKernel:
+        name = f"kernel.{len(self._kernels)}.{instruction.opcode}"
+        product = self._product(instruction)
+        if product is not None:
+            return self._blocked(name, instruction, product)
+        if instruction.opcode == "dot" and is_library_dot(instruction):
+            return self._library_dot(name, instruction)
+        if instruction.opcode == "fft":
+            return self._fft(name, instruction)
+        emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
+        cost = self._costs.instruction(instruction)
+        operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
+        nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
+        return NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
+
+    def _product(self, instruction: HloInstruction) -> BlockedProduct | None:
+        product = None
+        if instruction.opcode == "dot":
+            product = dot_product(instruction)
+        elif instruction.opcode == "convolution" and is_canonical(instruction):
+            product = convolution_product(instruction)
+        return product if product is not None and product.flops > _TINY_FLOPS else None
+
+    def _frame(self, name: str, instruction: HloInstruction, count: int) -> KernelFrame:
+        parameters = [KernelParameter(o.name, o.shape) for o in instruction.operands]
+        parameters.append(KernelParameter(instruction.name, instruction.shape, is_result=True))
+        return self._abi.begin_kernel(self._module, name, parameters, count)
+
+    def _blocked(self, name: str, instruction: HloInstruction, product: BlockedProduct) -> NativeKernel:
+        element_type = instruction.shape.element_type
+        emitter = ProductEmitter(product, element_type.byte_width, self._isa, self._threads)
+        frame = self._frame(name, instruction, emitter.pieces)
+        emitter.emit(frame, VectorOps(frame.builder, element_type, self._isa))
+        self._abi.end_kernel(frame)
+        flops_per_nanosecond = 8.0 * self._isa.register_bytes / element_type.byte_width
+        return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond)
+
+    def _library_dot(self, name: str, instruction: HloInstruction) -> NativeKernel:
+        dot = LibraryDot(instruction, self._threads)
+        frame = self._frame(name, instruction, dot.pieces)
+        dot.emit(frame)
+        self._abi.end_kernel(frame)
+        return NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100, dot.symbol)
+
+    def _fft(self, name: str, instruction: HloInstruction) -> NativeKernel:
+        fft = FftKernel(instruction, self._abi)
+        frame = self._frame(name, instruction, fft.rows)
+        fft.emit(frame)
+        self._abi.end_kernel(frame)
+        return NativeKernel(name, fft.rows, 1, fft.flops / _FLOPS_PER_NANOSECOND)
+
+    def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
+        """(leaf of the result, leaf of the operands) pairs that lie in one place."""
+        results = self._assignment.leaf_slices(instruction)
+        operands = [s for o in instruction.operands for s in self._assignment.leaf_slices(o)]
+        return {
+            (i, j) for i, result in enumerate(results) for j, place in enumerate(operands) if result.overlaps(place)
+        }
