@@ -17,6 +17,8 @@ largest { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = f32[] maximum
 difference { a = f32[] parameter(0)  b = f32[] parameter(1)  x = f32[] subtract(a, b)  y = f32[] multiply(x, x)  ROOT r = f32[] add(a, b) }
 best { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
   c = pred[] compare(a, b), direction=GE  x = f32[] select(c, a, b)  k = s32[] select(c, i, j)  ROOT r = (f32[], s32[]) tuple(x, k) }
+best_of { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
+  x = f32[] maximum(a, b)  k = s32[] add(i, j)  ROOT r = (f32[], s32[]) tuple(x, k) }
 greater { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT r = pred[] compare(a, b), direction=GT }
 below { s = (s32[], f32[<=5,4], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  three = s32[] constant(3)  ROOT r = pred[] compare(i, three), direction=LT }
 step { s = (s32[], f32[<=5,4], f32[4]) parameter(0)  i = s32[] get-tuple-element(s), index=0  x = f32[<=5,4] get-tuple-element(s), index=1
@@ -43,6 +45,7 @@ HEAD = """
   dxx = f32[<=5,<=4] set-dimension-size(dx, m), dimensions={1}
   dy = f32[<=4,6] set-dimension-size(y, m), dimensions={0}
   numbers = s32[5,4] iota(), iota_dimension=0
+  five = s32[5] iota(), iota_dimension=0
   dn = s32[<=5,4] set-dimension-size(numbers, n), dimensions={0}
 """
 BODIES = {
@@ -74,6 +77,14 @@ BODIES = {
     "sort": "ROOT r = f32[<=5,4] sort(dx), dimensions={0}, to_apply=greater",
     "sort, several operands": "ROOT r = (f32[<=5,4], s32[<=5,4]) sort(dx, dn), dimensions={0}, is_stable=true, to_apply=by_key",
     "gather": "i = s32[<=5,1] slice(dn), slice={[0:5], [0:1]}\n ROOT r = f32[<=5,6] gather(y, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,6}",
+    "dynamic-slice": "d = f32[5,<=4] set-dimension-size(x, m), dimensions={1}\n ROOT r = f32[2,1] dynamic-slice(d, n, n), dynamic_slice_sizes={2,1}",
+    "dynamic-update-slice": "d = f32[5,<=4] set-dimension-size(x, m), dimensions={1}\n u = f32[2,1] slice(y), slice={[0:2], [0:1]}\n ROOT r = f32[5,<=4] dynamic-update-slice(d, u, n, n)",
+    "dynamic-update-slice of a dynamic update": "t = f32[2,4] slice(x), slice={[0:2], [0:4]}\n u = f32[2,<=4] set-dimension-size(t, m), dimensions={1}\n o = u8[] constant(255)\n k = u8[] convert(n)\n z = f32[5,4] broadcast(seven), dimensions={}\n a = f32[5,4] dynamic-update-slice(z, u, k, o)\n d = f32[5,<=4] set-dimension-size(z, m), dimensions={1}\n b = f32[5,<=4] dynamic-update-slice(d, u, k, k)\n ROOT r = (f32[5,4], f32[5,<=4]) tuple(a, b)",
+    "scatter by a dynamic number of indices": "i = s32[<=5,1] slice(dn), slice={[0:5], [0:1]}\n v = f32[5,6] broadcast(seven), dimensions={}\n u = f32[<=5,6] set-dimension-size(v, n), dimensions={0}\n ROOT r = f32[4,6] scatter(y, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+    "scatter into dynamic sizes": "i = s32[5] slice(five), slice={[0:5]}\n u = f32[5,6] broadcast(seven), dimensions={}\n ROOT r = f32[<=4,6] scatter(dy, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+    "scatter of windows into dynamic sizes": "i = s32[5,2] slice(numbers), slice={[0:5], [0:2]}\n u = f32[5,1,2] broadcast(seven), dimensions={}\n ROOT r = f32[<=4,6] scatter(dy, i, u), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=add",
+    "scatter of dynamic windows": "c = f32[6,<=4] transpose(dy), dimensions={1,0}\n i = s32[2] constant({1, 1})\n u = f32[2,<=4] slice(c), slice={[0:2], [0:4]}\n ROOT r = f32[6,<=4] scatter(c, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+    "scatter of several operands": "i = s32[<=5,1] slice(dn), slice={[0:5], [0:1]}\n u = f32[<=5,4] exponential(dx)\n ROOT r = (f32[5,4], s32[5,4]) scatter(x, numbers, i, u, dn), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=best_of",
     "barrier": "a = f32[<=5,4] opt-barrier(dx)\n ROOT r = f32[<=5,4] negate(a)",
     "several results": "s = f32[4] reduce(dx, zero), dimensions={0}, to_apply=add\n t = f32[<=5,4] negate(dx)\n ROOT r = (f32[<=5,4], f32[4], f32[5,4]) tuple(t, s, x)",
     "while": "i = s32[] constant(0)\n t = f32[4] broadcast(zero), dimensions={}\n s = (s32[], f32[<=5,4], f32[4]) tuple(i, dx, t)\n ROOT r = (s32[], f32[<=5,4], f32[4]) while(s), condition=below, body=step",
@@ -149,11 +160,12 @@ def test_sizes_beyond_the_bound_are_the_bound() -> None:
 def test_what_has_no_padded_form_is_named_with_its_place() -> None:
     module = xla.parse(
         text_of(
-            "i = s32[] constant(1)\n u = f32[2,4] slice(x), slice={[0:2], [0:4]}\n"
-            ' ROOT r = f32[<=5,4] dynamic-update-slice(dx, u, i, i), metadata={source_file="model.py" source_line=7}'
+            "i = s32[1] constant({1})\n ROOT r = f32[1,4] gather(dx, i), offset_dims={1}, collapsed_slice_dims={0}, "
+            "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}, "
+            'metadata={source_file="model.py" source_line=7}'
         )
     )
-    with pytest.raises(UnimplementedError, match=r"^model\.py:7: .*dynamic-update-slice of f32\[<=5,4\]"):
+    with pytest.raises(UnimplementedError, match=r"^model\.py:7: .*gather of f32\[<=5,4\]"):
         create_pass("dynamic-padder").run(module)
     module = xla.parse("HloModule m\nENTRY main {\n x = f32[<=3] parameter(0)\n ROOT r = f32[<=3] negate(x)\n}")
     with pytest.raises(UnimplementedError, match=r"parameter x is f32\[<=3\]"):

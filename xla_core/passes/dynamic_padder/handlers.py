@@ -11,6 +11,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_validity
+from xla_core.passes.dynamic_padder.indexing import dynamic_slice, dynamic_update_slice, gather, scatter
 from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
 from xla_core.passes.dynamic_padder.reshaping import reshaped, reshaped_to_sizes
 from xla_core.passes.rewriter import Builder
@@ -164,25 +165,12 @@ def _concatenate(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padde
     return Padded(made, {**sizes, axis: at})
 
 
-@_handles("gather")
-def _gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """By indices of dynamic number, or whole slices of dynamic size; anything else would clamp by the bound."""
-    operand, indices = operands
-    attributes = i.attributes
-    collapsed = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
-    kept = [d for d in range(operand.value.shape.rank) if d not in collapsed]
-    sizes = {}
-    for d, size in operand.sizes.items():
-        if d not in kept or attributes["slice_sizes"][d] != operand.dimensions[d]:
-            return None
-        sizes[attributes["offset_dims"][kept.index(d)]] = size
-    batch = [d for d in range(i.shape.rank) if d not in attributes["offset_dims"]]
-    places = [d for d in range(indices.value.shape.rank) if d != attributes["index_vector_dim"]]
-    for d, size in indices.sizes.items():
-        if d not in places:
-            return None
-        sizes[batch[places.index(d)]] = size
-    return Padded(b.clone(i, [operand.value, indices.value], shape=_static(i.shape)), sizes)
+HANDLERS |= {
+    "gather": gather,
+    "scatter": scatter,
+    "dynamic-slice": dynamic_slice,
+    "dynamic-update-slice": dynamic_update_slice,
+}
 
 
 # -- reductions, windows, products, order ----------------------------------------------------------------------------

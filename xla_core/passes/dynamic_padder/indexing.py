@@ -1,0 +1,120 @@
+"""What reads and writes padded values where indices say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.hlo.attributes import PaddingDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, merged, size_of, valid
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["dynamic_slice", "dynamic_update_slice", "gather", "scatter"]
+
+
+def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """By indices of dynamic number, or whole slices of dynamic size; anything else would clamp by the bound."""
+    operand, indices = operands
+    attributes = i.attributes
+    collapsed = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
+    kept = [d for d in range(operand.value.shape.rank) if d not in collapsed]
+    sizes = {}
+    for d, size in operand.sizes.items():
+        if d not in kept or attributes["slice_sizes"][d] != operand.dimensions[d]:
+            return None
+        sizes[attributes["offset_dims"][kept.index(d)]] = size
+    batch = [d for d in range(i.shape.rank) if d not in attributes["offset_dims"]]
+    places = [d for d in range(indices.value.shape.rank) if d != attributes["index_vector_dim"]]
+    for d, size in indices.sizes.items():
+        if d not in places:
+            return None
+        sizes[batch[places.index(d)]] = size
+    static = i.shape.with_dimensions(i.shape.dimensions)
+    return Padded(b.clone(i, [operand.value, indices.value], shape=static), sizes)
+
+
+def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | None:
+    """Indices beyond their number, or of windows that leave the sizes, become -1, which is dropped."""
+    n = len(operands) // 2
+    data, indices, updates = operands[:n], operands[n], operands[n + 1 :]
+    first, update = data[0], Padded(updates[0].value, merged(updates))
+    sizes, attributes = merged(data), i.attributes
+    windows = attributes["update_window_dims"]
+    removed = {*attributes["inserted_window_dims"], *attributes.get("input_batching_dims", ())}
+    window_of = dict(zip((d for d in range(len(first.dimensions)) if d not in removed), windows, strict=True))
+    named: Sequence[int] = attributes["scatter_dims_to_operand_dims"]
+    axis = attributes["index_vector_dim"]
+    if not named or axis in indices.sizes:
+        return None
+    for d, w in window_of.items():  # what a window of dynamic size writes beyond it lies beyond the operand's too
+        is_whole = d in sizes and first.dimensions[d] == update.dimensions[w]
+        if not is_whole and (w in update.sizes or (d in sizes and d not in named)):
+            return None
+    places = [d for d in range(indices.value.shape.rank) if d != axis]
+    batch = [d for d in range(len(update.dimensions)) if d not in windows]
+    ends = {p: update.sizes[u] for p, u in zip(places, batch, strict=True) if u in update.sizes}
+    ends.update(indices.sizes)
+    signed = b.convert(indices.value, Shape(ElementType.S64))
+    inside = valid(b, Padded(signed, ends), ends)
+    if any(d in sizes for d in named):
+        last = []
+        for d in named:
+            window = size_of(b, update, window_of[d]) if d in window_of else b.constant(1, S32)
+            last.append(b.reshape(b.add("subtract", size_of(b, Padded(first.value, sizes), d), window), (1,)))
+        limits = last[0] if len(last) == 1 else b.add("concatenate", *last, dimensions=(0,))
+        if axis == indices.value.shape.rank:
+            limits = b.reshape(limits, ())
+        where = () if axis == indices.value.shape.rank else (axis,)
+        limits = b.convert(b.broadcast(limits, signed.shape.dimensions, where), signed.shape)
+        fits = b.add("compare", signed, limits, direction="LE")
+        inside = fits if inside is None else b.add("and", inside, fits)
+    if inside is not None:
+        signed = b.add("select", inside, signed, b.constant(-1, signed.shape))
+    values = [*(o.value for o in data), signed, *(o.value for o in updates)]
+    if n == 1:
+        return Padded(b.add("scatter", *values, **attributes), sizes)
+    made = b.add("scatter", *values, **attributes)
+    return tuple(Padded(b.add("get-tuple-element", made, index=k), sizes) for k in range(n))
+
+
+def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """A part of the size that is asked for, moved so that it lies within the operand's sizes."""
+    operand, starts = operands[0], operands[1:]
+    lengths: Sequence[int] = i.attributes["dynamic_slice_sizes"]
+    if len(starts) != len(lengths):
+        return None
+    taken = Padded(b.constant(0, S32.with_dimensions(lengths)))
+    made = b.add("dynamic-slice", operand.value, *_within(b, operand, taken, starts), dynamic_slice_sizes=lengths)
+    return Padded(made)
+
+
+def dynamic_update_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+    """Written into room enough for the whole update; beyond the update's sizes stays what was there."""
+    operand, update, starts = operands[0], operands[1], operands[2:]
+    if len(starts) != len(operand.dimensions):
+        return None
+    at = _within(b, operand, update, starts)
+    if not update.sizes:
+        return Padded(b.add("dynamic-update-slice", operand.value, update.value, *at), operand.sizes)
+    room = tuple(PaddingDimension(0, n if d in update.sizes else 0) for d, n in enumerate(update.dimensions))
+    wide = b.add("pad", operand.value, b.constant(0, Shape(operand.value.shape.element_type)), padding=room)
+    there = b.add("dynamic-slice", wide, *at, dynamic_slice_sizes=update.dimensions)
+    inside = valid(b, update, update.sizes)
+    assert inside is not None
+    wide = b.add("dynamic-update-slice", wide, b.add("select", inside, update.value, there), *at)
+    zeros = [b.constant(0, S32)] * len(starts)
+    return Padded(b.add("dynamic-slice", wide, *zeros, dynamic_slice_sizes=operand.dimensions), operand.sizes)
+
+
+def _within(b: Builder, operand: Padded, part: Padded, starts: Sequence[Padded]) -> list[HloInstruction]:
+    """Starts, s32[], that keep the part within the operand's sizes."""
+    zero, made = b.constant(0, S32), []
+    for d, start in enumerate(starts):
+        index, bound = start.value, operand.dimensions[d]
+        if index.shape.element_type.bit_width >= 32:  # beyond s32, perhaps; fewer bits may not hold the bound
+            index = b.add("clamp", b.constant(0, index.shape), index, b.constant(bound, index.shape))
+        last = b.add("subtract", size_of(b, operand, d), size_of(b, part, d))
+        made.append(b.add("clamp", zero, b.convert(index, S32), b.add("maximum", last, zero)))
+    return made
