@@ -6,10 +6,13 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+import numpy as np
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
 from xla_core.passes.batchnorm_expander import BatchNormExpander
 from xla_core.passes.cholesky_expander import CholeskyExpander
 from xla_core.passes.dot_algorithm_rewriter import DotAlgorithmRewriter
@@ -122,22 +125,54 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 @decomposition("reduce-window")
-def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """The reducer on shifted slices of the padded operand, one for each element of the window."""
+def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
+    """The reducer on shifted slices of the padded operand, one for each element of the window.
+
+    Large windows, several operands and reducers that aren't elementwise: each window is written out, and reduced.
+    """
     window, computation = i.attributes["window"], i.attributes["to_apply"]
-    if (
-        len(i.operands) != 2
-        or math.prod(w.size for w in window) > _MOST_WINDOW
-        or not is_elementwise_of_scalars(computation)
-    ):
-        return None
-    x, init = i.operands
-    padded = b.add("pad", x, init, padding=window_padding(window))
-    result = b.broadcast(init, i.shape.dimensions)
+    n = len(i.operands) // 2
+    data, initial = i.operands[:n], i.operands[n:]
+    padding = window_padding(window)
+    padded = [b.add("pad", x, v, padding=padding) for x, v in zip(data, initial, strict=True)]
+    counts = next(i.shape.leaves()).dimensions
+    if n > 1 or math.prod(w.size for w in window) > _MOST_WINDOW or not is_elementwise_of_scalars(computation):
+        whole = [_windows(b, x, window, counts) for x in padded]
+        return b.add("reduce", *whole, *initial, dimensions=tuple(range(1, 2 * len(window), 2)), to_apply=computation)
+    result = b.broadcast(initial[0], counts)
     for offsets in itertools.product(*(range(w.size) for w in window)):
-        part = b.add("slice", padded, slice=tuple(map(window_element, window, offsets, i.shape.dimensions)))
+        part = b.add("slice", padded[0], slice=tuple(map(window_element, window, offsets, counts)))
         result = apply_to_arrays(computation, [result, part], b)
     return result
+
+
+def _windows(b: Builder, x: HloInstruction, window: Sequence[WindowDimension], counts: Sequence[int]) -> HloInstruction:
+    """All windows of a padded operand: each dimension becomes two, the window's number and the place in it."""
+    for d, (w, count) in enumerate(zip(window, counts, strict=True)):
+        places = np.arange(count)[:, None] * w.stride + np.arange(w.size) * w.window_dilation
+        places = places[:, ::-1] if w.window_reversal else places
+        x = _take(b, x, places.reshape(-1), d)
+    return b.reshape(x, [size for w, count in zip(window, counts, strict=True) for size in (count, w.size)])
+
+
+def _take(b: Builder, x: HloInstruction, places: np.ndarray, axis: int) -> HloInstruction:
+    """The slices of x at places along an axis."""
+    sizes = x.shape.dimensions
+    if np.array_equal(places, np.arange(sizes[axis])):
+        return x
+    result = (*sizes[:axis], len(places), *sizes[axis + 1 :])
+    if 0 in result:
+        return b.constant(0, x.shape.with_dimensions(result))
+    return b.add(
+        "gather",
+        x,
+        b.constant(places, Shape(ElementType.S32, (len(places),))),
+        offset_dims=tuple(d for d in range(len(sizes)) if d != axis),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+        index_vector_dim=1,
+        slice_sizes=(*sizes[:axis], 1, *sizes[axis + 1 :]),
+    )
 
 
 @decomposition("reverse")

@@ -1,0 +1,77 @@
+"""reduce-window on devices that lack it: the reference evaluator gives the same before and after.
+
+Reducers are associative and commutative: the order within a window is nobody's promise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xla_core.hlo import ElementType, HloInstruction, HloModule, Literal, WindowDimension, parse_hlo, verify
+from xla_core.hlo.evaluator import evaluate
+from xla_core.hlo.op_table import OPS, Trait
+from xla_core.passes.legalization import legalize, unsupported_instructions
+from xla_core.target import Capabilities
+
+PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
+SIMPLE = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.U32, ElementType.PRED], opcodes=PRIMITIVES)
+COMPUTATIONS = """
+HloModule m
+add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+identity { x = f32[] parameter(0)  ROOT r = f32[] copy(x) }
+zero { x = f32[] parameter(0)  ROOT r = f32[] constant(0) }
+branching { a = f32[] parameter(0)  b = f32[] parameter(1)  d = f32[] subtract(b, a)  p = pred[] compare(a, b), direction=LT
+  c = f32[] conditional(p, d, d), true_computation=identity, false_computation=zero  ROOT r = f32[] add(a, c) }
+best { a = f32[] parameter(0)  i = s32[] parameter(1)  b = f32[] parameter(2)  j = s32[] parameter(3)
+  more = pred[] compare(a, b), direction=GT  same = pred[] compare(a, b), direction=EQ  first = pred[] compare(i, j), direction=LT
+  and = pred[] and(same, first)  c = pred[] or(more, and)  x = f32[] select(c, a, b)  k = s32[] select(c, i, j)
+  ROOT r = (f32[], s32[]) tuple(x, k) }
+ENTRY e { x = f32[5,7] parameter(0)  y = s32[5,7] parameter(1)  ROOT t = (f32[5,7], s32[5,7]) tuple(x, y) }
+"""
+W = WindowDimension
+WINDOWS = {
+    "strides and padding": (W(3, stride=2, padding_low=1, padding_high=1), W(2, padding_high=1)),
+    "dilation": (W(2, padding_high=1, base_dilation=2), W(3, stride=2, padding_low=2, window_dilation=2)),
+    "negative padding": (W(2, padding_low=-1), W(2, padding_high=-2)),
+    "reversal": (W(3, window_reversal=True), W(2, stride=2, window_reversal=True)),
+    "large": (W(5, padding_low=4), W(14, padding_low=13)),
+    "no window fits": (W(6), W(2)),
+    "single elements": (W(1, stride=2), W(1, stride=3)),
+}
+
+
+def both(window: tuple[WindowDimension, ...], reducer: str, *initial: np.ndarray) -> list[list[np.ndarray]]:
+    """The windows of as many operands as there are initial values: as they are, and legalized."""
+
+    def make() -> HloModule:
+        module = parse_hlo(COMPUTATIONS)
+        entry = module.entry
+        start: list[HloInstruction] = [entry.add("constant", literal=Literal(v)) for v in initial]
+        data = entry.parameters[: len(initial)]
+        body = next(c for c in module.computations if c.name == reducer)
+        entry.set_root(entry.add("reduce-window", *data, *start, window=window, to_apply=body))
+        verify(module)
+        return module
+
+    x = np.random.default_rng(0).integers(-9, 9, (5, 7)).astype(np.float32)
+    arguments = x, np.arange(35, dtype=np.int32).reshape(5, 7)
+    legal = make()
+    legalize(legal, SIMPLE.supports)
+    verify(legal)
+    assert not unsupported_instructions(legal, SIMPLE.supports)
+    return [list(evaluate(m, *arguments)) for m in (make(), legal)]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("reducer", ["add", "branching"])
+def test_one_operand(window: str, reducer: str) -> None:
+    (expected,), (found,) = both(WINDOWS[window], reducer, np.float32(3))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_several_operands(window: str) -> None:
+    expected, found = both(WINDOWS[window], "best", np.float32(-99), np.int32(99))
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
