@@ -40,7 +40,6 @@ PASSES: dict[str, PassFactory | str] = {
     "hlo-dce": "hlo_dce:HloDce",
     "instruction-fusion": "fusion.instruction_fusion:InstructionFusion",
     "layout-assignment": "layout_assignment:LayoutAssignment",
-    "logistic-expander": "logistic_expander:LogisticExpander",
     "map-inliner": "map_inliner:MapInliner",
     "memory-scheduler": "memory_scheduler:HloMemoryScheduler",
     "multi-output-fusion": "fusion.multi_output_fusion:MultiOutputFusion",

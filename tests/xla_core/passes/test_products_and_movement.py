@@ -145,15 +145,6 @@ def test_a_broadcast_is_not_made_before_widening(check_pass):
     check_pass(text, "convert-mover", changes=False)
 
 
-# -- formulas --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["f32", "f64", "c64"])
-def test_logistic(check_pass, opcodes, kind):
-    text = f"x = {kind}[40] parameter(0)\nROOT r = {kind}[40] logistic(x)"
-    assert "logistic" not in opcodes(check_pass(text, "logistic-expander"))
-
-
 @pytest.mark.parametrize("feature", [0, 1, 2])
 def test_batch_normalization(check_pass, opcodes, feature):
     sizes = (4, 3, 5)
