@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.stablehlo.attributes import UNIT, OpaqueAttribute, SymbolRef, TypeExtensions
+from xla_core.stablehlo.bytecode.codes import LOCATION_CODES, BuiltinAttribute
 from xla_core.stablehlo.bytecode.constants import dense_array, dense_elements, float_number, integer_number
-from xla_core.stablehlo.bytecode.locations import LOCATIONS, location_reader
+from xla_core.stablehlo.bytecode.locations import location_reader
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader
 from xla_core.stablehlo.ir import (
     DYNAMIC,
@@ -107,23 +108,23 @@ def _distinct(reader: DialectReader) -> OpaqueAttribute:
 
 
 ATTRIBUTES: dict[int, Decoder] = {
-    0: DialectReader.attributes,
-    1: dictionary,
-    2: DialectReader.string,
-    3: _string_with_type,
-    4: lambda reader: SymbolRef(reader.text()),
-    5: _nested_symbol,
-    6: DialectReader.type,
-    7: lambda reader: UNIT,
-    8: integer_number,
-    9: float_number,
-    **dict.fromkeys(LOCATIONS, location_reader),
-    16: _resource,
-    17: dense_array,
-    18: _dense,
-    19: _strings,
-    20: _sparse,
-    21: _distinct,
+    BuiltinAttribute.ARRAY: DialectReader.attributes,
+    BuiltinAttribute.DICTIONARY: dictionary,
+    BuiltinAttribute.STRING: DialectReader.string,
+    BuiltinAttribute.STRING_WITH_TYPE: _string_with_type,
+    BuiltinAttribute.FLAT_SYMBOL_REF: lambda reader: SymbolRef(reader.text()),
+    BuiltinAttribute.SYMBOL_REF: _nested_symbol,
+    BuiltinAttribute.TYPE: DialectReader.type,
+    BuiltinAttribute.UNIT: lambda reader: UNIT,
+    BuiltinAttribute.INTEGER: integer_number,
+    BuiltinAttribute.FLOAT: float_number,
+    **dict.fromkeys(LOCATION_CODES, location_reader),
+    BuiltinAttribute.DENSE_RESOURCE_ELEMENTS: _resource,
+    BuiltinAttribute.DENSE_ARRAY: dense_array,
+    BuiltinAttribute.DENSE_INT_OR_FP_ELEMENTS: _dense,
+    BuiltinAttribute.DENSE_STRING_ELEMENTS: _strings,
+    BuiltinAttribute.SPARSE_ELEMENTS: _sparse,
+    BuiltinAttribute.DISTINCT: _distinct,
 }
 
 

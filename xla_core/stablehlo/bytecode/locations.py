@@ -7,13 +7,10 @@ location, the innermost frame of a call stack) and the name stack (the outermost
 from __future__ import annotations
 
 from xla_core.errors import SourceLocation, XlaError
+from xla_core.stablehlo.bytecode.codes import BuiltinAttribute
 from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
 
-__all__ = ["LOCATIONS", "BytecodeLocation", "location_reader"]
-
-_CALL_SITE, _FILE, _FUSED, _FUSED_WITH_METADATA, _NAME, _UNKNOWN, _FILE_RANGE = 10, 11, 12, 13, 14, 15, 22
-LOCATIONS = (_CALL_SITE, _FILE, _FUSED, _FUSED_WITH_METADATA, _NAME, _UNKNOWN, _FILE_RANGE)
-"""The builtin dialect's codes of locations."""
+__all__ = ["BytecodeLocation", "location_reader"]
 
 _NOWHERE = SourceLocation()
 
@@ -62,17 +59,17 @@ def _read(pool: Pool, index: int) -> tuple[str, tuple[str, int, int] | None, lis
         return "", None, []
     reader = DialectReader(pool, entry.start, entry.end)
     code = reader.varint()
-    if code == _FILE:
+    if code == BuiltinAttribute.FILE_LINE_COL_LOC:
         return "", (reader.text(), reader.varint(), reader.varint()), []
-    if code == _FILE_RANGE:
+    if code == BuiltinAttribute.FILE_LINE_COL_RANGE:
         file = reader.text()
         line, column, *_ = *reader.list_of(reader.varint), 0, 0
         return "", (file, line, column), []
-    if code == _NAME:
+    if code == BuiltinAttribute.NAME_LOC:
         return reader.text(), None, [reader.varint()]
-    if code == _CALL_SITE:
+    if code == BuiltinAttribute.CALL_SITE_LOC:
         return "", None, [reader.varint(), reader.varint()]
-    if code in (_FUSED, _FUSED_WITH_METADATA):
+    if code in (BuiltinAttribute.FUSED_LOC, BuiltinAttribute.FUSED_LOC_WITH_METADATA):
         return "", None, reader.list_of(reader.varint)
     return "", None, []
 

@@ -17,6 +17,7 @@ from xla_core.stablehlo.attributes import (
     TypedInt,
 )
 from xla_core.stablehlo.bytecode import builtin
+from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, VhloAttribute, VhloType
 from xla_core.stablehlo.bytecode.constants import dense_elements, float_number, integer_number
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader, enum_reader
 from xla_core.stablehlo.bytecode.stablehlo_dialect import (
@@ -32,7 +33,7 @@ from xla_core.stablehlo.bytecode.stablehlo_dialect import (
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import DYNAMIC, OpaqueType, TokenType, TupleType, type_text
 
-__all__ = ["ATTRIBUTES", "ENUM_CODES", "SCALARS", "TYPES", "mesh_or_name"]
+__all__ = ["ATTRIBUTES", "TYPES", "mesh_or_name"]
 
 
 def _boolean(reader: DialectReader) -> bool:
@@ -77,37 +78,25 @@ def _mesh(reader: DialectReader) -> Mesh:
     return Mesh(mesh_axes(reader), device_ids(reader, reader.optional_attribute()))
 
 
-ENUM_CODES: dict[str, tuple[int, int]] = {
-    "comparison_direction": (3, 0),
-    "comparison_type": (4, 0),
-    "fft_type": (7, 0),
-    "precision": (11, 0),
-    "rng_algorithm": (12, 0),
-    "rng_distribution": (13, 1),
-    "transpose": (16, 0),
-    "result_accuracy_mode": (19, 0),
-}
-"""Enums: code, and the number of the first case."""
-
 ATTRIBUTES: dict[int, Decoder] = {
-    1: DialectReader.attributes,
-    2: _boolean,
+    VhloAttribute.ARRAY: DialectReader.attributes,
+    VhloAttribute.BOOLEAN: _boolean,
     **{code: enum_reader(kind, first) for kind, (code, first) in ENUM_CODES.items()},
-    5: _api_version,
-    6: builtin.dictionary,
-    8: float_number,
-    9: integer_number,
-    10: output_operand_alias,
-    14: DialectReader.string,
-    15: _tensor,
-    17: DialectReader.type,
-    18: type_extensions,
-    20: result_accuracy,
-    21: pair,
-    22: lambda reader: axis_ref(reader, reader.text(), reader.varint() != 0),
-    23: _replica_groups,
-    24: lambda reader: (reader.text(), reader.signed()),
-    25: _mesh,
+    VhloAttribute.CUSTOM_CALL_API_VERSION: _api_version,
+    VhloAttribute.DICTIONARY: builtin.dictionary,
+    VhloAttribute.FLOAT: float_number,
+    VhloAttribute.INTEGER: integer_number,
+    VhloAttribute.OUTPUT_OPERAND_ALIAS: output_operand_alias,
+    VhloAttribute.STRING: DialectReader.string,
+    VhloAttribute.TENSOR: _tensor,
+    VhloAttribute.TYPE: DialectReader.type,
+    VhloAttribute.TYPE_EXTENSIONS: type_extensions,
+    VhloAttribute.RESULT_ACCURACY: result_accuracy,
+    VhloAttribute.SUB_AXIS_INFO: pair,
+    VhloAttribute.AXIS_REF: lambda reader: axis_ref(reader, reader.text(), reader.varint() != 0),
+    VhloAttribute.REPLICA_GROUP_MESH_AXES: _replica_groups,
+    VhloAttribute.MESH_AXIS: lambda reader: (reader.text(), reader.signed()),
+    VhloAttribute.MESH: _mesh,
 }
 
 
@@ -116,45 +105,18 @@ def _buffer(reader: DialectReader) -> OpaqueType:
     return OpaqueType(f"memref<{dims}{type_text(reader.type())}>")
 
 
-SCALARS = {
-    0: "i1",
-    2: "bf16",
-    3: "f16",
-    4: "f32",
-    5: "f64",
-    6: "f8E4M3FN",
-    7: "f8E5M2",
-    9: "index",
-    **{10 + i: f"i{width}" for i, width in enumerate((4, 8, 16, 32, 64))},
-    **{15 + i: f"ui{width}" for i, width in enumerate((4, 8, 16, 32, 64))},
-    27: "f8E4M3FNUZ",
-    28: "f8E5M2FNUZ",
-    29: "f8E4M3B11FNUZ",
-    31: "i2",
-    32: "ui2",
-    33: "none",
-    34: "tf32",
-    35: "f8E4M3",
-    36: "f8E3M4",
-    37: "f4E2M1FN",
-    38: "f6E2M3FN",
-    39: "f6E3M2FN",
-    40: "f8E8M0FNU",
-}
-"""Scalar types by their codes."""
-
 TYPES: dict[int, Decoder] = {
-    **{code: builtin.named(name) for code, name in SCALARS.items()},
-    1: builtin.complex_type,
-    8: builtin.function_type,
-    20: builtin.tensor_type,
-    21: builtin.tensor_with_encoding,
-    22: lambda reader: TokenType(),
-    23: lambda reader: TupleType(reader.types()),
-    24: builtin.quantized_per_tensor,
-    25: lambda reader: OpaqueType(f"tensor<*x{type_text(reader.raw_type())}>"),
-    26: lambda reader: OpaqueType("!shape.witness"),
-    30: builtin.quantized_per_axis,
-    41: _buffer,
-    42: future,
+    **{code: builtin.named(name) for name, code in SCALAR_CODES.items()},
+    VhloType.COMPLEX: builtin.complex_type,
+    VhloType.FUNCTION: builtin.function_type,
+    VhloType.RANKED_TENSOR: builtin.tensor_type,
+    VhloType.RANKED_TENSOR_WITH_ENCODING: builtin.tensor_with_encoding,
+    VhloType.TOKEN: lambda reader: TokenType(),
+    VhloType.TUPLE: lambda reader: TupleType(reader.types()),
+    VhloType.UNIFORM_QUANTIZED: builtin.quantized_per_tensor,
+    VhloType.UNRANKED_TENSOR: lambda reader: OpaqueType(f"tensor<*x{type_text(reader.raw_type())}>"),
+    VhloType.WITNESS: lambda reader: OpaqueType("!shape.witness"),
+    VhloType.UNIFORM_QUANTIZED_PER_AXIS: builtin.quantized_per_axis,
+    VhloType.BUFFER: _buffer,
+    VhloType.FUTURE: future,
 }

@@ -30,9 +30,9 @@ from xla_core.stablehlo.attributes import (
     TypeExtensions,
     Unit,
 )
+from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, BuiltinAttribute, VhloAttribute, VhloType
 from xla_core.stablehlo.bytecode.foreign_ops import BuiltinType
 from xla_core.stablehlo.bytecode.output import Entries, Strings, signed, varint
-from xla_core.stablehlo.bytecode.vhlo_dialect import ENUM_CODES, SCALARS
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import (
     FunctionType,
@@ -50,8 +50,6 @@ from xla_core.stablehlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version, 
 __all__ = ["Encoder"]
 
 _DYNAMIC = -(1 << 63)
-_SCALAR_CODES = {name: code for code, name in SCALARS.items()}
-_API_VERSION = 5
 _LARGE = 256
 _MLIR_TYPES = (TensorType, TokenType, TupleType, FunctionType, OpaqueType, ScalarType)
 _ACCURACY, _MESHES = Version(1, 9), Version(1, 16)
@@ -100,9 +98,9 @@ class Encoder:
     def _foreign(self, value: Any) -> int:
         """An attribute of another dialect, as its text."""
         if isinstance(value, _MLIR_TYPES):
-            return self._own(17, varint(self.type(value)))
+            return self._own(VhloAttribute.TYPE, varint(self.type(value)))
         if isinstance(value, Unit):
-            return self.attributes.number(self.builtin, varint(7))
+            return self._builtin(BuiltinAttribute.UNIT)
         text = attribute_text(value)
         match = re.match(r"#([a-z_]+)[.<]", text)
         if match is None or match[1] in ("stablehlo", "chlo"):
@@ -112,21 +110,23 @@ class Encoder:
         return self.attributes.number(self.dialect(match[1]), encoding, is_custom=False)
 
     def boolean(self, value: bool) -> int:
-        return self._own(2, varint(value))
+        return self._own(VhloAttribute.BOOLEAN, varint(value))
 
     def string(self, value: str) -> int:
-        return self._own(14, varint(self.strings.number(str(value))))
+        return self._own(VhloAttribute.STRING, varint(self.strings.number(str(value))))
 
     def integer(self, value: int) -> int:
         element = value.type if isinstance(value, TypedInt) else "i64"
-        return self._own(9, varint(self.type(ScalarType(element))), _integer_bits(int(value), element))
+        return self._own(
+            VhloAttribute.INTEGER, varint(self.type(ScalarType(element))), _integer_bits(int(value), element)
+        )
 
     def floating(self, value: float) -> int:
         element = value.type if isinstance(value, TypedFloat) else "f64"
-        return self._own(8, varint(self.type(ScalarType(element))), _float_bits(value, element))
+        return self._own(VhloAttribute.FLOAT, varint(self.type(ScalarType(element))), _float_bits(value, element))
 
     def array(self, value: Sequence[Any]) -> int:
-        return self._own(1, self._list([self.attribute(item) for item in value]))
+        return self._own(VhloAttribute.ARRAY, self._list([self.attribute(item) for item in value]))
 
     def dense_array(self, value: DenseArray) -> int:
         data = np.array(value, DTYPES[value.element])
@@ -134,18 +134,18 @@ class Encoder:
 
     def dictionary(self, value: dict[str, Any]) -> int:
         numbers = [number for k in sorted(value) for number in (self.string(k), self.attribute(value[k]))]
-        return self._own(6, varint(len(value)), *map(varint, numbers))
+        return self._own(VhloAttribute.DICTIONARY, varint(len(value)), *map(varint, numbers))
 
     def enum(self, value: EnumAttribute) -> int:
         case = ENUMS[value.kind].index(str(value))
         if value.kind == "custom_call_api_version":
-            return self._own(_API_VERSION, varint(case))
+            return self._own(VhloAttribute.CUSTOM_CALL_API_VERSION, varint(case))
         code, first = ENUM_CODES[value.kind]
         return self._own(code, varint(case + first))
 
     def tensor(self, value: DenseElements) -> int:
         """The elements' bytes, shared with the array where it is large; booleans are packed eight to a byte."""
-        head = varint(15) + varint(self.type(value.type))
+        head = varint(VhloAttribute.TENSOR) + varint(self.type(value.type))
         data = value.data
         if value.type.element == "i1":
             if data.ndim == 0 and value.size > 1:
@@ -161,64 +161,77 @@ class Encoder:
     def alias(self, value: OutputOperandAlias) -> int:
         parts = value.output_tuple_indices, (value.operand_index,), value.operand_tuple_indices
         lists = [b"".join(map(signed, part)) for part in parts]
-        return self._own(10, varint(len(parts[0])), lists[0], lists[1], varint(len(parts[2])), lists[2])
+        return self._own(
+            VhloAttribute.OUTPUT_OPERAND_ALIAS,
+            varint(len(parts[0])),
+            lists[0],
+            lists[1],
+            varint(len(parts[2])),
+            lists[2],
+        )
 
     def accuracy(self, value: ResultAccuracy) -> int:
         self.require("result_accuracy", _ACCURACY)
         mode = varint(self.enum(EnumAttribute(value.mode, "result_accuracy_mode")))
         tolerances = _float_bits(value.atol, "f64"), _float_bits(value.rtol, "f64")
-        return self._own(20, *tolerances, signed(value.ulps), mode)
+        return self._own(VhloAttribute.RESULT_ACCURACY, *tolerances, signed(value.ulps), mode)
 
     def extensions(self, value: TypeExtensions) -> int:
         bounds = [signed(_DYNAMIC if bound is None else bound) for bound in value.bounds]
-        return self._own(18, varint(len(bounds)), *bounds)
+        return self._own(VhloAttribute.TYPE_EXTENSIONS, varint(len(bounds)), *bounds)
 
     def axis(self, value: AxisRef) -> int:
         name = varint(self.string(value.name))
         if value.size is None:
-            return self._own(22, name, varint(0))
-        sub_axis = self._own(21, signed(value.pre_size or 1), signed(value.size))
-        return self._own(22, name, varint(1), varint(sub_axis))
+            return self._own(VhloAttribute.AXIS_REF, name, varint(0))
+        sub_axis = self._own(VhloAttribute.SUB_AXIS_INFO, signed(value.pre_size or 1), signed(value.size))
+        return self._own(VhloAttribute.AXIS_REF, name, varint(1), varint(sub_axis))
 
     def mesh_groups(self, value: ReplicaGroupMeshAxes) -> int:
         self.require("replica groups by the axes of a mesh", _MESHES)
         mesh = self.mesh(value.mesh) if isinstance(value.mesh, Mesh) else self.string(value.mesh)
-        return self._own(23, varint(mesh), varint(self.array(value.axes)))
+        return self._own(VhloAttribute.REPLICA_GROUP_MESH_AXES, varint(mesh), varint(self.array(value.axes)))
 
     def mesh(self, value: Mesh) -> int:
         self.require("a mesh", _MESHES)
-        axes = [self._own(24, varint(self.string(name)), signed(size)) for name, size in value.axes]
+        axes = [
+            self._own(VhloAttribute.MESH_AXIS, varint(self.string(name)), signed(size)) for name, size in value.axes
+        ]
         devices = varint(0) if value.device_ids is None else varint(self.tensor(value.device_ids) << 1 | 1)
-        return self._own(25, varint(self._own(1, self._list(axes))), devices)
+        return self._own(VhloAttribute.MESH, varint(self._own(VhloAttribute.ARRAY, self._list(axes))), devices)
 
     # Attributes of the dialect builtin
 
     def builtin_string(self, value: str) -> int:
-        return self.attributes.number(self.builtin, varint(2) + varint(self.strings.number(value)))
+        return self._builtin(BuiltinAttribute.STRING, varint(self.strings.number(value)))
 
     def builtin_dictionary(self, numbers: dict[str, int]) -> int:
         """A dictionary of attributes that have their numbers already."""
         pairs = [number for name in sorted(numbers) for number in (self.builtin_string(name), numbers[name])]
-        return self.attributes.number(self.builtin, varint(1) + varint(len(numbers)) + b"".join(map(varint, pairs)))
+        return self._builtin(BuiltinAttribute.DICTIONARY, varint(len(numbers)), *map(varint, pairs))
 
     def builtin_attribute(self, value: Any) -> int:
         """An attribute as the builtin dialect has it: a module's."""
         if isinstance(value, bool):
-            return self._builtin(8, varint(self.builtin_type("i1")), _integer_bits(value, "i1"))
+            return self._builtin(BuiltinAttribute.INTEGER, varint(self.builtin_type("i1")), _integer_bits(value, "i1"))
         if isinstance(value, int):
             element = value.type if isinstance(value, TypedInt) else "i64"
-            return self._builtin(8, varint(self.builtin_type(element)), _integer_bits(int(value), element))
+            return self._builtin(
+                BuiltinAttribute.INTEGER, varint(self.builtin_type(element)), _integer_bits(int(value), element)
+            )
         if isinstance(value, float):
             element = value.type if isinstance(value, TypedFloat) else "f64"
-            return self._builtin(9, varint(self.builtin_type(element)), _float_bits(value, element))
+            return self._builtin(
+                BuiltinAttribute.FLOAT, varint(self.builtin_type(element)), _float_bits(value, element)
+            )
         if isinstance(value, dict):
             return self.builtin_dictionary({name: self.builtin_attribute(item) for name, item in value.items()})
         if type(value) is str:
             return self.builtin_string(value)
         if type(value) is tuple:
-            return self._builtin(0, self._list([self.builtin_attribute(item) for item in value]))
+            return self._builtin(BuiltinAttribute.ARRAY, self._list([self.builtin_attribute(item) for item in value]))
         if isinstance(value, Unit):
-            return self._builtin(7)
+            return self._builtin(BuiltinAttribute.UNIT)
         text = attribute_text(value)
         match = re.match(r"#([a-z_]+)[.<]", text)
         encoding = text.encode("utf-8", "surrogateescape") + b"\0"
@@ -239,15 +252,19 @@ class Encoder:
     def location(self, location: SourceLocation | None) -> int:
         """`loc("name"("file":line:column))`."""
         if location is None or not (location.file or location.line or location.name):
-            return self._builtin(15)
+            return self._builtin(BuiltinAttribute.UNKNOWN_LOC)
         found = self._locations.get(location)
         if found is None:
-            place = self._builtin(15)
+            place = self._builtin(BuiltinAttribute.UNKNOWN_LOC)
             if location.file or location.line:
                 file = varint(self.builtin_string(location.file))
-                place = self._builtin(11, file, varint(location.line), varint(location.column))
+                place = self._builtin(
+                    BuiltinAttribute.FILE_LINE_COL_LOC, file, varint(location.line), varint(location.column)
+                )
             if location.name:
-                place = self._builtin(14, varint(self.builtin_string(location.name)), varint(place))
+                place = self._builtin(
+                    BuiltinAttribute.NAME_LOC, varint(self.builtin_string(location.name)), varint(place)
+                )
             found = self._locations[location] = place
         return found
 
@@ -273,20 +290,20 @@ class Encoder:
         if isinstance(type, QuantizedType):
             return self._quantized(type)
         if isinstance(type, TokenType):
-            return varint(22)
+            return varint(VhloType.TOKEN)
         if isinstance(type, TupleType):
-            return varint(23) + self._list(map(self.type, type.elements))
+            return varint(VhloType.TUPLE) + self._list(map(self.type, type.elements))
         if isinstance(type, FunctionType):
             inputs, results = ([self.type(t) for t in types] for types in (type.inputs, type.results))
-            return varint(8) + self._list(inputs) + self._list(results)
+            return varint(VhloType.FUNCTION) + self._list(inputs) + self._list(results)
         return self._opaque(type)
 
     def _scalar(self, name: str) -> bytes:
         if name in TYPE_VERSIONS:
             self.require(f"the type {name}", TYPE_VERSIONS[name])
         if name.startswith("complex<"):
-            return varint(1) + varint(self.type(ScalarType(name[len("complex<") : -1])))
-        code = _SCALAR_CODES.get(name)
+            return varint(VhloType.COMPLEX) + varint(self.type(ScalarType(name[len("complex<") : -1])))
+        code = SCALAR_CODES.get(name)
         if code is None:
             raise UnimplementedError(f"the type {name} has no form in portable artifacts")
         return varint(code)
@@ -297,11 +314,11 @@ class Encoder:
             inner = self.type(TokenType() if element == "!stablehlo.token" else OpaqueType(element))
         else:
             inner = self.type(ScalarType(element) if isinstance(element, str) else element)
-        head = varint(20)
+        head = varint(VhloType.RANKED_TENSOR)
         if type.bounds:
-            head = varint(21) + varint(self.extensions(TypeExtensions(type.bounds)))
+            head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(self.extensions(TypeExtensions(type.bounds)))
         elif type.encoding is not None:
-            head = varint(21) + varint(self.attribute(type.encoding))
+            head = varint(VhloType.RANKED_TENSOR_WITH_ENCODING) + varint(self.attribute(type.encoding))
         return head + self._dims(type.shape) + varint(inner)
 
     def _dims(self, shape: Sequence[int]) -> bytes:
@@ -326,25 +343,31 @@ class Encoder:
         storage = self.type(ScalarType(f"i{width}" if kind == "u" else type.storage))
         head = varint(int(is_signed)) + varint(storage) + varint(self.type(ScalarType(type.expressed)))
         if type.axis is None:
-            return varint(24) + head + _float_bits(type.scales[0], "f64") + signed(type.zero_points[0]) + bounds
+            return (
+                varint(VhloType.UNIFORM_QUANTIZED)
+                + head
+                + _float_bits(type.scales[0], "f64")
+                + signed(type.zero_points[0])
+                + bounds
+            )
         self.require("a type that is quantized per axis", TYPE_VERSIONS["quantized per axis"])
         scales = varint(len(type.scales)) + b"".join([_float_bits(scale, "f64") for scale in type.scales])
         zeros = varint(len(type.zero_points)) + b"".join(map(signed, type.zero_points))
-        return varint(30) + head + varint(type.axis) + bounds + scales + zeros
+        return varint(VhloType.UNIFORM_QUANTIZED_PER_AXIS) + head + varint(type.axis) + bounds + scales + zeros
 
     def _opaque(self, type: OpaqueType) -> bytes:
         text = type.text
         if text.startswith("!stablehlo.future<"):
             self.require("the type !stablehlo.future", TYPE_VERSIONS["!stablehlo.future"])
-            return varint(42) + self._list(map(self.type, type.elements))
+            return varint(VhloType.FUTURE) + self._list(map(self.type, type.elements))
         if text.startswith("tensor<*x"):
-            return varint(25) + varint(self.type(ScalarType(text[len("tensor<*x") : -1])))
+            return varint(VhloType.UNRANKED_TENSOR) + varint(self.type(ScalarType(text[len("tensor<*x") : -1])))
         if text == "!shape.witness":
-            return varint(26)
+            return varint(VhloType.WITNESS)
         if (match := _BUFFER(text)) is not None:
             self.require("the type memref", TYPE_VERSIONS["memref"])
             return (
-                varint(41)
+                varint(VhloType.BUFFER)
                 + self._dims(list(map(int, match[1].split("x")[:-1])))
                 + varint(self.type(ScalarType(match[2])))
             )
