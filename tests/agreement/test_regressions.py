@@ -188,3 +188,18 @@ ENTRY e {
 }
 """
     agree(client, text, np.array([2, 16], ml_dtypes.float8_e8m0fnu))
+
+
+def test_the_high_half_of_two_bits(client):
+    """LLVM's code generator aborted on vectors of products of four bits."""
+    text = """HloModule m
+ENTRY e {
+  a = u8[20] parameter(0)
+  x = u2[20,4] bitcast-convert(a)
+  m = u2[20,4] mulhi(x, x)
+  c = pred[20,4] compare(m, x), direction=EQ
+  s = u2[20,4] subtract(m, x)
+  ROOT r = u2[20,4] select(c, s, x)
+}
+"""
+    agree(client, text, np.arange(20, dtype=np.uint8) * 13)

@@ -55,8 +55,9 @@ def _multiply(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 @_op("mulhi")
 def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     bits = type_bits(x.type)
+    product = f"i{max(2 * bits, 8)}"  # LLVM 22 aborts on some vectors of i4 products
     extend = "sext" if t.is_signed else "zext"
-    wide = b.mul(b.cast(extend, x, f"i{2 * bits}"), b.cast(extend, y, f"i{2 * bits}"))
+    wide = b.mul(b.cast(extend, x, product), b.cast(extend, y, product))
     return b.cast("trunc", b.lshr(wide, bits), x.type)
 
 
