@@ -1,18 +1,17 @@
-"""Attributes, types and locations as the dialects vhlo and builtin encode them: the inverse of their readers.
+"""Attributes and types as the dialect vhlo encodes them: the inverse of `vhlo_dialect`.
 
-Source: openxla/stablehlo, stablehlo/dialect/VhloBytecode.cpp; llvm-project, BuiltinDialectBytecode.td.
+Source: openxla/stablehlo, stablehlo/dialect/VhloBytecode.cpp.
 """
 
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from xla_core.errors import SourceLocation, UnimplementedError
+from xla_core.errors import UnimplementedError
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import (
     AxisRef,
@@ -20,7 +19,6 @@ from xla_core.stablehlo.attributes import (
     DenseElements,
     EnumAttribute,
     Mesh,
-    OpaqueAttribute,
     OutputOperandAlias,
     ReplicaGroupMeshAxes,
     ResultAccuracy,
@@ -30,9 +28,10 @@ from xla_core.stablehlo.attributes import (
     TypeExtensions,
     Unit,
 )
+from xla_core.stablehlo.bytecode.builtin_encoding import BuiltinEncoder, float_bits, integer_bits
 from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, BuiltinAttribute, VhloAttribute, VhloType
 from xla_core.stablehlo.bytecode.foreign_ops import BuiltinType
-from xla_core.stablehlo.bytecode.output import Entries, Strings, signed, varint
+from xla_core.stablehlo.bytecode.output import signed, varint
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import (
     FunctionType,
@@ -45,7 +44,7 @@ from xla_core.stablehlo.ir import (
     Type,
 )
 from xla_core.stablehlo.types import DTYPES, integer_format
-from xla_core.stablehlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version, VersionError
+from xla_core.stablehlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version
 
 __all__ = ["Encoder"]
 
@@ -56,28 +55,12 @@ _ACCURACY, _MESHES = Version(1, 9), Version(1, 16)
 _BUFFER = re.compile(r"memref<((?:\d+x)*)([^<>,]+(?:<[^<>]*>)?)>\Z").match
 
 
-class Encoder:
+class Encoder(BuiltinEncoder):
     """The attributes, types and locations of one file for a release of StableHLO."""
 
     def __init__(self, version: Version) -> None:
-        self.version = version
-        self.strings = Strings()
-        self.attributes = Entries()
-        self.types = Entries()
-        self.dialects: dict[str, int] = {}
+        super().__init__(version)
         self._types: dict[Any, int] = {}
-        self._locations: dict[SourceLocation, int] = {}
-        self.vhlo = self.dialect("vhlo")
-        self.builtin = self.dialect("builtin")
-
-    def dialect(self, name: str) -> int:
-        """The number of a dialect."""
-        return self.dialects.setdefault(name, len(self.dialects))
-
-    def require(self, what: str, needed: Version) -> None:
-        """Raises VersionError where the release is older than what something needs."""
-        if self.version < needed:
-            raise VersionError(what, needed, self.version)
 
     # Attributes
 
@@ -90,10 +73,6 @@ class Encoder:
 
     def _own(self, code: int, *parts: bytes) -> int:
         return self.attributes.number(self.vhlo, varint(code) + b"".join(parts))
-
-    def _list(self, numbers: Iterable[int]) -> bytes:
-        found = [varint(number) for number in numbers]
-        return varint(len(found)) + b"".join(found)
 
     def _foreign(self, value: Any) -> int:
         """An attribute of another dialect, as its text."""
@@ -118,12 +97,12 @@ class Encoder:
     def integer(self, value: int) -> int:
         element = value.type if isinstance(value, TypedInt) else "i64"
         return self._own(
-            VhloAttribute.INTEGER, varint(self.type(ScalarType(element))), _integer_bits(int(value), element)
+            VhloAttribute.INTEGER, varint(self.type(ScalarType(element))), integer_bits(int(value), element)
         )
 
     def floating(self, value: float) -> int:
         element = value.type if isinstance(value, TypedFloat) else "f64"
-        return self._own(VhloAttribute.FLOAT, varint(self.type(ScalarType(element))), _float_bits(value, element))
+        return self._own(VhloAttribute.FLOAT, varint(self.type(ScalarType(element))), float_bits(value, element))
 
     def array(self, value: Sequence[Any]) -> int:
         return self._own(VhloAttribute.ARRAY, self._list([self.attribute(item) for item in value]))
@@ -173,7 +152,7 @@ class Encoder:
     def accuracy(self, value: ResultAccuracy) -> int:
         self.require("result_accuracy", _ACCURACY)
         mode = varint(self.enum(EnumAttribute(value.mode, "result_accuracy_mode")))
-        tolerances = _float_bits(value.atol, "f64"), _float_bits(value.rtol, "f64")
+        tolerances = float_bits(value.atol, "f64"), float_bits(value.rtol, "f64")
         return self._own(VhloAttribute.RESULT_ACCURACY, *tolerances, signed(value.ulps), mode)
 
     def extensions(self, value: TypeExtensions) -> int:
@@ -199,74 +178,6 @@ class Encoder:
         ]
         devices = varint(0) if value.device_ids is None else varint(self.tensor(value.device_ids) << 1 | 1)
         return self._own(VhloAttribute.MESH, varint(self._own(VhloAttribute.ARRAY, self._list(axes))), devices)
-
-    # Attributes of the dialect builtin
-
-    def builtin_string(self, value: str) -> int:
-        return self._builtin(BuiltinAttribute.STRING, varint(self.strings.number(value)))
-
-    def builtin_dictionary(self, numbers: dict[str, int]) -> int:
-        """A dictionary of attributes that have their numbers already."""
-        pairs = [number for name in sorted(numbers) for number in (self.builtin_string(name), numbers[name])]
-        return self._builtin(BuiltinAttribute.DICTIONARY, varint(len(numbers)), *map(varint, pairs))
-
-    def builtin_attribute(self, value: Any) -> int:
-        """An attribute as the builtin dialect has it: a module's."""
-        if isinstance(value, bool):
-            return self._builtin(BuiltinAttribute.INTEGER, varint(self.builtin_type("i1")), _integer_bits(value, "i1"))
-        if isinstance(value, int):
-            element = value.type if isinstance(value, TypedInt) else "i64"
-            return self._builtin(
-                BuiltinAttribute.INTEGER, varint(self.builtin_type(element)), _integer_bits(int(value), element)
-            )
-        if isinstance(value, float):
-            element = value.type if isinstance(value, TypedFloat) else "f64"
-            return self._builtin(
-                BuiltinAttribute.FLOAT, varint(self.builtin_type(element)), _float_bits(value, element)
-            )
-        if isinstance(value, dict):
-            return self.builtin_dictionary({name: self.builtin_attribute(item) for name, item in value.items()})
-        if type(value) is str:
-            return self.builtin_string(value)
-        if type(value) is tuple:
-            return self._builtin(BuiltinAttribute.ARRAY, self._list([self.builtin_attribute(item) for item in value]))
-        if isinstance(value, Unit):
-            return self._builtin(BuiltinAttribute.UNIT)
-        text = attribute_text(value)
-        match = re.match(r"#([a-z_]+)[.<]", text)
-        encoding = text.encode("utf-8", "surrogateescape") + b"\0"
-        dialect = self.builtin if match is None else self.dialect(match[1])
-        if isinstance(value, OpaqueAttribute) and match is not None:
-            self.require(f"the attribute {text[:80]} of another dialect", MIXED_DIALECTS)
-        return self.attributes.number(dialect, encoding, is_custom=False)
-
-    def _builtin(self, code: int, *parts: bytes) -> int:
-        return self.attributes.number(self.builtin, varint(code) + b"".join(parts))
-
-    def builtin_type(self, text: str) -> int:
-        """A type of the dialect builtin, as its text."""
-        return self.types.number(self.builtin, text.encode() + b"\0", is_custom=False)
-
-    # Locations
-
-    def location(self, location: SourceLocation | None) -> int:
-        """`loc("name"("file":line:column))`."""
-        if location is None or not (location.file or location.line or location.name):
-            return self._builtin(BuiltinAttribute.UNKNOWN_LOC)
-        found = self._locations.get(location)
-        if found is None:
-            place = self._builtin(BuiltinAttribute.UNKNOWN_LOC)
-            if location.file or location.line:
-                file = varint(self.builtin_string(location.file))
-                place = self._builtin(
-                    BuiltinAttribute.FILE_LINE_COL_LOC, file, varint(location.line), varint(location.column)
-                )
-            if location.name:
-                place = self._builtin(
-                    BuiltinAttribute.NAME_LOC, varint(self.builtin_string(location.name)), varint(place)
-                )
-            found = self._locations[location] = place
-        return found
 
     # Types
 
@@ -346,12 +257,12 @@ class Encoder:
             return (
                 varint(VhloType.UNIFORM_QUANTIZED)
                 + head
-                + _float_bits(type.scales[0], "f64")
+                + float_bits(type.scales[0], "f64")
                 + signed(type.zero_points[0])
                 + bounds
             )
         self.require("a type that is quantized per axis", TYPE_VERSIONS["quantized per axis"])
-        scales = varint(len(type.scales)) + b"".join([_float_bits(scale, "f64") for scale in type.scales])
+        scales = varint(len(type.scales)) + b"".join([float_bits(scale, "f64") for scale in type.scales])
         zeros = varint(len(type.zero_points)) + b"".join(map(signed, type.zero_points))
         return varint(VhloType.UNIFORM_QUANTIZED_PER_AXIS) + head + varint(type.axis) + bounds + scales + zeros
 
@@ -372,25 +283,6 @@ class Encoder:
                 + varint(self.type(ScalarType(match[2])))
             )
         raise UnimplementedError(f"the type {text[:80]} has no form in portable artifacts")
-
-
-def _integer_bits(value: int, element: str) -> bytes:
-    """The bits of an integer of a known width."""
-    _, width = integer_format(element) or ("i", 64)
-    bits = value & ((1 << width) - 1)
-    if width <= 8:
-        return bytes([bits])
-    if width > 64:
-        raise UnimplementedError(f"an integer of the type {element} has no form in portable artifacts")
-    return signed(bits)
-
-
-def _float_bits(value: float, element: str) -> bytes:
-    if element == "f64":
-        return signed(int.from_bytes(struct.pack("<d", value), "little"))
-    data = np.array(float(value)).astype(DTYPES[element])
-    bits = int.from_bytes(data.tobytes(), "little")
-    return bytes([bits]) if data.dtype.itemsize == 1 else signed(bits)
 
 
 _ENCODERS: dict[type, Callable[[Encoder, Any], int]] = {
