@@ -61,6 +61,7 @@ class RareSteps(Steps):
         """A format of less than 16 bits rounded to a narrower one, or a wider one."""
         x = self.pick(lambda v: v.type.is_floating and v.type.bit_width < 16 and v.type is not POWERS and v.is_exact)
         if x is not None:
-            exponent, bits = self.rng.randint(1, 8), self.rng.randint(0, mantissa(x.type))
+            least = 0 if x.bits else 1  # without a mantissa, a NaN becomes an infinity of its sign, which may be any
+            exponent, bits = self.rng.randint(1, 8), self.rng.randint(least, mantissa(x.type))
             made = self.c.add("reduce-precision", x.instruction, exponent_bits=exponent, mantissa_bits=bits)
             self.keep(made, math.inf, grid=None)
