@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip("mpmath")
 pytest.importorskip("scipy")
 
-from xla_conformance.accuracy.processes import EVALUATOR, measure_each
+from xla_conformance.accuracy.processes import measure_each
 from xla_conformance.accuracy.suite import all_checks, select
+from xla_conformance.subjects import EVALUATOR
 
 from xla_core.cli import main
 

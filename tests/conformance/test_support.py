@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xla_conformance.subjects import EvaluatorSubject
 from xla_conformance.support import ELEMENT_TYPES, CellState, SupportMatrix, measure_support
-from xla_conformance.support.cells import ANY, Cell, EvaluatorSubject, run_cell
+from xla_conformance.support.cells import ANY, Cell, run_cell
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import HloModule
-from xla_core.stablehlo import OPS, OpExample
+from xla_core.stablehlo import OPS
 
 DATA = Path(__file__).parents[2] / "docs" / "data" / "support"
 
@@ -27,12 +28,15 @@ class Subject:
     def __init__(self, change: Change) -> None:
         self.change = change
 
-    def run(
-        self, module: HloModule, example: OpExample, rows: Sequence[Sequence[np.ndarray]]
+    def run_replicas(
+        self,
+        module: HloModule,
+        rows: Sequence[Sequence[np.ndarray]],
+        infeed: Sequence[tuple[np.ndarray, ...]] = (),
     ) -> list[list[np.ndarray]]:
         if isinstance(self.change, Exception):
             raise self.change
-        right = EvaluatorSubject().run(module, example, rows)
+        right = EvaluatorSubject().run_replicas(module, rows, infeed)
         return [[np.asarray(self.change(r)) for r in row] for row in right]
 
 

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from xla_conformance.accuracy.frame import Measured as Measured
     from xla_conformance.accuracy.frame import Row as Row
     from xla_conformance.accuracy.frame import Worst as Worst
-    from xla_conformance.accuracy.subjects import BackendSubject as BackendSubject
-    from xla_conformance.accuracy.subjects import EvaluatorSubject as EvaluatorSubject
-    from xla_conformance.accuracy.subjects import Subject as Subject
     from xla_conformance.accuracy.suite import all_checks as all_checks
     from xla_conformance.accuracy.suite import measure as measure
+    from xla_conformance.subjects import BackendSubject as BackendSubject
+    from xla_conformance.subjects import EvaluatorSubject as EvaluatorSubject
+    from xla_conformance.subjects import Subject as Subject
 
 _MODULES = {
-    "bounds": ("COLUMNS", "bound"),
-    "frame": ("Check", "Measured", "Row", "Worst"),
-    "subjects": ("BackendSubject", "EvaluatorSubject", "Subject"),
-    "suite": ("all_checks", "measure"),
+    f"{__name__}.bounds": ("COLUMNS", "bound"),
+    f"{__name__}.frame": ("Check", "Measured", "Row", "Worst"),
+    f"{__name__}.suite": ("all_checks", "measure"),
+    "xla_conformance.subjects": ("BackendSubject", "EvaluatorSubject", "Subject"),
 }
-_LAZY = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+_LAZY = {name: module for module, names in _MODULES.items() for name in names}
 """`xla --help` loads this package for its command: what measures loads when it is first used."""
 
 __all__ = [

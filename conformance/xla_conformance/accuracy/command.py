@@ -36,8 +36,8 @@ def accuracy(
     """
     from xla_conformance.accuracy import report as reports
     from xla_conformance.accuracy.bounds import COLUMNS
-    from xla_conformance.accuracy.processes import EVALUATOR
     from xla_conformance.accuracy.suite import all_checks, require_oracles, select
+    from xla_conformance.subjects import EVALUATOR
     from xla_core.cli import console
     from xla_core.errors import InvalidArgumentError
 

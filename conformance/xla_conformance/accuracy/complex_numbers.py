@@ -19,7 +19,7 @@ from xla_conformance.accuracy.complex_oracle import COMPLEX_FUNCTIONS, Exact, ex
 from xla_conformance.accuracy.complex_points import complex_pairs, complex_points, finite_corners, special_points
 from xla_conformance.accuracy.complex_specials import special_quotient, special_value
 from xla_conformance.accuracy.frame import Check, Measured, Worst
-from xla_conformance.accuracy.subjects import Subject
+from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
 __all__ = ["NORMWISE", "TYPES", "checks"]

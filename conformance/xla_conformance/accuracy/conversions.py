@@ -11,7 +11,7 @@ from xla_conformance.accuracy.frame import Check, Measured
 from xla_conformance.accuracy.points import generator, one_operand
 from xla_conformance.accuracy.real import TYPES, Total
 from xla_conformance.accuracy.real_functions import mlir_name
-from xla_conformance.accuracy.subjects import Subject
+from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
 __all__ = ["checks"]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xla_conformance.accuracy.subjects import Subject
+    from xla_conformance.subjects import Subject
 
 __all__ = ["Check", "Measured", "Row", "Worst", "error_of"]
 

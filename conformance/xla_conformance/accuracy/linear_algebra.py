@@ -12,7 +12,7 @@ import numpy as np
 from xla_conformance.accuracy.frame import Check, Measured, Worst, error_of
 from xla_conformance.accuracy.linear_frame import Problem
 from xla_conformance.accuracy.linear_problems import PROBLEMS
-from xla_conformance.accuracy.subjects import Subject
+from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
 __all__ = ["checks"]

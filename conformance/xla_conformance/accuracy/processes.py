@@ -9,13 +9,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import xla_core as xla
 from xla_conformance.accuracy.frame import Check, Row
-from xla_conformance.accuracy.subjects import BackendSubject, EvaluatorSubject, Subject
 from xla_conformance.accuracy.suite import all_checks, measure
+from xla_conformance.subjects import EVALUATOR, BackendSubject, EvaluatorSubject, Subject
 
-__all__ = ["EVALUATOR", "measure_each"]
-
-EVALUATOR = "evaluator"
-"""Stands for the reference evaluator where platforms are named."""
+__all__ = ["measure_each"]
 
 
 def measure_each(

@@ -12,7 +12,7 @@ from xla_conformance.accuracy.formats import Errors, Exact, all_values, errors
 from xla_conformance.accuracy.frame import Check, Measured, Worst
 from xla_conformance.accuracy.points import generator, one_operand, special_pairs
 from xla_conformance.accuracy.real_functions import FUNCTIONS, Function
-from xla_conformance.accuracy.subjects import Subject
+from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
 __all__ = ["TYPES", "Total", "checks"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.frame import Check, Row
-from xla_conformance.accuracy.subjects import Subject
+from xla_conformance.subjects import Subject
 from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedError, XlaError
 
 __all__ = ["GROUPS", "all_checks", "measure", "require_oracles", "select"]

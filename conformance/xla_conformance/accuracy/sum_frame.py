@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_conformance.accuracy.frame import Check, Measured, Worst
-from xla_conformance.accuracy.subjects import Subject
+from xla_conformance.subjects import Subject
 from xla_core.hlo import ElementType
 
 __all__ = ["Case", "Expected", "Trial", "check_of", "epsilon", "inputs", "wide"]

@@ -5,29 +5,23 @@ from __future__ import annotations
 import dataclasses
 import enum
 import zlib
-from collections import deque
-from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 import xla_core as xla
 from xla_conformance.ops.inputs import moderate_array
-from xla_core import Client
+from xla_conformance.subjects import EvaluatorSubject, ReplicaSubject
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo import (
     ElementType,
-    Environment,
     HloModule,
     Shape,
     Tolerance,
     compare_arrays,
-    evaluate,
-    evaluate_replicas,
 )
 from xla_core.stablehlo import OpExample, op_example
 
-__all__ = ["ANY", "ELEMENT_TYPES", "BackendSubject", "Cell", "CellState", "EvaluatorSubject", "Subject", "run_cell"]
+__all__ = ["ANY", "ELEMENT_TYPES", "Cell", "CellState", "run_cell"]
 
 ANY = "any"
 """The column of ops whose example has no element type to choose."""
@@ -54,8 +48,6 @@ ELEMENT_TYPES: dict[str, str] = {
 }
 """Columns: their names, and the element types in MLIR's spelling. q8 is stored as i8, of scale 0.5 and zero point 1."""
 
-_TIMEOUT = 20.0  # of a collective
-
 
 class CellState(enum.Enum):
     """INVALID: the specification has no such op. PASS: right. UNSUPPORTED: refused, with UNIMPLEMENTED. WRONG: another
@@ -77,57 +69,12 @@ class Cell:
     reason: str = ""
 
 
-class Subject(Protocol):
-    """What runs the examples."""
-
-    def run(
-        self, module: HloModule, example: OpExample, rows: Sequence[Sequence[np.ndarray]]
-    ) -> list[list[np.ndarray]]:
-        """Results for each device, whose arguments are a row."""
-
-
-class EvaluatorSubject:
-    """The reference evaluator."""
-
-    def run(
-        self, module: HloModule, example: OpExample, rows: Sequence[Sequence[np.ndarray]]
-    ) -> list[list[np.ndarray]]:
-        surroundings = [Environment(infeed=deque(_feed(module, example))) for _ in rows]
-        if len(rows) == 1 and not example.infeed:
-            return [list(evaluate(module, *rows[0]))]
-        done = evaluate_replicas(module, rows, timeout=_TIMEOUT, environments=surroundings)
-        return [list(row) for row in done]
-
-
-class BackendSubject:
-    """A backend, by its client."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def run(
-        self, module: HloModule, example: OpExample, rows: Sequence[Sequence[np.ndarray]]
-    ) -> list[list[np.ndarray]]:
-        client = self._client
-        if len(client.devices) < len(rows):
-            raise UnimplementedError(f"the backend has {len(client.devices)} of {len(rows)} devices")
-        executable = client.compile(module)
-        for value in _feed(module, example):
-            client.transfer_to_infeed(value)
-        if len(rows) == 1:
-            return [[np.asarray(r) for r in executable(*rows[0])]]
-        placed = [
-            [client.buffer_from_host(a, device=d) for a in row] for row, d in zip(rows, client.devices, strict=False)
-        ]
-        return [[np.asarray(r) for r in row] for row in executable.execute_sharded(placed)]
-
-
-def _feed(module: HloModule, example: OpExample) -> list[tuple[np.ndarray, ...]]:
+def _infeed(module: HloModule, example: OpExample) -> list[tuple[np.ndarray, ...]]:
     """What the infeed gives: the example's results."""
     return [tuple(_array(s, 99, example) for s in module.result_shape.leaves())] if example.infeed else []
 
 
-def run_cell(subject: Subject, name: str, column: str) -> Cell:
+def run_cell(subject: ReplicaSubject, name: str, column: str) -> Cell:
     """Runs the example of op `name` in the element type of a column."""
     example = op_example(name)
     if ("$T" in example.text) == (column == ANY):
@@ -148,8 +95,10 @@ def run_cell(subject: Subject, name: str, column: str) -> Cell:
         for r in range(example.devices)
     ]
     try:
-        expected = EvaluatorSubject().run(module, example, rows)
-        results = expected if isinstance(subject, EvaluatorSubject) else subject.run(module.clone(), example, rows)
+        infeed = _infeed(module, example)
+        expected = EvaluatorSubject().run_replicas(module, rows, infeed)
+        evaluated = isinstance(subject, EvaluatorSubject)
+        results = expected if evaluated else subject.run_replicas(module.clone(), rows, infeed)
     except Exception as error:  # whatever a backend raises is its answer
         return _failed(error)
     return _compared(module, example, results, expected)

@@ -14,20 +14,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from xla_conformance.subjects import EVALUATOR, BackendSubject, EvaluatorSubject, ReplicaSubject
 from xla_conformance.support.cells import (
     ANY,
     ELEMENT_TYPES,
-    BackendSubject,
     Cell,
     CellState,
-    EvaluatorSubject,
     run_cell,
 )
 from xla_core.stablehlo import OPS
 
-__all__ = ["EVALUATOR", "SupportMatrix", "measure_support"]
+__all__ = ["SupportMatrix", "measure_support"]
 
-EVALUATOR = "evaluator"
 _DEVICES = 2
 _CELL_SECONDS = 60.0
 
@@ -177,7 +175,7 @@ def main(subject: str) -> None:
         _run(BackendSubject(client), todo)
 
 
-def _run(subject: EvaluatorSubject | BackendSubject, todo: list[tuple[str, str]]) -> None:
+def _run(subject: ReplicaSubject, todo: list[tuple[str, str]]) -> None:
     for name, column in todo:
         cell = run_cell(subject, name, column)
         print(json.dumps([cell.state.value, cell.reason]), flush=True)

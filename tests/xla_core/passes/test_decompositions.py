@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from xla_conformance.accuracy.frame import Check
-from xla_conformance.accuracy.subjects import Subject
 from xla_conformance.accuracy.suite import all_checks, measure
+from xla_conformance.subjects import Subject
 
 import xla_core as xla
 from xla_core.hlo.computation import HloComputation

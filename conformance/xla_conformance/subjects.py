@@ -1,0 +1,116 @@
+"""What is measured: the reference evaluator, or a backend."""
+
+from __future__ import annotations
+
+import abc
+import functools
+from collections import deque
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+import xla_core as xla
+from xla_core.errors import InternalError, UnimplementedError
+from xla_core.hlo import Environment, HloModule, evaluate_replicas
+
+__all__ = ["EVALUATOR", "BackendSubject", "EvaluatorSubject", "ReplicaSubject", "Subject"]
+
+EVALUATOR = "evaluator"
+"""Stands for the reference evaluator where platforms are named."""
+
+_KEPT = 8  # programs; a check runs few, many times each
+_TIMEOUT = 20.0  # seconds, of a collective
+
+
+class Subject(abc.ABC):
+    """Runs programs. `column` says which of the bounds are its."""
+
+    name: str
+    column: str
+
+    @abc.abstractmethod
+    def run(self, program: str, *arrays: np.ndarray) -> Sequence[np.ndarray]:
+        """The results of a program, StableHLO or HLO text, on arguments of its types and shapes.
+
+        Raises:
+            UnimplementedError: where it can't run the program, and doesn't claim to.
+        """
+
+
+class ReplicaSubject(Protocol):
+    """Runs programs on several devices."""
+
+    def run_replicas(
+        self,
+        module: HloModule,
+        rows: Sequence[Sequence[np.ndarray]],
+        infeed: Sequence[tuple[np.ndarray, ...]] = (),
+    ) -> list[list[np.ndarray]]:
+        """Results for each device, whose arguments are a row. `infeed` is what the infeeds of each give, in order."""
+
+
+class EvaluatorSubject(Subject):
+    """The reference evaluator."""
+
+    name = column = EVALUATOR
+
+    def __init__(self) -> None:
+        self._parsed = functools.lru_cache(_KEPT)(xla.parse)
+
+    def run(self, program: str, *arrays: np.ndarray) -> Sequence[np.ndarray]:
+        return xla.evaluate(self._parsed(program), *arrays)
+
+    def run_replicas(
+        self,
+        module: HloModule,
+        rows: Sequence[Sequence[np.ndarray]],
+        infeed: Sequence[tuple[np.ndarray, ...]] = (),
+    ) -> list[list[np.ndarray]]:
+        if len(rows) == 1 and not infeed:
+            return [list(xla.evaluate(module, *rows[0]))]
+        surroundings = [Environment(infeed=deque(infeed)) for _ in rows]
+        done = evaluate_replicas(module, rows, timeout=_TIMEOUT, environments=surroundings)
+        return [list(row) for row in done]
+
+
+class BackendSubject(Subject):
+    """A backend. The last few programs that `run` was given stay compiled."""
+
+    def __init__(self, client: xla.Client, column: str = "backend") -> None:
+        self.client, self.column = client, column
+        self.name = client.platform_name
+        self._compiled = functools.lru_cache(_KEPT)(self._compile)
+
+    def _compile(self, program: str) -> xla.LoadedExecutable:
+        module = xla.parse(program)
+        target = self.client.platform.compiler.target_config
+        claimed = all(target.supports(i) for c in module.computations for i in c.instructions)
+        try:
+            return self.client.compile(module)
+        except UnimplementedError as error:
+            if claimed:
+                raise InternalError(f"it claims every op of the program, but: {error.message}") from error
+            raise
+
+    def run(self, program: str, *arrays: np.ndarray) -> Sequence[np.ndarray]:
+        return [np.asarray(result) for result in self._compiled(program)(*arrays)]
+
+    def run_replicas(
+        self,
+        module: HloModule,
+        rows: Sequence[Sequence[np.ndarray]],
+        infeed: Sequence[tuple[np.ndarray, ...]] = (),
+    ) -> list[list[np.ndarray]]:
+        client = self.client
+        if len(client.devices) < len(rows):
+            raise UnimplementedError(f"the backend has {len(client.devices)} of {len(rows)} devices")
+        executable = client.compile(module)
+        for value in infeed:
+            client.transfer_to_infeed(value)
+        if len(rows) == 1:
+            return [[np.asarray(r) for r in executable(*rows[0])]]
+        placed = [
+            [client.buffer_from_host(a, device=d) for a in row] for row, d in zip(rows, client.devices, strict=False)
+        ]
+        return [[np.asarray(r) for r in row] for row in executable.execute_sharded(placed)]
