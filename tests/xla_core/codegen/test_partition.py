@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.xla_core.codegen.kernels import Loaded, array, check, f32, scalar
 from xla_core.codegen.llvm.line import Line
-from xla_core.codegen.llvm.loop_changes import LoopCut, LoopSplit, Spaces
+from xla_core.codegen.llvm.loop_changes import LoopCut, LoopNest, LoopSplit, LoopTile, Spaces
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T
@@ -53,12 +53,15 @@ def test_a_line_that_can_not_be_cut_does_not_answer_where_answers_differ() -> No
     assert Line(None, 0, 5).is_within(5) is True
 
 
-def test_a_split_forgets_the_cuts_of_its_space() -> None:
-    spaces: Spaces = {"a": [40, 60], "b": [50]}
+def test_a_split_forgets_the_cuts_and_the_tile_of_its_space() -> None:
+    spaces: Spaces = {"a": LoopNest([40, 60]), "b": LoopNest([30, 50])}
     LoopCut("a", 1, 20).record(spaces)
-    LoopCut("b", 0, 30).record(spaces)
+    LoopTile("a", 0).record(spaces)
+    LoopCut("b", 0, 20).record(spaces)
+    LoopCut("b", 0, 10).record(spaces)
+    LoopTile("b", 0).record(spaces)
     LoopSplit("a", 1, 6).record(spaces)
-    assert spaces == {"a": [40, 10, 6], "b": [50], ("cuts", "b", 0): [30]}
+    assert spaces == {"a": LoopNest([40, 10, 6]), "b": LoopNest([30, 50], cuts={0: [20, 10]}, across=0)}
 
 
 @pytest.mark.parametrize("parts", [1, 3, 70])

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from xla_core.codegen.llvm.builder import IrBuilder, Loop
 from xla_core.codegen.llvm.index import Digit
 from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.loop_changes import LoopNest, Spaces
 from xla_core.codegen.llvm.loop_tile import Tile
 from xla_core.codegen.llvm.target_abi import TargetAbi
 
@@ -43,10 +44,10 @@ class _Scope:
 class EmissionContext:
     """Builder, target and scopes of one kernel."""
 
-    def __init__(self, builder: IrBuilder, abi: TargetAbi, spaces: dict[Hashable, list[int]] | None = None) -> None:
+    def __init__(self, builder: IrBuilder, abi: TargetAbi, spaces: Spaces | None = None) -> None:
         self.builder = builder
         self.abi = abi
-        self.spaces = {} if spaces is None else spaces
+        self.spaces: Spaces = {} if spaces is None else spaces
         self.floor = 0  # nothing moves out of the innermost conditional block, which began at this level
         self.tile: Tile | None = None  # the kernel's own loops, where loads may ask for tiles of them
         self._scopes = [_Scope(0)]
@@ -160,11 +161,12 @@ class EmissionContext:
 
     def extents(self, space: Hashable, extent: int) -> list[int]:
         """The loops over a space of `extent` points: one, or as many as earlier attempts found necessary."""
-        return self.spaces.setdefault(space, [extent])
+        return self.spaces.setdefault(space, LoopNest([extent])).extents
 
     def cuts(self, space: Hashable, position: int) -> list[int]:
         """Where earlier attempts found that a loop should run in segments."""
-        return self.spaces.get(("cuts", space, position), [])
+        nest = self.spaces.get(space)
+        return [] if nest is None else nest.cuts.get(position, [])
 
     def nest(
         self,
@@ -182,7 +184,7 @@ class EmissionContext:
         """
         extents = self.extents(space, extent)
         if math.prod(extents) != extent:
-            extents = self.spaces[space] = [extent]
+            extents = self.spaces[space].extents = [extent]
         zero = self.builder.int_(0)
 
         def inner(digits: list[Digit], values: list[Value]) -> Sequence[Value]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import IrArray
+from xla_core.codegen.llvm.loop_changes import Spaces
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.hlo.instruction import HloInstruction
 
@@ -51,7 +52,7 @@ class KernelBody:
         self,
         abi: TargetAbi,
         instruction: HloInstruction,
-        spaces: dict[Hashable, list[int]],
+        spaces: Spaces,
         aliasing: Collection[tuple[int, int]],
     ) -> None:
         self.abi = abi

@@ -7,12 +7,29 @@ attempt, records the change in `spaces` and begins anew.
 from __future__ import annotations
 
 import abc
+import dataclasses
 from collections.abc import Hashable
 
-__all__ = ["LoopChange", "LoopCut", "LoopSplit", "LoopTile", "Spaces"]
+__all__ = ["LoopChange", "LoopCut", "LoopNest", "LoopSplit", "LoopTile", "Spaces"]
 
-Spaces = dict[Hashable, list[int]]
-"""The extents of the loops over each space; under ("cuts", space, position) and ("tile", space) what else was asked."""
+
+@dataclasses.dataclass(slots=True)
+class LoopNest:
+    """The loops over a space, outermost first, as the attempts so far want them.
+
+    Attributes:
+        extents: the iterations of each.
+        cuts: by a loop's position, the iterations before which it begins another segment.
+        across: the position of the loop that runs in square tiles with the innermost one; -1 where none does.
+    """
+
+    extents: list[int]
+    cuts: dict[int, list[int]] = dataclasses.field(default_factory=dict)
+    across: int = -1
+
+
+Spaces = dict[Hashable, LoopNest]
+"""The loops over each space of a kernel."""
 
 
 class LoopChange(abc.ABC, Exception):
@@ -35,12 +52,10 @@ class LoopSplit(LoopChange):
         self.factor = factor
 
     def record(self, spaces: Spaces) -> None:
-        extents = spaces[self.space]
-        extent = extents[self.position]
-        extents[self.position : self.position + 1] = [extent // self.factor, self.factor]
-        spaces.pop(("tile", self.space), None)
-        for position in range(len(extents)):  # they were asked for of loops that are others now
-            spaces.pop(("cuts", self.space, position), None)
+        extents = spaces[self.space].extents
+        extents[self.position : self.position + 1] = [extents[self.position] // self.factor, self.factor]
+        # Cuts and tiles were asked for of loops that are others now.
+        spaces[self.space] = LoopNest(extents)
 
 
 class LoopCut(LoopChange):
@@ -51,11 +66,11 @@ class LoopCut(LoopChange):
         self.at = at
 
     def record(self, spaces: Spaces) -> None:
-        spaces.setdefault(("cuts", self.space, self.position), []).append(self.at)
+        spaces[self.space].cuts.setdefault(self.position, []).append(self.at)
 
 
 class LoopTile(LoopChange):
     """The loop and the innermost one run in square tiles."""
 
     def record(self, spaces: Spaces) -> None:
-        spaces["tile", self.space] = [self.position]
+        spaces[self.space].across = self.position

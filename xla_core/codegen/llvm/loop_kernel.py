@@ -16,6 +16,7 @@ from xla_core.codegen.llvm.index import Digit, Index
 from xla_core.codegen.llvm.indexing import clamped_starts, dynamic_sliced
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, partitioned_loops
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
@@ -115,14 +116,13 @@ def _partitions(body: KernelBody) -> list[Partition]:
     segments = 1 if body.has_inner_reductions else min(_MOST_SEGMENTS, _SEGMENTS_SIZE // body.size)
     for number, section in enumerate(sections(body)):
         space = ("kernel", number)
-        extents = body.spaces.setdefault(space, [section.shape.num_elements])
-        (across,) = body.spaces.get(("tile", space), [-1])
+        nest = body.spaces.setdefault(space, LoopNest([section.shape.num_elements]))
         partitions.append(
             Partition(
                 space,
-                extents,
+                nest.extents,
                 flatten=body.abi.flatten,
-                across=across,
+                across=nest.across,
                 whole_rows=body.has_inner_reductions,
                 segments=segments,
             )

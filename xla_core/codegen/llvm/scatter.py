@@ -17,6 +17,7 @@ from xla_core.codegen.llvm.indexing import gathered_starts
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
@@ -57,7 +58,7 @@ class _Form:
 
 
 def _partition(body: KernelBody, form: _Form) -> Partition:
-    extents = body.spaces.setdefault(_SPACE, [math.prod(form.window)])
+    extents = body.spaces.setdefault(_SPACE, LoopNest([math.prod(form.window)])).extents
     partition = Partition(_SPACE, extents, flatten=False, tile=256 if form.in_place else 1 << 40)
     if not form.in_place:
         partition.prefix, partition.chunks, partition.chunk, partition.count = 0, 1, extents[-1], 1

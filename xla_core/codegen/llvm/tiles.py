@@ -16,6 +16,7 @@ from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
@@ -69,8 +70,8 @@ def _partition(body: KernelBody) -> Partition:
     space = ("kernel", 0)
     last = _tile_dimensions(body, dims)
     outer = math.prod(dims[: len(dims) - last])
-    extents = body.spaces.setdefault(space, [outer, math.prod(dims[len(dims) - last :])])
-    return Partition(space, extents, tile=_TILE)
+    nest = body.spaces.setdefault(space, LoopNest([outer, math.prod(dims[len(dims) - last :])]))
+    return Partition(space, nest.extents, tile=_TILE)
 
 
 def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
