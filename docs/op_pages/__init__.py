@@ -26,6 +26,7 @@ TITLES: Mapping[str, str] = {
     "broadcasts": "Broadcasts",
     "channels": "Infeed, outfeed, send, receive",
     "chlo": "CHLO, element by element",
+    "chlo_broadcasts": "CHLO, with broadcasts",
     "chlo_structured": "CHLO: top_k, scan, ragged_dot",
     "collective_reductions": "Collectives that reduce",
     "collectives": "Collectives",

@@ -1,11 +1,9 @@
-"""CHLO ops: implicit broadcasting, and functions that decompose."""
+"""CHLO ops that work element by element: functions that decompose, and constants."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,28 +11,24 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir, special_functions
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible_elements, fail
+from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
-from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
+from xla_core.stablehlo.op_table import Attribute, Kind, Lower, define
 from xla_core.stablehlo.ops.common import elementwise, same_type, tensor, tensor_of
-from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
 from xla_core.stablehlo.type_constraints import (
-    ANY_TENSOR,
     COMPLEX,
     FLOAT,
     INTEGER,
     PLAIN_FLOAT_OR_COMPLEX,
     PRED,
-    PRED_OR_INTEGER,
     STATIC_TENSOR,
     TypeConstraint,
 )
 from xla_core.stablehlo.type_conversion import shape_of
 
-__all__: list[str] = []
+__all__ = ["BROADCASTING"]
 
 
 def formula(function: Callable[..., Expression], *, through_f32: bool = True) -> Lower:
@@ -135,15 +129,23 @@ for _name, _infinite, _function in (
 
 # -- functions of two operands ---------------------------------------------------------------------------------------
 
-
-define(
-    "chlo.next_after",
-    "x y",
-    rule=same_type,
-    lower=formula(special_functions.next_after, through_f32=False),
-    types=FLOAT,
-    agree=("compatible-types",),
+BROADCASTING: tuple[tuple[str, str, Lower], ...] = (
+    ("next_after", "x y", formula(special_functions.next_after, through_f32=False)),
+    ("polygamma", "n x", formula(special_functions.polygamma)),
+    ("zeta", "x q", formula(special_functions.zeta)),
 )
+"""Functions of floats that have a form that broadcasts: name, operands, lowering."""
+
+for _name, _operands, _lower in BROADCASTING:
+    define(
+        f"chlo.{_name}",
+        _operands,
+        rule=same_type,
+        lower=_lower,
+        types=FLOAT,
+        agree=("compatible-types",),
+    )
+
 define(
     "chlo.mulhi",
     "lhs rhs",
@@ -151,17 +153,6 @@ define(
     lower=elementwise("mulhi"),
     types=INTEGER,
     agree=("compatible-types",),
-)
-define(
-    "chlo.polygamma",
-    "n x",
-    rule=same_type,
-    lower=formula(special_functions.polygamma),
-    types=FLOAT,
-    agree=("compatible-types",),
-)
-define(
-    "chlo.zeta", "x q", rule=same_type, lower=formula(special_functions.zeta), types=FLOAT, agree=("compatible-types",)
 )
 
 
@@ -210,131 +201,4 @@ define(
     lower=_lower_constant_like,
     attributes={"value": Attribute(Kind.ANY)},
     doc="A constant of the operand's shape, also where that is known at run time only.",
-)
-
-
-# -- implicit broadcasting -------------------------------------------------------------------------------------------
-
-
-def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Rule:
-    """The common shape of the operands, and the element type of the one at `first` (changed by `element`)."""
-
-    def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-        types = [tensor(op, i) for i in range(len(op.operands))]
-        if any(not compatible_elements(t.element, types[first].element) for t in types[first:]):
-            fail(op, "mismatched operand types")
-        kind = types[first].element
-        inferred = broadcast_type(op, types, element(str(kind)) if element is not None else kind)
-        return None if inferred is None else [inferred]
-
-    return rule
-
-
-def _check_inner(op: ir.Op) -> None:
-    """The op that stands behind the broadcasts takes the operands' element types."""
-    name = op.name.removeprefix("chlo.broadcast_")
-    inner = next((OPS[n] for n in (f"chlo.{name}", f"stablehlo.{name}") if n in OPS), None)
-    for index, values in enumerate(inner.operands if inner is not None else ()):
-        if not values.types.accepts(op.operands[index].type):
-            fail(
-                op,
-                f"failed to legalize operation: operand #{index} must be {values.types}, but got "
-                f"'{op.operands[index].type}'",
-            )
-
-
-def _lower_broadcast(inner: Lower) -> Lower:
-    """Broadcasts all operands to the result's shape, then lowers as the op without broadcasting."""
-
-    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-        _check_inner(op)
-        types = [TensorType(o.shape.dimensions, "i1") for o in operands]
-        dims = broadcast_dimensions(op, types)
-        shape = broadcast_shape(op, types, dims)
-        spread = []
-        for operand in operands:
-            rank = operand.shape.rank
-            where = dims if dims is not None and rank < len(shape) else range(len(shape) - rank, len(shape))
-            spread.append(broadcast_in_dim(ctx, operand, shape, tuple(where)))
-        made = inner(ctx, op, *spread)
-        assert isinstance(made, HloInstruction)
-        return made
-
-    lower.__doc__ = f"Broadcasts to the common shape, then: {inner.__doc__}"
-    return lower
-
-
-_DIMS = {"broadcast_dimensions": Attribute(Kind.INTS, None)}
-
-_ELEMENTS_AGREE: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("add", "maximum", "minimum"), ("compatible-element-types",)),
-    **dict.fromkeys(("and", "or", "xor"), ()),
-}
-for _name, _inner in (
-    *(
-        (n, elementwise(n.replace("_", "-")))
-        for n in ("add", "and", "atan2", "divide", "maximum", "minimum", "multiply")
-    ),
-    *((n, elementwise(n.replace("_", "-"))) for n in ("or", "power", "remainder", "shift_left", "subtract", "xor")),
-    *((n, elementwise(n.replace("_", "-"))) for n in ("shift_right_arithmetic", "shift_right_logical")),
-    ("next_after", formula(special_functions.next_after, through_f32=False)),
-    ("polygamma", formula(special_functions.polygamma)),
-    ("zeta", formula(special_functions.zeta)),
-):
-    define(
-        f"chlo.broadcast_{_name}",
-        "lhs rhs",
-        rule=_broadcast_rule(),
-        lower=_lower_broadcast(_inner),
-        types={"and": PRED_OR_INTEGER, "or": PRED_OR_INTEGER, "xor": PRED_OR_INTEGER, "zeta": FLOAT}.get(_name),
-        result_types=ANY_TENSOR if _name in ("and", "or", "xor") else None,
-        agree=_ELEMENTS_AGREE.get(_name, ("same-element-type",)),
-        attributes=_DIMS,
-    )
-
-define(
-    "chlo.broadcast_complex",
-    "lhs rhs",
-    rule=_broadcast_rule(lambda e: f"complex<{e}>"),
-    lower=_lower_broadcast(elementwise("complex")),
-    types=FLOAT,
-    result_types=COMPLEX,
-    attributes=_DIMS,
-)
-
-
-def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
-    """HLO `compare`."""
-    extra: dict[str, Any] = {"type": "TOTALORDER"} if op.attributes.get("compare_type") == "TOTALORDER" else {}
-    return ctx.add("compare", lhs, rhs, direction=str(op.attributes["comparison_direction"]), **extra)
-
-
-define(
-    "chlo.broadcast_compare",
-    "lhs rhs",
-    result_types=PRED,
-    rule=_broadcast_rule(lambda e: "i1"),
-    lower=_lower_broadcast(_lower_compare),
-    attributes={
-        **_DIMS,
-        "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
-        "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
-    },
-)
-
-
-def _broadcast_select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    """As of the others, but the result's element type is free."""
-    (inferred,) = _broadcast_rule(first=1)(op, module) or (None,)
-    result = op.results[0].type
-    if not isinstance(inferred, TensorType) or not isinstance(result, TensorType):
-        return None
-    return [dataclasses.replace(inferred, element=result.element)]
-
-
-define(
-    "chlo.broadcast_select",
-    (Values("pred", PRED), Values("on_true", ANY_TENSOR), Values("on_false", ANY_TENSOR)),
-    rule=_broadcast_select_rule,
-    lower=_lower_broadcast(elementwise("select")),
 )

@@ -26,9 +26,10 @@ from xla_core.stablehlo.type_constraints import (
     SIGNED_REAL,
     TENSOR,
     TENSOR_OR_PER_AXIS,
+    TypeConstraint,
 )
 
-__all__: list[str] = []
+__all__ = ["BINARY"]
 
 _ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ResultAccuracy,))}
 
@@ -91,7 +92,7 @@ for _name in (
         attributes=_ACCURACY,
     )
 
-for _name, _types, _commutes in (
+BINARY: tuple[tuple[str, TypeConstraint, bool], ...] = (
     ("add", TENSOR_OR_PER_AXIS, True),
     ("and", PRED_OR_INTEGER, True),
     ("atan2", FLOAT_OR_COMPLEX, False),
@@ -107,7 +108,10 @@ for _name, _types, _commutes in (
     ("shift_right_logical", INTEGER, False),
     ("subtract", NUMBER, False),
     ("xor", PRED_OR_INTEGER, True),
-):
+)
+"""Name, types, whether it commutes. CHLO has them all, with operands that are broadcast."""
+
+for _name, _types, _commutes in BINARY:
     define(
         f"stablehlo.{_name}",
         "lhs rhs",

@@ -1,0 +1,143 @@
+"""CHLO ops that broadcast their operands to a common shape."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import compatible_elements, fail
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
+from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
+from xla_core.stablehlo.ops.chlo import BROADCASTING
+from xla_core.stablehlo.ops.common import elementwise, tensor
+from xla_core.stablehlo.ops.elementwise import BINARY
+from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
+from xla_core.stablehlo.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
+
+__all__: list[str] = []
+
+
+def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Rule:
+    """The common shape of the operands, and the element type of the one at `first` (changed by `element`)."""
+
+    def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+        types = [tensor(op, i) for i in range(len(op.operands))]
+        if any(not compatible_elements(t.element, types[first].element) for t in types[first:]):
+            fail(op, "mismatched operand types")
+        kind = types[first].element
+        inferred = broadcast_type(op, types, element(str(kind)) if element is not None else kind)
+        return None if inferred is None else [inferred]
+
+    return rule
+
+
+def _check_inner(op: ir.Op) -> None:
+    """The op that stands behind the broadcasts takes the operands' element types."""
+    name = op.name.removeprefix("chlo.broadcast_")
+    inner = next((OPS[n] for n in (f"chlo.{name}", f"stablehlo.{name}") if n in OPS), None)
+    for index, values in enumerate(inner.operands if inner is not None else ()):
+        if not values.types.accepts(op.operands[index].type):
+            fail(
+                op,
+                f"failed to legalize operation: operand #{index} must be {values.types}, but got "
+                f"'{op.operands[index].type}'",
+            )
+
+
+def _lower_broadcast(inner: Lower) -> Lower:
+    """Broadcasts all operands to the result's shape, then lowers as the op without broadcasting."""
+
+    def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
+        _check_inner(op)
+        types = [TensorType(o.shape.dimensions, "i1") for o in operands]
+        dims = broadcast_dimensions(op, types)
+        shape = broadcast_shape(op, types, dims)
+        spread = []
+        for operand in operands:
+            rank = operand.shape.rank
+            where = dims if dims is not None and rank < len(shape) else range(len(shape) - rank, len(shape))
+            spread.append(broadcast_in_dim(ctx, operand, shape, tuple(where)))
+        made = inner(ctx, op, *spread)
+        assert isinstance(made, HloInstruction)
+        return made
+
+    lower.__doc__ = f"Broadcasts to the common shape, then: {inner.__doc__}"
+    return lower
+
+
+_DIMS = {"broadcast_dimensions": Attribute(Kind.INTS, None)}
+
+_LOGICAL = ("and", "or", "xor")
+_ELEMENTS_AGREE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("add", "maximum", "minimum"), ("compatible-element-types",)),
+    **dict.fromkeys(_LOGICAL, ()),
+}
+for _inner in (
+    *(OPS[f"stablehlo.{name}"] for name, _, _ in BINARY),
+    *(OPS[f"chlo.{name}"] for name, _, _ in BROADCASTING),
+):
+    assert _inner.lower is not None
+    _name = _inner.name.partition(".")[2]
+    define(
+        f"chlo.broadcast_{_name}",
+        "lhs rhs",
+        rule=_broadcast_rule(),
+        lower=_lower_broadcast(_inner.lower),
+        # All tensors else: the op behind the broadcasts says which it takes, once it is lowered.
+        types=_inner.operands[0].types if _name in (*_LOGICAL, "zeta") else None,
+        result_types=ANY_TENSOR if _name in _LOGICAL else None,
+        agree=_ELEMENTS_AGREE.get(_name, ("same-element-type",)),
+        attributes=_DIMS,
+    )
+
+define(
+    "chlo.broadcast_complex",
+    "lhs rhs",
+    rule=_broadcast_rule(lambda e: f"complex<{e}>"),
+    lower=_lower_broadcast(elementwise("complex")),
+    types=FLOAT,
+    result_types=COMPLEX,
+    attributes=_DIMS,
+)
+
+
+def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
+    """HLO `compare`."""
+    extra: dict[str, Any] = {"type": "TOTALORDER"} if op.attributes.get("compare_type") == "TOTALORDER" else {}
+    return ctx.add("compare", lhs, rhs, direction=str(op.attributes["comparison_direction"]), **extra)
+
+
+define(
+    "chlo.broadcast_compare",
+    "lhs rhs",
+    result_types=PRED,
+    rule=_broadcast_rule(lambda e: "i1"),
+    lower=_lower_broadcast(_lower_compare),
+    attributes={
+        **_DIMS,
+        "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
+        "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
+    },
+)
+
+
+def _broadcast_select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
+    """As of the others, but the result's element type is free."""
+    (inferred,) = _broadcast_rule(first=1)(op, module) or (None,)
+    result = op.results[0].type
+    if not isinstance(inferred, TensorType) or not isinstance(result, TensorType):
+        return None
+    return [dataclasses.replace(inferred, element=result.element)]
+
+
+define(
+    "chlo.broadcast_select",
+    (Values("pred", PRED), Values("on_true", ANY_TENSOR), Values("on_false", ANY_TENSOR)),
+    rule=_broadcast_select_rule,
+    lower=_lower_broadcast(elementwise("select")),
+)
