@@ -12,7 +12,8 @@ from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import evaluate, parse
 from xla_core.runtime.signature import Signature
 from xla_core.runtime.static_executable import StaticExecutable
-from xla_core.runtime.thunk_executor import ThunkExecutor, ThunkHandler, ThunkRun
+from xla_core.runtime.thunk_executor import ThunkExecutor
+from xla_core.runtime.thunk_run import ThunkHandler, ThunkRun
 
 __all__ = [
     "INLINE_MICROSECONDS",

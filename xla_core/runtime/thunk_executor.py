@@ -2,89 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.executable import Allocator, RunOptions
-from xla_core.backend.stream import Event, Stream
-from xla_core.backend.stream_executor import StreamExecutor
-from xla_core.backend.transfer_manager import TransferManager
-from xla_core.errors import CancelledError, InternalError, UnimplementedError
-from xla_core.hlo.literal import Literal
-from xla_core.hlo.shape import Shape
-from xla_core.runtime.host_stream import HostStream
+from xla_core.backend.executable import RunOptions
+from xla_core.errors import CancelledError, UnimplementedError
+from xla_core.runtime.device_constants import DeviceConstants
+from xla_core.runtime.host_thunks import HOST_HANDLERS, read
+from xla_core.runtime.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
 from xla_core.schedule import (
     CallThunk,
     ConditionalThunk,
     CopyThunk,
     FillThunk,
-    HostCallbackThunk,
-    InfeedThunk,
     KernelThunk,
-    OutfeedThunk,
     Thunk,
     ThunkProgram,
     WhileThunk,
     walk,
 )
 
-__all__ = ["ThunkExecutor", "ThunkHandler", "ThunkRun"]
-
-_Key = tuple[int, int, int]
-
-
-class ThunkRun:
-    """One execution: where each slice lies now."""
-
-    __slots__ = ("_memories", "driving", "options", "stream")
-
-    def __init__(
-        self, options: RunOptions, stream: Stream, memories: dict[_Key, DeviceMemory], driving: bool = False
-    ) -> None:
-        self.options = options
-        self.stream = stream
-        self.driving = driving  # the host may block here: nobody waits for this to return
-        self._memories = memories
-
-    def memory(self, place: BufferSlice) -> DeviceMemory:
-        """The memory of a slice of the program."""
-        key = (place.allocation.index, place.offset, place.size)
-        memory = self._memories.get(key)
-        if memory is None:
-            whole = self._memories[place.allocation.index, 0, place.allocation.size]
-            memory = self._memories[key] = whole.slice(place.offset, place.size)
-        return memory
-
-    def memories(self, places: Sequence[BufferSlice]) -> list[DeviceMemory]:
-        return [self.memory(place) for place in places]
-
-    def on(self, stream: Stream) -> ThunkRun:
-        """The same run, enqueueing elsewhere."""
-        return ThunkRun(self.options, stream, self._memories, driving=True)
-
-
-ThunkHandler = Callable[[Thunk, ThunkRun], None]
-
-
-class _Constant:
-    """A constant's memory on one device, and the event of its last upload."""
-
-    __slots__ = ("_settled", "allocator", "memory", "uploaded")
-
-    def __init__(self, memory: DeviceMemory, allocator: Allocator) -> None:
-        self.memory = memory
-        self.allocator = allocator
-        self.uploaded: Event | None = None
-        self._settled = False
-
-    def is_there(self) -> bool:
-        if not self._settled and self.uploaded is not None:
-            self._settled = self.uploaded.ready and self.uploaded.error is None
-        return self._settled
+__all__ = ["ThunkExecutor"]
 
 
 class ThunkExecutor:
@@ -99,14 +41,14 @@ class ThunkExecutor:
     """
 
     def __init__(self, program: ThunkProgram, handlers: Mapping[type[Thunk], ThunkHandler] | None = None) -> None:
-        self._constants: dict[tuple[StreamExecutor, int], _Constant] = {}
-        self._pieces: dict[bool, list[tuple[BufferAllocation, list[_Key]]]] = {}
+        self._constants = DeviceConstants()
+        self._pieces: dict[bool, list[tuple[BufferAllocation, list[Place]]]] = {}
         self._lengths: dict[int, int] = {}  # by the id of a loop
-        self._lock = threading.Lock()
         self._cancelled = False
         self.program = program
-        self._handlers = dict(handlers or {})
-        strange = [t for t in walk(program.thunks) if type(t) not in self._handlers and type(t) not in _OWN]
+        self._handlers = {**_HANDLERS, **(handlers or {})}
+        known = {**_CONTROL_FLOW, **self._handlers}
+        strange = [t for t in walk(program.thunks) if type(t) not in known]
         if strange:
             names = ", ".join(f"{t.name} ({getattr(t, 'opcode', type(t).__name__)})" for t in strange[:10])
             raise UnimplementedError(f"the program has {len(strange)} steps that this backend cannot run: {names}")
@@ -118,13 +60,13 @@ class ThunkExecutor:
         hold a result are returned.
         """
         allocator = options.allocator
-        memories: dict[_Key, DeviceMemory] = {}
+        memories: dict[Place, DeviceMemory] = {}
         temporaries: list[DeviceMemory] = []
         taken: list[DeviceMemory] = []
         try:
             for allocation, places in self._needed(options.executor.features.memory_slices):
                 if allocation.kind is AllocationKind.CONSTANT:
-                    memories[places[0]] = self._constant(options, allocation)
+                    memories[places[0]] = self._constants.memory(options, allocation)
                 elif allocation.kind is not AllocationKind.PARAMETER:
                     for place in places:
                         memory = allocator.allocate(place[2], allocation.memory_space)
@@ -153,9 +95,9 @@ class ThunkExecutor:
         if handler is not None:
             handler(thunk, run)
         else:
-            _OWN[type(thunk)](self, thunk, run)
+            _CONTROL_FLOW[type(thunk)](self, thunk, run)
 
-    def _needed(self, slices: bool) -> list[tuple[BufferAllocation, list[_Key]]]:
+    def _needed(self, slices: bool) -> list[tuple[BufferAllocation, list[Place]]]:
         """Each allocation with the memory it takes: one piece, or, where a device has no slices of memory, one for
         each slice that is used. (Two slices of an arena that overlap are never alive together.)
         """
@@ -170,8 +112,8 @@ class ThunkExecutor:
             self._pieces[slices] = cached
         return cached
 
-    def _used(self, index: int) -> set[_Key]:
-        found: set[_Key] = set()
+    def _used(self, index: int) -> set[Place]:
+        found: set[Place] = set()
         for thunk in walk(self.program.thunks):
             for name in type(thunk).__slots__:
                 value = getattr(thunk, name)
@@ -180,52 +122,18 @@ class ThunkExecutor:
                         found.add((index, place.offset, place.size))
         return found
 
-    def _constant(self, options: RunOptions, allocation: BufferAllocation) -> DeviceMemory:
-        """Constants stay on each device. They are put there by each run until one upload is known to have succeeded: a
-        stream whose work has failed does none.
-        """
-        key = (options.executor, allocation.index)
-        with self._lock:
-            if allocation.constant is None:
-                raise InternalError(f"{allocation} has no constant")
-            held = self._constants.get(key)
-            if held is None:
-                memory = options.allocator.allocate(allocation.size, allocation.memory_space)
-                held = self._constants[key] = _Constant(memory, options.allocator)
-            if not held.is_there():
-                shape = allocation.constant.shape.with_default_layout()
-                array = np.asarray(allocation.constant.literal.array, order="C")
-                stream, manager = options.stream, options.transfer_manager
-                manager.transfer_to_device_async(stream, array, held.memory, shape, immutable=True)
-                held.uploaded = stream.create_event()
-                stream.record(held.uploaded)
-            return held.memory
-
     def cancel(self) -> None:
         """Ends the loops of runs that are under way, and of later ones, with CancelledError."""
         self._cancelled = True
 
     def __del__(self) -> None:
-        for held in self._constants.values():
-            held.allocator.free(held.memory)
+        self._constants.close()
 
-    # -- thunks that need nothing of the host --------------------------------------------------------------------------
-
-    def _kernel(self, thunk: KernelThunk, run: ThunkRun) -> None:
-        arguments = run.memories(thunk.operands) + run.memories(thunk.results)
-        run.stream.launch(thunk.kernel, arguments, thunk.dimensions)
-
-    def _copy(self, thunk: CopyThunk, run: ThunkRun) -> None:
-        run.stream.memcpy_d2d(run.memory(thunk.destination), run.memory(thunk.source))
-
-    def _fill(self, thunk: FillThunk, run: ThunkRun) -> None:
-        run.stream.memset(run.memory(thunk.destination), thunk.value)
+    # -- control flow --------------------------------------------------------------------------------------------------
 
     def _call(self, thunk: CallThunk, run: ThunkRun) -> None:
         for inner in thunk.thunks:
             self.enqueue(inner, run)
-
-    # -- thunks that the host takes part in ----------------------------------------------------------------------------
 
     def _while(self, thunk: WhileThunk, run: ThunkRun) -> None:
         if thunk.trip_count is not None and self._unrolled(thunk) <= _UNROLLED:
@@ -242,7 +150,7 @@ class ThunkExecutor:
                 if thunk.trip_count is None:
                     for inner in thunk.condition:
                         self.enqueue(inner, run)
-                    if not _read(run, thunk.predicate, 1)[0]:
+                    if not read(run, thunk.predicate, 1)[0]:
                         return
                 elif trips == thunk.trip_count:
                     return
@@ -250,7 +158,7 @@ class ThunkExecutor:
                     self.enqueue(inner, run)
                 trips += 1
 
-        self._driven(drive, run)
+        drive_from_host(drive, run)
 
     def _unrolled(self, thunk: WhileThunk) -> int:
         """How many items are enqueued when a loop of known length and the short ones within it are unrolled."""
@@ -268,135 +176,40 @@ class ThunkExecutor:
     def _conditional(self, thunk: ConditionalThunk, run: ThunkRun) -> None:
         def drive(run: ThunkRun) -> None:
             if thunk.is_predicate:
-                chosen = 0 if _read(run, thunk.index, 1)[0] else 1
+                chosen = 0 if read(run, thunk.index, 1)[0] else 1
             else:
-                chosen = int(_read(run, thunk.index, 4).view(np.int32)[0])
+                chosen = int(read(run, thunk.index, 4).view(np.int32)[0])
                 if not 0 <= chosen < len(thunk.branches):
                     chosen = len(thunk.branches) - 1
             for inner in thunk.branches[chosen]:
                 self.enqueue(inner, run)
 
-        self._driven(drive, run)
-
-    def _host_callback(self, thunk: HostCallbackThunk, run: ThunkRun) -> None:
-        def drive(run: ThunkRun) -> None:
-            manager = run.options.transfer_manager
-            arrays = []
-            for place, shape in zip(thunk.operands, thunk.operand_shapes, strict=True):
-                array = manager.from_device(_read(run, place, manager.byte_size(shape)), shape)
-                array.flags.writeable = False
-                arrays.append(array)
-            results = thunk.function(*arrays)
-            if len(results) != len(thunk.results):
-                raise InternalError(f"{thunk.name} returned {len(results)} arrays, expected {len(thunk.results)}")
-            for array, place, shape in zip(results, thunk.results, thunk.result_shapes, strict=True):
-                _write(run, manager, np.asarray(array), place, shape)
-
-        self._driven(drive, run)
-
-    def _infeed(self, thunk: InfeedThunk, run: ThunkRun) -> None:
-        def drive(run: ThunkRun) -> None:
-            manager = run.options.transfer_manager
-            leaves = list(_leaves(manager.infeed(run.options.device_ordinal).get()))
-            if len(leaves) != len(thunk.results):
-                raise InternalError(f"{thunk.name} takes {len(thunk.results)} arrays, the infeed gave {len(leaves)}")
-            for array, place, shape in zip(leaves, thunk.results, thunk.result_shapes, strict=True):
-                _write(run, manager, array, place, shape)
-
-        self._driven(drive, run)
-
-    def _outfeed(self, thunk: OutfeedThunk, run: ThunkRun) -> None:
-        def drive(run: ThunkRun) -> None:
-            manager = run.options.transfer_manager
-            shapes = [s for s in thunk.shape.leaves() if s.is_array]
-            arrays = iter(
-                [
-                    manager.from_device(_read(run, place, manager.byte_size(shape)), shape)
-                    for place, shape in zip(thunk.operands, shapes, strict=True)
-                ]
-            )
-            manager.outfeed(run.options.device_ordinal).put(_as_literal(thunk.shape, arrays))
-
-        self._driven(drive, run)
-
-    def _driven(self, drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
-        """Calls `drive` in the stream's turn, with a run on a stream of its own, where the device's callbacks may do
-        that; else now, which blocks.
-        """
-        if run.driving:
-            drive(run)
-            return
-        if not run.options.executor.features.callbacks_may_enqueue:
-            try:
-                drive(run)
-            except Exception as error:  # the results carry it, as if it had happened on the device
-                run.stream.host_callback(_raiser(error))
-            return
-
-        def in_turn() -> None:
-            stream = run.options.executor.create_stream()
-            if isinstance(stream, HostStream):
-                stream.run_everything_inline()
-            try:
-                drive(run.on(stream))
-                done = stream.finish()
-                done.synchronize()
-                if done.error is not None:
-                    raise done.error
-            finally:
-                stream.close()
-
-        run.stream.host_callback(in_turn)
+        drive_from_host(drive, run)
 
 
-_OWN: Mapping[type[Thunk], Callable[..., None]] = {
-    KernelThunk: ThunkExecutor._kernel,
-    CopyThunk: ThunkExecutor._copy,
-    FillThunk: ThunkExecutor._fill,
+def _kernel(thunk: KernelThunk, run: ThunkRun) -> None:
+    arguments = run.memories(thunk.operands) + run.memories(thunk.results)
+    run.stream.launch(thunk.kernel, arguments, thunk.dimensions)
+
+
+def _copy(thunk: CopyThunk, run: ThunkRun) -> None:
+    run.stream.memcpy_d2d(run.memory(thunk.destination), run.memory(thunk.source))
+
+
+def _fill(thunk: FillThunk, run: ThunkRun) -> None:
+    run.stream.memset(run.memory(thunk.destination), thunk.value)
+
+
+_HANDLERS: Mapping[type[Thunk], Callable[[Any, ThunkRun], None]] = {
+    KernelThunk: _kernel,
+    CopyThunk: _copy,
+    FillThunk: _fill,
+    **HOST_HANDLERS,
+}
+_CONTROL_FLOW: Mapping[type[Thunk], Callable[[ThunkExecutor, Any, ThunkRun], None]] = {
     WhileThunk: ThunkExecutor._while,
     ConditionalThunk: ThunkExecutor._conditional,
     CallThunk: ThunkExecutor._call,
-    HostCallbackThunk: ThunkExecutor._host_callback,
-    InfeedThunk: ThunkExecutor._infeed,
-    OutfeedThunk: ThunkExecutor._outfeed,
 }
 
 _UNROLLED = 4096  # thunks that a loop of known length may enqueue at once
-
-
-def _raiser(error: Exception) -> Callable[[], None]:
-    def fail() -> None:
-        raise error
-
-    return fail
-
-
-def _read(run: ThunkRun, place: BufferSlice, size: int) -> np.ndarray:
-    """The first `size` bytes of a slice, waited for. Raises what made the work before it fail."""
-    data = np.empty(size, np.uint8)
-    stream = run.stream
-    stream.memcpy_d2h(data, run.memory(place))
-    event = stream.create_event()
-    stream.record(event)
-    event.synchronize()
-    if event.error is not None:
-        raise event.error
-    return data
-
-
-def _write(run: ThunkRun, manager: TransferManager, array: np.ndarray, place: BufferSlice, shape: Shape) -> None:
-    if array.shape != shape.dimensions or array.dtype != shape.dtype:
-        raise InternalError(f"expected an array of {shape.without_layout()}, not {array.dtype}{list(array.shape)}")
-    manager.transfer_to_device_async(run.stream, array, run.memory(place), shape)
-
-
-def _leaves(literal: Literal) -> list[np.ndarray]:
-    if literal.shape.is_tuple:
-        return [leaf for element in literal.elements for leaf in _leaves(element)]
-    return [literal.array]
-
-
-def _as_literal(shape: Shape, arrays: Iterator[np.ndarray]) -> Literal:
-    if shape.is_tuple:
-        return Literal([_as_literal(s, arrays) for s in shape.tuple_shapes])
-    return Literal(next(arrays))

@@ -10,7 +10,7 @@ import pytest
 
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice, assign_buffers
 from xla_core.backend import DeviceFeatures, Kernel, RunOptions
-from xla_core.errors import InternalError, UnimplementedError
+from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError
 from xla_core.hlo import OPS, ElementType, HloModule, Shape, Trait
 from xla_core.hlo.evaluator import evaluate, evaluate_computation
 from xla_core.hlo.parser import parse_hlo
@@ -272,7 +272,7 @@ def test_a_host_callback_that_fails(client) -> None:
         return [np.zeros(3, np.int32)]
 
     program = ThunkProgram((out.allocation,), (HostCallbackThunk("host", wrong, (), (), (out,), (shape,)),), (), (out,))
-    with pytest.raises(InternalError, match=r"expected an array of s32\[4\], not int32\[3\]"):
+    with pytest.raises(InvalidArgumentError, match=r"host expected an array of s32\[4\], not int32\[3\]"):
         run(client, program, shapes=[shape])
 
 

@@ -1,0 +1,69 @@
+"""DeviceConstants: a program's constants, in the memory of each device that runs it."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from xla_core.analysis import BufferAllocation
+from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.executable import Allocator, RunOptions
+from xla_core.backend.stream import Event
+from xla_core.backend.stream_executor import StreamExecutor
+from xla_core.errors import InternalError
+
+__all__ = ["DeviceConstants"]
+
+
+class _Constant:
+    """A constant's memory on one device, and the event of its last upload."""
+
+    __slots__ = ("_settled", "allocator", "memory", "uploaded")
+
+    def __init__(self, memory: DeviceMemory, allocator: Allocator) -> None:
+        self.memory = memory
+        self.allocator = allocator
+        self.uploaded: Event | None = None
+        self._settled = False
+
+    def is_there(self) -> bool:
+        if not self._settled and self.uploaded is not None:
+            self._settled = self.uploaded.ready and self.uploaded.error is None
+        return self._settled
+
+
+class DeviceConstants:
+    """Constants stay on each device until they are closed. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[StreamExecutor, int], _Constant] = {}
+        self._lock = threading.Lock()
+
+    def memory(self, options: RunOptions, allocation: BufferAllocation) -> DeviceMemory:
+        """Where the constant lies on the run's device. It is put there by each run until one upload is known to have
+        succeeded: a stream whose work has failed does none.
+        """
+        key = (options.executor, allocation.index)
+        with self._lock:
+            if allocation.constant is None:
+                raise InternalError(f"{allocation} has no constant")
+            held = self._held.get(key)
+            if held is None:
+                memory = options.allocator.allocate(allocation.size, allocation.memory_space)
+                held = self._held[key] = _Constant(memory, options.allocator)
+            if not held.is_there():
+                shape = allocation.constant.shape.with_default_layout()
+                array = np.asarray(allocation.constant.literal.array, order="C")
+                stream, manager = options.stream, options.transfer_manager
+                manager.transfer_to_device_async(stream, array, held.memory, shape, immutable=True)
+                held.uploaded = stream.create_event()
+                stream.record(held.uploaded)
+            return held.memory
+
+    def close(self) -> None:
+        """Frees the memory."""
+        with self._lock:
+            for held in self._held.values():
+                held.allocator.free(held.memory)
+            self._held.clear()

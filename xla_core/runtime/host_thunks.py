@@ -1,0 +1,100 @@
+"""Thunks that the host takes part in: callbacks, infeed, outfeed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from xla_core.analysis import BufferSlice
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.shape import Shape
+from xla_core.runtime.thunk_run import ThunkRun, drive_from_host
+from xla_core.schedule import HostCallbackThunk, InfeedThunk, OutfeedThunk, Thunk
+
+__all__ = ["HOST_HANDLERS", "read"]
+
+
+def _host_callback(thunk: HostCallbackThunk, run: ThunkRun) -> None:
+    def drive(run: ThunkRun) -> None:
+        manager = run.options.transfer_manager
+        arrays = []
+        for place, shape in zip(thunk.operands, thunk.operand_shapes, strict=True):
+            array = manager.from_device(read(run, place, manager.byte_size(shape)), shape)
+            array.flags.writeable = False
+            arrays.append(array)
+        results = thunk.function(*arrays)
+        if len(results) != len(thunk.results):
+            raise InvalidArgumentError(f"{thunk.name} returned {len(results)} arrays, expected {len(thunk.results)}")
+        for array, place, shape in zip(results, thunk.results, thunk.result_shapes, strict=True):
+            _write(run, thunk, np.asarray(array), place, shape)
+
+    drive_from_host(drive, run)
+
+
+def _infeed(thunk: InfeedThunk, run: ThunkRun) -> None:
+    def drive(run: ThunkRun) -> None:
+        manager = run.options.transfer_manager
+        leaves = list(_leaves(manager.infeed(run.options.device_ordinal).get()))
+        if len(leaves) != len(thunk.results):
+            raise InvalidArgumentError(f"{thunk.name} takes {len(thunk.results)} arrays, the infeed gave {len(leaves)}")
+        for array, place, shape in zip(leaves, thunk.results, thunk.result_shapes, strict=True):
+            _write(run, thunk, array, place, shape)
+
+    drive_from_host(drive, run)
+
+
+def _outfeed(thunk: OutfeedThunk, run: ThunkRun) -> None:
+    def drive(run: ThunkRun) -> None:
+        manager = run.options.transfer_manager
+        shapes = [s for s in thunk.shape.leaves() if s.is_array]
+        arrays = iter(
+            [
+                manager.from_device(read(run, place, manager.byte_size(shape)), shape)
+                for place, shape in zip(thunk.operands, shapes, strict=True)
+            ]
+        )
+        manager.outfeed(run.options.device_ordinal).put(_as_literal(thunk.shape, arrays))
+
+    drive_from_host(drive, run)
+
+
+def read(run: ThunkRun, place: BufferSlice, size: int) -> np.ndarray:
+    """The first `size` bytes of a slice, waited for. Raises what made the work before it fail."""
+    data = np.empty(size, np.uint8)
+    stream = run.stream
+    stream.memcpy_d2h(data, run.memory(place))
+    event = stream.create_event()
+    stream.record(event)
+    event.synchronize()
+    if event.error is not None:
+        raise event.error
+    return data
+
+
+def _write(run: ThunkRun, thunk: Thunk, array: np.ndarray, place: BufferSlice, shape: Shape) -> None:
+    if array.shape != shape.dimensions or array.dtype != shape.dtype:
+        got = f"{array.dtype}{list(array.shape)}"
+        raise InvalidArgumentError(f"{thunk.name} expected an array of {shape.without_layout()}, not {got}")
+    run.options.transfer_manager.transfer_to_device_async(run.stream, array, run.memory(place), shape)
+
+
+def _leaves(literal: Literal) -> list[np.ndarray]:
+    if literal.shape.is_tuple:
+        return [leaf for element in literal.elements for leaf in _leaves(element)]
+    return [literal.array]
+
+
+def _as_literal(shape: Shape, arrays: Iterator[np.ndarray]) -> Literal:
+    if shape.is_tuple:
+        return Literal([_as_literal(s, arrays) for s in shape.tuple_shapes])
+    return Literal(next(arrays))
+
+
+HOST_HANDLERS: Mapping[type[Thunk], Callable[[Any, ThunkRun], None]] = {
+    HostCallbackThunk: _host_callback,
+    InfeedThunk: _infeed,
+    OutfeedThunk: _outfeed,
+}

@@ -1,0 +1,87 @@
+"""ThunkRun: one execution of a thunk program, and what its thunks need of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xla_core.analysis import BufferSlice
+from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.executable import RunOptions
+from xla_core.backend.stream import Stream
+from xla_core.runtime.host_stream import HostStream
+from xla_core.schedule import Thunk
+
+__all__ = ["Place", "ThunkHandler", "ThunkRun", "drive_from_host"]
+
+Place = tuple[int, int, int]
+"""An allocation's index, an offset and a size in bytes."""
+
+
+class ThunkRun:
+    """One execution: where each slice lies now."""
+
+    __slots__ = ("_memories", "driving", "options", "stream")
+
+    def __init__(
+        self, options: RunOptions, stream: Stream, memories: dict[Place, DeviceMemory], driving: bool = False
+    ) -> None:
+        self.options = options
+        self.stream = stream
+        self.driving = driving  # the host may block here: nobody waits for this to return
+        self._memories = memories
+
+    def memory(self, place: BufferSlice) -> DeviceMemory:
+        """The memory of a slice of the program."""
+        key = (place.allocation.index, place.offset, place.size)
+        memory = self._memories.get(key)
+        if memory is None:
+            whole = self._memories[place.allocation.index, 0, place.allocation.size]
+            memory = self._memories[key] = whole.slice(place.offset, place.size)
+        return memory
+
+    def memories(self, places: Sequence[BufferSlice]) -> list[DeviceMemory]:
+        return [self.memory(place) for place in places]
+
+    def on(self, stream: Stream) -> ThunkRun:
+        """The same run, enqueueing elsewhere."""
+        return ThunkRun(self.options, stream, self._memories, driving=True)
+
+
+ThunkHandler = Callable[[Thunk, ThunkRun], None]
+
+
+def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
+    """Calls `drive` in the stream's turn, with a run on a stream of its own, where the device's callbacks may do
+    that; else now, which blocks.
+    """
+    if run.driving:
+        drive(run)
+        return
+    if not run.options.executor.features.callbacks_may_enqueue:
+        try:
+            drive(run)
+        except Exception as error:  # the results carry it, as if it had happened on the device
+            run.stream.host_callback(_raiser(error))
+        return
+
+    def in_turn() -> None:
+        stream = run.options.executor.create_stream()
+        if isinstance(stream, HostStream):
+            stream.run_everything_inline()
+        try:
+            drive(run.on(stream))
+            done = stream.finish()
+            done.synchronize()
+            if done.error is not None:
+                raise done.error
+        finally:
+            stream.close()
+
+    run.stream.host_callback(in_turn)
+
+
+def _raiser(error: Exception) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
