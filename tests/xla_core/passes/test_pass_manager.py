@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import re
 
 import pytest
 
+import xla_core.passes
 from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError
 from xla_core.hlo.parser import parse_hlo
 from xla_core.passes import (
@@ -146,3 +149,14 @@ def test_passes_by_name():
             register_pass("test-rename", Rename)
     finally:
         del PASSES["test-rename"]
+
+
+def test_every_pass_is_known_by_its_own_name() -> None:
+    assert {create_pass(name).name for name in PASSES} == set(PASSES)
+    for file in pkgutil.walk_packages(xla_core.passes.__path__, "xla_core.passes."):
+        importlib.import_module(file.name)
+    made: list[type] = [HloPass]
+    for kind in made:
+        made += kind.__subclasses__()
+    names = {k.name for k in made if k.__module__.startswith("xla_core.passes") and "name" in vars(k)}
+    assert names - set(PASSES) == {"legalize", "legality-checker"}  # made for a target
