@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, fail
 from xla_core.stablehlo.ir import TensorType
 
@@ -95,7 +96,7 @@ def _check_pairs(op: ir.Op, kind: str) -> None:
 
 def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) -> None:
     if kind == "size":
-        values: list[Any] = [len(op.attributes.get(name) or ()) for name in names]
+        values: list[Any] = [_size(op.attributes.get(name) or ()) for name in names]
     else:
         named = dict(zip((v.name for v in definition.operands), op.operands, strict=False))
         named.update(zip((v.name for v in definition.results), op.results, strict=False))
@@ -106,6 +107,10 @@ def _check_named(op: ir.Op, definition: OpDef, kind: str, names: Sequence[str]) 
     if any(v != values[0] for v in values):
         what = kind.replace("-", " ")
         fail(op, f"failed to verify that all of {{{', '.join(names)}}} have same {what}")
+
+
+def _size(value: Any) -> int:
+    return value.size if isinstance(value, DenseElements) else len(value)
 
 
 _PART: dict[str, Callable[[Any], Any]] = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.stablehlo.attributes import DenseArray, DenseElements, SymbolRef
+from xla_core.stablehlo.attributes import DenseElements, SymbolRef
 from xla_core.stablehlo.op_table import Attribute, Kind
 
 __all__ = ["attribute_problem"]
+
+_MOST_INTS = 1 << 20
 
 
 def attribute_problem(name: str, attribute: Attribute, value: Any) -> str | None:
@@ -35,6 +37,13 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _are_ints(value: Any) -> bool:
+    """Integers or booleans, in whichever form, and no more of them than any op has use for."""
+    if isinstance(value, DenseElements):
+        return value.data.dtype.kind in "biu" and value.size <= _MOST_INTS
+    return isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value)
+
+
 def _accepts(attribute: Attribute, value: Any) -> bool:
     kind = attribute.kind
     if kind in (Kind.INT, Kind.INT32):
@@ -45,7 +54,7 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
             and (attribute.minimum is None or value >= attribute.minimum)
         )
     if kind is Kind.INTS:
-        return isinstance(value, (tuple, list, DenseElements))
+        return _are_ints(value)
     if kind is Kind.ENUM:
         return isinstance(value, str) and value in attribute.cases
     if kind is Kind.PRECISIONS:
@@ -60,8 +69,9 @@ _CHECKS: dict[Kind, Callable[[Any], bool]] = {
     Kind.BOOL: lambda v: isinstance(v, bool) or not isinstance(v, (int, float, str, tuple, dict)),
     Kind.FLOAT: lambda v: isinstance(v, (int, float)),
     Kind.STRING: lambda v: isinstance(v, str),
-    Kind.BOOLS: lambda v: isinstance(v, (tuple, list, DenseArray, DenseElements)),
-    Kind.ELEMENTS: lambda v: isinstance(v, (DenseElements, tuple)),
+    Kind.BOOLS: lambda v: _are_ints(v),
+    Kind.ELEMENTS: lambda v: isinstance(v, DenseElements) and _are_ints(v),
+    Kind.CONSTANT: lambda v: isinstance(v, DenseElements),
     Kind.SYMBOL: lambda v: isinstance(v, (SymbolRef, str)),
     Kind.DICTIONARY: lambda v: isinstance(v, dict),
     Kind.ARRAY: lambda v: isinstance(v, (tuple, list)),

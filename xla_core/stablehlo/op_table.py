@@ -53,6 +53,7 @@ class Kind(enum.Enum):
     INTS = "i64 dense array attribute"
     BOOLS = "i1 dense array attribute"
     ELEMENTS = "64-bit signless integer elements attribute"  # DenseElements
+    CONSTANT = "constant vector/tensor attribute"  # DenseElements of any type
     ENUM = "one of the enumeration's cases"
     PRECISIONS = "Precision Config attribute"
     SYMBOL = "flat symbol reference attribute"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_core.errors import InvalidArgumentError, XlaError
+from xla_core.errors import InternalError, XlaError
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.agreement import check_agreement
 from xla_core.stablehlo.attribute_constraints import attribute_problem
@@ -152,12 +152,15 @@ def _run(rule: Rule, op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     try:
         return rule(op, module)
     except XlaError as error:
-        error.location = error.location or op.location
+        error.op, error.location = error.op or op.name, error.location or op.location
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
-        # A rule reads attributes whose parts may be anything, of any type: each of these is how it trips over them. A
-        # slip of a rule's own looks alike, and is told by its cause alone.
-        raise InvalidArgumentError(f"'{op.name}' op is not well formed: {error}", location=op.location) from error
+    except (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as error:
+        raise InternalError(
+            f"the rule of '{op.name}' failed with {type(error).__name__}: {error}",
+            op=op.name,
+            location=op.location,
+            hint="this is a bug of xla-core: report it with the program",
+        ) from error
 
 
 def _check_inferred(op: ir.Op, inferred: Sequence[ir.Type]) -> None:

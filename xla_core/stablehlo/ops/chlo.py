@@ -179,7 +179,7 @@ define(
     result_types=STATIC_TENSOR,
     lower=_lower_constant,
     rule=lambda op, module: [op.attributes["value"].type],
-    attributes={"value": Attribute(Kind.ELEMENTS)},
+    attributes={"value": Attribute(Kind.CONSTANT)},
     doc="The value of the attribute `value`.",
 )
 

@@ -9,6 +9,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.contraction import group_axes
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.attributes import RaggedDotDimensionNumbers
 from xla_core.stablehlo.compatibility import compatible, compatible_dimensions, fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
@@ -56,10 +57,21 @@ define(
 
 # -- scan ------------------------------------------------------------------------------------------------------------
 
+_SEGMENTS = Attribute(Kind.INTS, says="i32 dense array attribute")
+
+
+def _segments(op: ir.Op, *names: str) -> tuple[int, ...]:
+    """How many operands or results are inputs or outputs, and how many are carries."""
+    for name in names:
+        problem = attribute_problem(name, _SEGMENTS, op.attributes.get(name, ()))
+        if problem is not None:
+            fail(op, problem)
+    return ints(op, names[0]) or ints(op, names[1])
+
 
 def _scan_segments(op: ir.Op) -> tuple[int, int]:
     """The numbers of inputs and of carries."""
-    segments = ints(op, "operandSegmentSizes") or ints(op, "operand_segment_sizes")
+    segments = _segments(op, "operandSegmentSizes", "operand_segment_sizes")
     if len(segments) != 2 or sum(segments) != len(op.operands):
         fail(
             op,
@@ -70,7 +82,7 @@ def _scan_segments(op: ir.Op) -> tuple[int, int]:
 
 
 def _check_scan_results(op: ir.Op) -> None:
-    segments = ints(op, "resultSegmentSizes") or ints(op, "result_segment_sizes")
+    segments = _segments(op, "resultSegmentSizes", "result_segment_sizes")
     if len(segments) != 2 or sum(segments) != len(op.results):
         fail(
             op,

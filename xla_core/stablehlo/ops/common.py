@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, ResultAccuracy
@@ -58,15 +59,18 @@ def matrix(op: ir.Op, name: str, rows: int) -> list[tuple[int, int]]:
 
 def tensor(op: ir.Op, index: int) -> TensorType:
     """The type of an operand that the table says is a tensor."""
-    type = op.operands[index].type
-    assert isinstance(type, TensorType)
-    return type
+    return tensor_of(op.operands[index])
 
 
 def tensor_of(value: ir.Value) -> TensorType:
-    """The type of a value that the table says is a tensor."""
-    assert isinstance(value.type, TensorType)
-    return value.type
+    """The type of a value that the table says is a tensor.
+
+    Raises UnimplementedError for one without a rank, which CHLO's ops may have.
+    """
+    type = value.type
+    if not isinstance(type, TensorType):
+        raise UnimplementedError(f"the type '{type}' has no rank", hint="give all tensors a rank")
+    return type
 
 
 class Elementwise:

@@ -48,7 +48,7 @@ define(
     rule=_constant_rule,
     lower=_lower_constant,
     traits=(Trait.ON_STORAGE,),
-    attributes={"value": Attribute(Kind.ELEMENTS)},
+    attributes={"value": Attribute(Kind.CONSTANT)},
     doc="The value of the attribute `value`.",
     result_types=STATIC_OR_PER_AXIS,
 )

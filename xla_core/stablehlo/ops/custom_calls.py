@@ -11,6 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import RESHARDING
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import DenseElements, OutputOperandAlias
 from xla_core.stablehlo.compatibility import fail
@@ -89,6 +90,8 @@ define(
     ),
 )
 
+_LAYOUT = Attribute(Kind.INTS)
+_LAYOUTS = "Array of layout (1D tensor of index type) attributes"
 _API_VERSIONS = dict(enumerate(ENUMS["custom_call_api_version"]))
 
 
@@ -116,6 +119,9 @@ def _check_layouts(op: ir.Op) -> None:
         fail(op, "Layout attributes should be specified for either both operands and results or none.")
     if operands is None or results is None:
         return
+    for name, layouts in (("operand_layouts", operands), ("result_layouts", results)):
+        if any(attribute_problem(name, _LAYOUT, layout) is not None for layout in layouts):
+            fail(op, f"attribute '{name}' failed to satisfy constraint: {_LAYOUTS}")
     types = [r.type for r in op.results]
     if len(types) == 1 and isinstance(types[0], ir.TupleType):
         types = list(types[0].elements)
