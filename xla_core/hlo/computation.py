@@ -12,7 +12,7 @@ from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
-from xla_core.hlo.names import NameUniquer
+from xla_core.hlo.names import NameUniquer, sanitized_name
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class HloComputation:
     """Owns its instructions. Names are unique within it; in a module, within the module."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = sanitized_name(name)
         self.module: HloModule | None = None
         self._instructions: dict[HloInstruction, None] = {}
         self._parameters: list[HloInstruction] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.names import NameUniquer
+from xla_core.hlo.names import NameUniquer, sanitized_name
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -45,6 +45,15 @@ class HloModule:
         self.schedule: dict[HloComputation, list[HloInstruction]] | None = None
         self._computations: dict[HloComputation, None] = {}
         self._entry: HloComputation | None = None
+
+    @property
+    def name(self) -> str:
+        """Set to any text, it is what HLO text can have of it."""
+        return self._name
+
+    @name.setter
+    def name(self, wanted: str) -> None:
+        self._name = sanitized_name(wanted)
 
     @property
     def computations(self) -> Sequence[HloComputation]:

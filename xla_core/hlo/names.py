@@ -1,8 +1,21 @@
-"""Unique names. (XLA: xla/service/name_uniquer.h.)"""
+"""Names that HLO text can have, each once. (XLA: xla/service/name_uniquer.h.)"""
 
 from __future__ import annotations
 
-__all__ = ["NameUniquer"]
+import re
+
+__all__ = ["NameUniquer", "sanitized_name"]
+
+_is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*").fullmatch
+_without_others = re.compile(r"[^A-Za-z0-9_.\-]").sub
+
+
+def sanitized_name(wanted: str) -> str:
+    """`wanted` with "_" for all but ASCII letters, digits, "_", "." and "-", and before what cannot be first."""
+    if _is_name(wanted):
+        return wanted
+    name = _without_others("_", wanted)
+    return name if _is_name(name) else f"_{name}"
 
 
 class NameUniquer:
@@ -13,6 +26,8 @@ class NameUniquer:
         self._next: dict[str, int] = {}
 
     def unique(self, wanted: str) -> str:
+        """`wanted` as HLO text can have it, with a number where that is taken."""
+        wanted = sanitized_name(wanted)
         name = wanted
         if name in self._taken:
             base, _, digits = wanted.rpartition(".")

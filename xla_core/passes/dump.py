@@ -14,6 +14,7 @@ from pathlib import Path
 from xla_core import config
 from xla_core.errors import InvalidArgumentError, NotFoundError
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.names import sanitized_name
 from xla_core.hlo.printer import PrintOptions, module_to_text
 
 __all__ = ["ModuleDump"]
@@ -80,7 +81,7 @@ class ModuleDump:
             if isinstance(content, bytes):
                 path.write_bytes(content)
             else:
-                path.write_text(content)
+                path.write_text(content, encoding="utf-8", errors="surrogateescape")
         except OSError as error:
             raise NotFoundError(
                 f"cannot write the dump {path}: {error}", hint="--xla_dump_to must name a directory that can be written"
@@ -118,4 +119,4 @@ def _compiled(pattern: str, flag: str) -> re.Pattern[str]:
 
 
 def _file_name(name: str) -> str:
-    return re.sub(r"[^\w.\-]", "_", name)[:120]
+    return sanitized_name(name)[:120]

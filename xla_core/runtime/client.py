@@ -29,7 +29,7 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
-from xla_core.runtime.program import lower, module_name, read, stablehlo_source
+from xla_core.runtime.program import lower, read, stablehlo_source
 from xla_core.runtime.static_executable import StaticExecutable
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Client:
         if options.donate is not None:
             set_donation(module, options.donate)
         name = options.name or module.name
-        module.name = module_name(name)  # a caller's name may be any text
+        module.name = name
         with profiler.span(f"compile {name}", "compile"):
             executor = self.devices[assignment[0][0]].executor
             executable = self.platform.compiler.compile(module, options, executor)

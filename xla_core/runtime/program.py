@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from xla_core.hlo.environment import Environment
     from xla_core.stablehlo import Module, PolymorphicProgram
 
-__all__ = ["evaluate", "is_hlo_text", "lower", "module_for", "module_name", "parse", "read", "stablehlo_source"]
+__all__ = ["evaluate", "is_hlo_text", "lower", "module_for", "parse", "read", "stablehlo_source"]
 
 MAX_KNOWN_ELEMENTS = 1024
 """Elements of an array whose values sizes may follow from."""
 
 _BYTECODE_MAGIC = b"ML\xefR"
-_NO_NAME = re.compile(r"[^A-Za-z0-9_.\-]")
-_HLO_TEXT = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
+_HLO_TEXT = re.compile(r"(?>\s++|//[^\n]*\n|/\*.*?\*/)*+HloModule\b", re.DOTALL)
 
 
 def parse(
@@ -190,12 +189,6 @@ def stablehlo_source(program: str | bytes | HloModule) -> str | bytes | None:
         data = bytes(program)
         return data if data.startswith(_BYTECODE_MAGIC) or not is_hlo_text(data.decode()) else None
     return program if isinstance(program, str) and not is_hlo_text(program) else None
-
-
-def module_name(wanted: str) -> str:
-    """`wanted` as HLO text can have it: letters, digits, "_", "." and "-"."""
-    name = _NO_NAME.sub("_", wanted)
-    return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
 
 
 def _parse_hlo(text: str, file: str) -> HloModule:

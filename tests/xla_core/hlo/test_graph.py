@@ -94,8 +94,8 @@ def test_same_module_same_text() -> None:
 
 def test_names_are_escaped() -> None:
     module = xla.parse(FUSED)
-    module.name = 'a "b\\'
-    assert to_dot(module).startswith('digraph "a \\"b\\\\"')
+    module.entry.root.name = 'a "b\\'
+    assert 'label="a \\"b\\\\: f32' in to_dot(module)
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")

@@ -49,6 +49,17 @@ def test_a_program_may_have_any_name(client, name: str) -> None:
     assert np.asarray(again(A, B)[0]).tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("source", ["func.func @main(%0: {t}, %1: {t}) -> {t} {{ {body} }}",
+    'module @"a é" {{ func.func @main(%0: {t}, %1: {t}) -> {t} {{ {body} }} }}'])  # fmt: skip
+def test_the_programs_own_names_may_be_any(client, source: str) -> None:
+    t = "tensor<4xf32>"
+    text = source.format(t=t, body=f"%2 = stablehlo.add %0, %1 : {t}\n return %2 : {t}")
+    exe = client.compile(text)
+    again = client.deserialize(exe.serialize())
+    assert np.asarray(again(A, B)[0]).tolist() == [1, 2, 3, 4]
+    assert xla_core.parse(exe.as_text()).parameter_shapes
+
+
 def test_a_deserialized_program_has_its_backends_options(client, toy, monkeypatch) -> None:
     blob = client.compile(programs.add(), xla_core.CompileOptions(backend={"speed": 3})).serialize()
     seen: list[object] = []
