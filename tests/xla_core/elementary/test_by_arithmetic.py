@@ -1,4 +1,4 @@
-"""Every elementwise op on devices that have hardly any: what legalization makes of it, run by the reference evaluator."""
+"""The formulas on devices that have hardly any ops: what legalization makes of each function, run by the evaluator."""
 
 from __future__ import annotations
 
@@ -12,31 +12,13 @@ from xla_conformance.accuracy.suite import all_checks, measure
 from xla_conformance.subjects import Subject
 
 import xla_core as xla
-from xla_core.hlo.computation import HloComputation
-from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import OPS, Trait
-from xla_core.hlo.shape import Shape
+from tests.xla_core.passes.legalization.devices import DEVICES, WITH_FUNCTIONS
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.target import Capabilities
 
 pytest.importorskip("mpmath")
 pytest.importorskip("scipy")
-
-T = ElementType
-PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
-FUNCTIONS = ("exponential", "log", "sqrt", "sine", "cosine")
-MOVEMENT = [name for name in PRIMITIVES if not OPS[name].is_elementwise]
-SINGLE = (T.F32, T.S32, T.U32, T.PRED)
-DOUBLE = (T.F64, T.S64, T.U64, T.S32, T.PRED)
-
-
-def device(*types: T, functions: Sequence[str] = (), pairs: T | None = None, narrow: T | None = None) -> Capabilities:
-    """The primitive ops of some types, no others; complex numbers and narrow floats are held, and taken apart or converted."""
-    made = Capabilities.all_of(types, opcodes=[*PRIMITIVES, *functions])
-    if pairs is not None:
-        made = made.with_ops(["real", "imag", "complex", *MOVEMENT], [pairs, pairs.component])
-    return made if narrow is None else made.with_ops(["convert", "parameter"], [narrow])
 
 
 class LegalizedSubject(Subject):
@@ -60,26 +42,6 @@ class LegalizedSubject(Subject):
             return xla.evaluate(self._legal(program), *arrays)
 
 
-DEVICES = {
-    "f32": device(*SINGLE),
-    "f64": device(*DOUBLE),
-    "bf16": device(*SINGLE, narrow=T.BF16),
-    "f16": device(*SINGLE, narrow=T.F16),
-    "c64": device(*SINGLE, pairs=T.C64),
-    "c128": device(*DOUBLE, pairs=T.C128),
-}
-WITH_FUNCTIONS = {
-    "f32": device(*SINGLE, functions=FUNCTIONS),
-    "c64": device(*SINGLE, functions=FUNCTIONS, pairs=T.C64),
-}
-TYPED_APART = (
-    "convert",
-    "bitcast-convert",
-    "stochastic-convert",
-    "map",
-    "complex",
-)  # operands or results of other types
-ATTRIBUTES = {"compare": {"direction": "EQ"}, "reduce-precision": {"exponent_bits": 4, "mantissa_bits": 3}}
 LARGE = ("zeta", "polygamma")  # thousands of instructions each
 IN_NARROW_BITS = ("next_after", "reduce-precision")  # on the bits of a narrow float, which need integers as narrow
 OF_LIMITED_RANGE = {("power", "c64"), ("atan2", "c64")}
@@ -139,38 +101,6 @@ ENTRY e {{
     # the exponent of a power is off by a unit of its own last place
     exponent = np.abs(y * np.log(x.astype(complex))) if opcode == "power" else 0
     assert np.all(np.abs(got - exact) <= (4 + exponent) * np.finfo(np.float32).eps * np.abs(exact))
-
-
-def _program(opcode: str, kind: ElementType) -> xla.HloModule | None:
-    """The op on arrays of a type; None where it isn't of that type."""
-    module, op = xla.HloModule("m"), OPS[opcode]
-    entry = module.add_computation(HloComputation("e"), entry=True)
-    count = op.arity if isinstance(op.arity, int) else op.arity[0]
-    shapes = [Shape.array(T.PRED if n == op.predicate_operand else kind, [4]) for n in range(count)]
-    operands = [entry.parameter(n, shape) for n, shape in enumerate(shapes)]
-    try:
-        entry.set_root(entry.add(opcode, *operands, **ATTRIBUTES.get(opcode, {})))
-    except xla.InvalidArgumentError:
-        return None
-    return module
-
-
-@pytest.mark.parametrize(
-    ("opcode", "element_type"),
-    [
-        (n, t)
-        for n, op in OPS.items()
-        for t in DEVICES
-        if op.is_elementwise and n not in TYPED_APART and not (n in IN_NARROW_BITS and t == "f16")
-        if _program(n, T(t)) is not None
-    ],
-)
-def test_every_op_reaches_the_primitive_ones(opcode: str, element_type: str) -> None:
-    module, capabilities = _program(opcode, T(element_type)), DEVICES[element_type]
-    assert module is not None
-    legalize(module, capabilities.supports)
-    verify(module)
-    assert not unsupported_instructions(module, capabilities.supports)
 
 
 @pytest.mark.slow

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.op_table import OPS
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import legalize, unsupported_instructions
@@ -36,7 +37,6 @@ WITHOUT_RULE = {
     *((n, T.F8E8M0FNU) for n in ("negate", "subtract")),  # no number has a negative
     *((n, t) for n in ("real", "imag") for t in (T.C64, T.C128)),  # a device that holds pairs has them
 }
-PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
 
 
 def program(opcode: str, kind: T, count: int) -> HloModule | None:

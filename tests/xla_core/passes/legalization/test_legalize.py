@@ -4,18 +4,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.target import Capabilities
 
 T = ElementType
-PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
 SIMPLE = Capabilities.all_of([T.F32, T.S32, T.U32, T.PRED, T.F64], opcodes=PRIMITIVES)
 
 SPECIAL = np.array(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.xla_core.passes.test_decompositions import DOUBLE, SINGLE, device
+from tests.xla_core.passes.legalization.devices import DOUBLE, SINGLE, device
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate

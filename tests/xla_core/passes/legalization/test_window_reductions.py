@@ -8,13 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.xla_core.passes.legalization.devices import PRIMITIVES
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Literal, WindowDimension, parse_hlo, verify
 from xla_core.hlo.evaluator import evaluate
-from xla_core.hlo.op_table import OPS, Trait
 from xla_core.passes.legalization import legalize, unsupported_instructions
 from xla_core.target import Capabilities
 
-PRIMITIVES = [name for name, op in OPS.items() if Trait.PRIMITIVE in op.traits]
 SIMPLE = Capabilities.all_of([ElementType.F32, ElementType.S32, ElementType.U32, ElementType.PRED], opcodes=PRIMITIVES)
 COMPUTATIONS = """
 HloModule m
