@@ -13,7 +13,7 @@ import numpy as np
 
 from xla_core.errors import CancelledError, DeadlineExceededError, FailedPreconditionError, XlaError
 
-__all__ = ["TOKEN", "Alone", "Environment", "Rendezvous", "Token", "Value"]
+__all__ = ["TOKEN", "Alone", "Device", "Environment", "Rendezvous", "Token", "Value", "device_name"]
 
 
 class Token:
@@ -100,7 +100,7 @@ class Rendezvous:
                 if not (absent := missing()):
                     return
                 raise DeadlineExceededError(
-                    f"{', '.join(_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
+                    f"{', '.join(device_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
                     hint=f"{_ALIKE}; where one is only slow, raise {self.timeout_name}",
                 )
 
@@ -132,11 +132,11 @@ class _PeerFailed(FailedPreconditionError):
 def _gone(device: Device, what: str, error: XlaError | None) -> FailedPreconditionError:
     """The error of who waits for a device that has ended, or failed with `error`. It names the first that failed."""
     if error is None:
-        return FailedPreconditionError(f"{_name(device)} ended before it came to {what}", hint=_ALIKE)
+        return FailedPreconditionError(f"{device_name(device)} ended before it came to {what}", hint=_ALIKE)
     if isinstance(error, _PeerFailed) and isinstance(error.__cause__, XlaError):
         message, error = error.message, error.__cause__
     else:
-        message = f"{_name(device)} failed before it came to {what}: {error.code.name}: {error.message}"
+        message = f"{device_name(device)} failed before it came to {what}: {error.code.name}: {error.message}"
     failed = _PeerFailed(
         message, hint=error.hint or "that device's own error, with its place, is the cause of this one"
     )
@@ -144,13 +144,18 @@ def _gone(device: Device, what: str, error: XlaError | None) -> FailedPreconditi
     return failed
 
 
-def _name(device: Device) -> str:
+def device_name(device: Device) -> str:
     return "the host" if device[0] < 0 else f"replica {device[0]}, partition {device[1]}"
 
 
 @dataclasses.dataclass
 class Environment:
-    """One device's surroundings. `seed` is the state that `rng` starts from."""
+    """One device's surroundings.
+
+    `seed` is what `rng` starts from; its numbers are the evaluator's own. `rng_state` is what rng-get-and-update-state
+    gives first. That number is XLA's (xla/backends/cpu/runtime/rng_state_lib.cc), so that a program which draws by it
+    draws the same wherever it first runs.
+    """
 
     replica: int = 0
     partition: int = 0
@@ -166,7 +171,7 @@ class Environment:
     seed: int = 42
     _meetings: collections.Counter[Hashable] = dataclasses.field(default_factory=collections.Counter)
     _random: np.random.Generator | None = None
-    rng_state: int = 42
+    rng_state: int = 0x7012395
 
     @property
     def device(self) -> Device:

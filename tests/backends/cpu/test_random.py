@@ -61,3 +61,17 @@ def test_integers_fill_their_interval(cpu):
     values, counts = np.unique(drawn, return_counts=True)
     assert values.tolist() == list(range(-3, 4))
     assert (abs(counts - 8000 / 7) < 5 * (8000 / 7) ** 0.5).all()
+
+
+def test_the_state_starts_where_the_evaluators_does(cpu):
+    """At XLA's number, and moves on as there."""
+    text = """HloModule m
+ENTRY e {
+  a = u64[2] rng-get-and-update-state(), delta=7
+  b = u64[2] rng-get-and-update-state(), delta=1, control-predecessors={a}
+  ROOT t = (u64[2], u64[2]) tuple(a, b)
+}
+"""
+    results = [np.asarray(x).tolist() for x in cpu.compile(text)()]
+    assert results == [[0x7012395, 0], [0x7012395 + 7, 0]]
+    assert results == [x.tolist() for x in xla.evaluate(xla.parse(text))]
