@@ -38,8 +38,9 @@ _ALIKE = "every device of a group must run the same collectives"
 class Rendezvous:
     """Where the devices of a group meet: each brings something, each leaves with what all brought.
 
-    A device that doesn't come within `timeout` seconds, or that failed, gives every other one an error that names it.
-    `timeout_name` is what a user can set it by, for errors.
+    A device that doesn't come within `timeout` seconds gives all that wait a DeadlineExceededError that names it, also
+    those that wait for one that waited for it; one that failed a FailedPreconditionError that names it, whose cause is
+    that device's own error. `timeout_name` is what a user can set the timeout by, for errors.
     """
 
     timeout_name = "timeout"
@@ -51,6 +52,8 @@ class Rendezvous:
         self._taken: collections.Counter[Hashable] = collections.Counter()
         self._mail: dict[Hashable, collections.deque[Any]] = collections.defaultdict(collections.deque)
         self._ended: dict[Device, XlaError | None] = {}
+        self._broken: dict[Hashable, XlaError] = {}  # meetings that somebody was missing from
+        self._raised: set[XlaError] = set()  # they name the device whose fault it is
 
     def exchange(self, key: Hashable, group: Sequence[Device], me: Device, value: Any) -> list[Any]:
         """What each device of the group brought, in the group's order. `key` tells one meeting from another."""
@@ -60,10 +63,17 @@ class Rendezvous:
             brought = self._brought.setdefault(key, {})
             brought[me] = value
             self._changed.notify_all()
+
+            def missing() -> Sequence[Device]:
+                if key in self._broken:
+                    raise self._passed_on(self._broken[key])
+                return [d for d in group if d not in brought]
+
             try:
-                self._wait(lambda: [d for d in group if d not in brought], f"a meeting of {len(group)} devices")
-            except XlaError:
-                brought.pop(me, None)  # whoever comes later must not think that this one is there
+                self._wait(missing, f"a meeting of {len(group)} devices")
+            except XlaError as error:
+                self._broken.setdefault(key, error)
+                self._changed.notify_all()
                 raise
             result = [brought[d] for d in group]
             self._taken[key] += 1
@@ -94,15 +104,41 @@ class Rendezvous:
             gone = [d for d in absent if d in self._ended]
             if gone and (len(gone) == len(absent) or any(self._ended[d] is not None for d in gone)):
                 failed = next((d for d in gone if self._ended[d] is not None), gone[0])
-                raise _gone(failed, what, self._ended[failed])
+                raise self._gone(failed, what, self._ended[failed])
             left = deadline - time.monotonic()
             if left <= 0 or not self._changed.wait(left):
                 if not (absent := missing()):
                     return
-                raise DeadlineExceededError(
-                    f"{', '.join(device_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
-                    hint=f"{_ALIKE}; where one is only slow, raise {self.timeout_name}",
+                raise self._blaming(
+                    DeadlineExceededError(
+                        f"{', '.join(device_name(d) for d in absent)} did not come to {what} within {self.timeout:g} s",
+                        hint=f"{_ALIKE}; where one is only slow, raise {self.timeout_name}",
+                    )
                 )
+
+    def _gone(self, device: Device, what: str, error: XlaError | None) -> XlaError:
+        """The error of who waits for a device that has ended, or failed with `error`."""
+        if error is not None and error in self._raised:
+            return self._passed_on(error)  # it only waited itself
+        if error is None:
+            failed = FailedPreconditionError(f"{device_name(device)} ended before it came to {what}", hint=_ALIKE)
+        else:
+            failed = FailedPreconditionError(
+                f"{device_name(device)} failed before it came to {what}: {error.code.name}: {error.message}",
+                hint=error.hint or "that device's own error, with its place, is the cause of this one",
+            )
+            failed.__cause__ = error
+        return self._blaming(failed)
+
+    def _passed_on(self, error: XlaError) -> XlaError:
+        """An error for one more device, which adds the place where it was itself."""
+        copy = type(error)(error.message, hint=error.hint)
+        copy.__cause__ = error.__cause__
+        return self._blaming(copy)
+
+    def _blaming(self, error: XlaError) -> XlaError:
+        self._raised.add(error)
+        return error
 
 
 class Alone(Rendezvous):
@@ -123,25 +159,6 @@ class Alone(Rendezvous):
                 hint="run them all: xla_core.hlo.evaluate_replicas(module, [arguments of the first device, ...])",
             )
         super()._wait(missing, what)
-
-
-class _PeerFailed(FailedPreconditionError):
-    """What those who wait for a device that failed are told; the cause is that device's error."""
-
-
-def _gone(device: Device, what: str, error: XlaError | None) -> FailedPreconditionError:
-    """The error of who waits for a device that has ended, or failed with `error`. It names the first that failed."""
-    if error is None:
-        return FailedPreconditionError(f"{device_name(device)} ended before it came to {what}", hint=_ALIKE)
-    if isinstance(error, _PeerFailed) and isinstance(error.__cause__, XlaError):
-        message, error = error.message, error.__cause__
-    else:
-        message = f"{device_name(device)} failed before it came to {what}: {error.code.name}: {error.message}"
-    failed = _PeerFailed(
-        message, hint=error.hint or "that device's own error, with its place, is the cause of this one"
-    )
-    failed.__cause__ = error
-    return failed
 
 
 def device_name(device: Device) -> str:

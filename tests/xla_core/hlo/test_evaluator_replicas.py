@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +24,7 @@ from xla_core.hlo import (
     scalar_computation,
     verify,
 )
+from xla_core.hlo.environment import Rendezvous
 
 
 def run_on(
@@ -225,6 +227,33 @@ def test_a_device_that_never_comes_is_named_after_the_timeout() -> None:
 
     with pytest.raises(DeadlineExceededError, match=r"did not come|more than"):
         one_of_two(endless, timeout=0.3)
+
+
+def test_all_who_wait_are_told_who_is_late() -> None:
+    rendezvous = Rendezvous(0.4)
+    everyone = [(i, 0) for i in range(4)]
+    errors: dict[int, XlaError] = {}
+
+    def device(i: int) -> None:
+        try:
+            time.sleep({0: 1.0, 3: 0.2}.get(i, 0))
+            if i == 3:  # waits for one of those that wait for the late one
+                rendezvous.exchange("pair", everyone[2:], everyone[3], i)
+            else:
+                rendezvous.exchange("all", everyone[:3], everyone[i], i)
+        except XlaError as error:
+            errors[i] = error
+            rendezvous.end(everyone[i], error)
+
+    threads = [threading.Thread(target=device, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(error) for error in errors.values()}) == 4  # each will have its own place
+    for error in errors.values():
+        assert type(error) is DeadlineExceededError
+        assert error.message == "replica 0, partition 0 did not come to a meeting of 3 devices within 0.4 s"
 
 
 def test_a_device_in_no_group_is_an_error() -> None:
