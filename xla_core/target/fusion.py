@@ -42,7 +42,7 @@ class FusionPreferences(CheckedModel):
         unfusible: opcodes that stay on their own, besides those that no kernel emitter computes per element.
         expensive: opcodes that aren't computed twice, besides transcendental functions, divisions and reductions.
         max_operands: of one fusion.
-        max_instructions: in one fusion.
+        max_instructions: in one fusion. A transcendental function counts as 32, a complex one as 128: it is as large.
         max_outputs: of one multi-output fusion.
         max_recomputation: how often an element of one fused instruction may be computed for each time its value is
             needed; code size grows with it too.

@@ -46,9 +46,11 @@ class InstructionFusion(HloPass):
 class _Kernel:
     """What is computed to make one instruction's result: at which indices each instruction inside is needed."""
 
-    __slots__ = ("indices", "operands", "root", "space")
+    __slots__ = ("indices", "operands", "policy", "root", "size", "space")
 
-    def __init__(self, root: HloInstruction) -> None:
+    def __init__(self, root: HloInstruction, policy: FusionPolicy) -> None:
+        self.policy = policy
+        self.size = policy.code_size(root)
         self.root = root
         self.space = IndexSpace(root, _UNITS)
         self.indices: dict[HloInstruction, dict[Index, None]] = {root: {self.space.root: None}}
@@ -66,6 +68,7 @@ class _Kernel:
         return found
 
     def add(self, producer: HloInstruction, indices: dict[Index, None]) -> None:
+        self.size += self.policy.code_size(producer)
         self.indices[producer] = indices
         self.operands.pop(producer, None)
         for operand in producer.operands:
@@ -74,6 +77,7 @@ class _Kernel:
 
     def leave(self, producer: HloInstruction) -> None:
         """Takes out an instruction that was computed inside and whose operands were not."""
+        self.size -= self.policy.code_size(producer)
         del self.indices[producer]
         self.operands = dict.fromkeys(o for i in self.indices for o in i.operands if o not in self.indices)
 
@@ -122,7 +126,7 @@ class _Partition:
                 self._inside[instruction] = list(kernels)
                 return
         if policy.can_be_root(instruction) and not policy.is_bitcast(instruction):
-            self._kernels[instruction] = kernel = _Kernel(instruction)
+            self._kernels[instruction] = kernel = _Kernel(instruction, self._policy)
             self._inside[instruction] = [kernel]
 
     def _fuse_free(
@@ -138,7 +142,7 @@ class _Partition:
                 kernel.add(instruction, indices)
                 inside.append(kernel)
         if not everywhere and self._policy.can_be_root(instruction):
-            self._kernels[instruction] = own = _Kernel(instruction)
+            self._kernels[instruction] = own = _Kernel(instruction, self._policy)
             inside.append(own)
 
     def _fuse(self, producer: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]]) -> FusionDecision:
@@ -161,7 +165,7 @@ class _Partition:
     ) -> dict[Index, None] | None:
         """The indices at which `kernel` would compute `producer`; None where it can't."""
         preferences, policy = self._policy.preferences, self._policy
-        if len(kernel.indices) >= preferences.max_instructions:
+        if kernel.size + policy.code_size(producer) > preferences.max_instructions:
             return None
         if not policy.should_fuse(producer, kernel.root):
             return None

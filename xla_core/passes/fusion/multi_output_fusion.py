@@ -155,8 +155,8 @@ class _Joiner:
             return False
         if len({o for m in members for o in m.operands if o not in inside}) > preferences.max_operands:
             return False
-        size = sum(m.attributes["calls"].instruction_count if m.opcode == "fusion" else 1 for m in members)
-        return size <= preferences.max_instructions
+        inner = [i for m in members for i in (m.attributes["calls"].instructions if m.opcode == "fusion" else [m])]
+        return sum(map(self._policy.code_size, inner)) <= preferences.max_instructions
 
     def _clear_way(self, first: _Node, second: _Node) -> bool:
         """Whether nothing between the two needs `first` and is needed by `second`.

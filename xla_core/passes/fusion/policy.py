@@ -140,6 +140,12 @@ class FusionPolicy:
             known = _TRANSCENDENTAL_COST if Trait.TRANSCENDENTAL in instruction.op.traits else 1
         return known * (4.0 if shape.element_type.is_complex else 1.0)
 
+    def code_size(self, instruction: HloInstruction) -> int:
+        """How many plain instructions it is as large as, once it is emitted."""
+        if Trait.TRANSCENDENTAL not in instruction.op.traits:
+            return 1
+        return 128 if instruction.shape.element_type.is_complex else 32
+
     def branch_cost(self, producer: HloInstruction) -> float:
         """What deciding between its operands costs per element inside a kernel; at the root, parts have own loops."""
         if producer.opcode == "pad":
