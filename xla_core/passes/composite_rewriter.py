@@ -35,8 +35,6 @@ class CompositeRewriter(OpExpander):
         return changed
 
     def matches(self, instruction: HloInstruction) -> bool:
-        if not instruction.attribute("is_composite"):
-            return False
         return dict(instruction.attribute("frontend_attributes") or ()).get("composite.name") in self._names
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:

@@ -8,7 +8,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import DenseArray, DenseElements, EnumAttribute
+from xla_core.stablehlo.attributes import DenseArray, DenseElements, EnumAttribute, TypedInt
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import TensorType
 
@@ -101,7 +101,8 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     attributes = {
         **made.attributes,
         "call_target_name": "ApproxTopK",
-        "mhlo.backend_config": {**config, **k} if isinstance(config, Mapping) else k,
+        "api_version": TypedInt(4, "i32"),
+        "backend_config": {**config, **k} if isinstance(config, Mapping) else k,
     }
     if attributes.get("operand_layouts") is not None:
         attributes["operand_layouts"] = tuple(attributes["operand_layouts"][:count])

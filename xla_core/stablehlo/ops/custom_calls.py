@@ -58,7 +58,10 @@ def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
 
 
 def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `call` of the decomposition, marked as a composite that a target may know by its name."""
+    """HLO `call` of the decomposition, marked as a composite that a target may know by its name.
+
+    The frontend attributes are the mark. `is_composite` too is one of XLA's, whose importer refuses it of a tuple.
+    """
     computation = ctx.module.function(str(op.attributes["decomposition"]), op)
     attributes = op.attributes.get("composite_attributes") or {}
     frontend = {
@@ -66,7 +69,8 @@ def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction)
         "composite.name": str(op.attributes["name"]),
         "composite.version": str(int(op.attributes.get("version", 0))),
     }
-    call = ctx.add("call", *operands, to_apply=computation, is_composite=True)
+    is_composite = {} if computation.root.shape.is_tuple else {"is_composite": True}
+    call = ctx.add("call", *operands, to_apply=computation, **is_composite)
     call.attributes["frontend_attributes"] = tuple(sorted({**dict(ctx.frontend_attributes), **frontend}.items()))
     return ctx.results(call, op)
 
@@ -93,17 +97,18 @@ define(
 _LAYOUT = Attribute(Kind.INTS)
 _LAYOUTS = "Array of layout (1D tensor of index type) attributes"
 _API_VERSIONS = dict(enumerate(ENUMS["custom_call_api_version"]))
+_ORIGINAL, _TYPED = 1, 4
 
 
 def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
-    version = int(op.attributes.get("api_version", 1))
+    version = int(op.attributes.get("api_version", _ORIGINAL))
     if version not in _API_VERSIONS:
         fail(op, f"Invalid attribute `api_version` in property conversion: {version} : i32")
     _check_layouts(op)
     _check_aliases(op)
     config = op.attributes.get("backend_config")
     if config is not None:
-        typed = version == 4
+        typed = version == _TYPED
         if typed and not isinstance(config, dict):
             fail(op, f"backend_config for api_version {_API_VERSIONS[version]} must be a dictionary attribute.")
         if not typed and not isinstance(config, str):
@@ -193,10 +198,9 @@ def _lower_custom_call(
         )
     if target == "ragged_all_to_all":
         return _lower_ragged_all_to_all(ctx, op, *operands)
-    config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")  # JAX's exports have both
+    version, config = _version_and_configuration(op)
     extra: dict[str, Any] = {}
-    version = int(op.attributes.get("api_version", 1))
-    if version != 1:
+    if version != _ORIGINAL:
         extra["api_version"] = _API_VERSIONS.get(version, str(version))
     if isinstance(config, dict):
         extra["backend_config"] = attribute_text(config)
@@ -226,9 +230,21 @@ def _lower_custom_call(
     return made if len(shapes) == 1 else ctx.elements(made)
 
 
+def _version_and_configuration(op: ir.Op) -> tuple[int, Any]:
+    """The API version of a custom call, and its configuration: a dictionary of a typed call, text of any other.
+
+    A dictionary in `mhlo.backend_config` makes a call without a text a typed one, as in XLA's export: JAX writes it so.
+    """
+    version, config = int(op.attributes.get("api_version", _ORIGINAL)), op.attributes.get("backend_config")
+    dictionary = op.attributes.get("mhlo.backend_config")
+    if version == _ORIGINAL and not config and isinstance(dictionary, dict):
+        return _TYPED, dictionary
+    return version, config
+
+
 def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
     """HLO `ragged-all-to-all`, which StableHLO has no op for."""
-    config = op.attributes.get("backend_config")
+    _, config = _version_and_configuration(op)
     groups = config.get("replica_groups") if isinstance(config, dict) else None
     if groups is None:
         fail(op, "ragged_all_to_all needs replica_groups in its backend_config")

@@ -52,7 +52,7 @@ def _call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
     values = list(leaves(tuple(operands)))
     frontend = dict(instruction.attributes.get("frontend_attributes") or ())
     composite = {key: frontend.pop(f"composite.{key}", "").strip('"') for key in ("attributes", "name", "version")}
-    if not instruction.attributes.get("is_composite") or not IS_NAMESPACED(composite["name"]):
+    if not IS_NAMESPACED(composite["name"]):
         return ctx.results("func.call", values, callee=name)
     return ctx.results(
         "stablehlo.composite",
