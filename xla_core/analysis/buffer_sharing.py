@@ -12,14 +12,14 @@ The answer is a contract with those who emit kernels. Where an operand and a res
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.shape import Shape
 
-__all__ = ["CanShare", "can_share_buffer", "in_place_operands", "output_aliasing"]
+__all__ = ["CanShare", "can_share_buffer", "in_place_operands"]
 
 CanShare = Callable[[HloInstruction, int, int], bool]
 """(instruction, operand number, result leaf) -> may that leaf lie where the operand, an array, lies?"""
@@ -33,21 +33,6 @@ def in_place_operands(instruction: HloInstruction) -> list[int]:
         case "scatter":
             return list(range((len(instruction.operands) - 1) // 2))
     return []
-
-
-_ALIASING = re.compile(r"\{([\d,\s]*)\}:\s*\((\d+),\s*\{([\d,\s]*)\}")
-
-
-def output_aliasing(call: HloInstruction) -> list[tuple[tuple[int, ...], int, tuple[int, ...]]]:
-    """(output index, operand, index in the operand) for each pair of a custom call's output_to_operand_aliasing,
-    `{{0}: (1, {}), ...}`.
-    """
-    text = call.attributes.get("output_to_operand_aliasing") or ""
-    return [(_ints(output), int(operand), _ints(index)) for output, operand, index in _ALIASING.findall(text)]
-
-
-def _ints(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(",") if part.strip())
 
 
 def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bool:
@@ -67,8 +52,8 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
             return alone and leaf < len(places) and places[leaf] == operand
         case "custom-call":
             return any(
-                o == operand and i == ((leaf,) if instruction.shape.is_tuple else ()) and not inner
-                for i, o, inner in output_aliasing(instruction)
+                alias == OutputToOperandAlias((leaf,) if instruction.shape.is_tuple else (), operand)
+                for alias in instruction.attribute("output_to_operand_aliasing")
             )
         case "copy":
             return True

@@ -15,7 +15,6 @@ import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 
-from xla_core.analysis.buffer_sharing import output_aliasing
 from xla_core.analysis.control_flow import control_flow_callees
 from xla_core.errors import FailedPreconditionError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
@@ -292,9 +291,10 @@ class HloDataflowAnalysis:
 
     def _in_place_custom_call(self, call: HloInstruction, operands: list[list[HloValue]], depth: int) -> None:
         assert call.parent is not None
-        for output_index, operand, operand_index in output_aliasing(call):
-            target = self._positions[call][leaf_index(call.shape, output_index)]
-            leaf = leaf_index(call.operand(operand).shape, operand_index)
+        for alias in call.attribute("output_to_operand_aliasing"):
+            operand = alias.operand_number
+            target = self._positions[call][leaf_index(call.shape, alias.output_index)]
+            leaf = leaf_index(call.operand(operand).shape, alias.operand_index)
             source = operands[operand][leaf]
             self.edges.append(AliasEdge(EdgeKind.IN_PLACE, source, target, call, leaf, call.parent, depth, operand))
 

@@ -9,6 +9,7 @@ from xla_core.hlo import ops as _ops  # fills the op table
 from xla_core.hlo.attributes import (
     ConvolutionDimensionNumbers,
     OpMetadata,
+    OutputToOperandAlias,
     PaddingDimension,
     SliceDimension,
     Window,
@@ -67,6 +68,7 @@ __all__ = [
     "OpDef",
     "OpMetadata",
     "OpenProgram",
+    "OutputToOperandAlias",
     "PaddingDimension",
     "PrintOptions",
     "Shape",

@@ -7,6 +7,7 @@ import dataclasses
 __all__ = [
     "ConvolutionDimensionNumbers",
     "OpMetadata",
+    "OutputToOperandAlias",
     "PaddingDimension",
     "ReplicaGroups",
     "SliceDimension",
@@ -75,6 +76,15 @@ class PaddingDimension:
 
 
 ReplicaGroups = tuple[tuple[int, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OutputToOperandAlias:
+    """The result at `output_index` lies where the operand does, at `operand_index` in it. HLO text: `{0}: (1, {})`."""
+
+    output_index: tuple[int, ...]
+    operand_number: int
+    operand_index: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

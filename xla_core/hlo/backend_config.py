@@ -31,8 +31,6 @@ def parse_backend_config(text: str) -> Mapping[str, Any]:
         reader.end()
     except ValueError:
         value = None
-    if isinstance(value, str):  # HLO text quotes what isn't a dictionary by itself
-        return parse_backend_config(value)
     return MappingProxyType(value if isinstance(value, dict) else {"": text})
 
 

@@ -65,7 +65,11 @@ class AttributeKind(enum.Enum):
     SHAPE = "shape"  # Shape
     SHAPES = "shapes"  # tuple[Shape, ...] (layout constraints)
     DICT = "dict"  # tuple[tuple[str, str], ...], sorted: frontend_attributes={a="b"}
-    RAW = "raw"  # str, kept as written: sharding={replicated}, backend_config={...}
+    SHARDING = "sharding"  # str, kept as written: {replicated}
+    BACKEND_CONFIG = "backend_config"  # str, a dictionary as it is or any other text quoted: {"a":1}, "a"
+    BRACED = "braced"  # str, kept as written: domain={kind="sharding", ...}
+    INT_LISTS = "int_lists"  # tuple[tuple[int, ...], ...]: {{1,2},{3}}
+    OUTPUT_TO_OPERAND_ALIASING = "output_to_operand_aliasing"  # tuple[OutputToOperandAlias, ...]: {{0}: (1, {})}
     LITERAL = "literal"  # Literal: the payload in constant(...)
     OPERAND_TEXT = "operand_text"  # int: what stands between the op's parentheses, as in parameter(0)
 
@@ -171,9 +175,9 @@ class OpDef:
 OPS: dict[str, OpDef] = {}
 
 COMMON_ATTRIBUTES: Mapping[str, Attribute] = {
-    "sharding": Attribute(AttributeKind.RAW, None),
+    "sharding": Attribute(AttributeKind.SHARDING, None),
     "frontend_attributes": Attribute(AttributeKind.DICT, ()),
-    "backend_config": Attribute(AttributeKind.RAW, None),
+    "backend_config": Attribute(AttributeKind.BACKEND_CONFIG, ""),
 }
 """What any instruction may carry besides its own attributes."""
 

@@ -27,7 +27,7 @@ __all__ = ["parse_hlo", "parse_shape"]
 _NAME = r"%?([A-Za-z_][\w.\-]*)"
 _INSTRUCTION = re.compile(rf"(ROOT\s+)?{_NAME}\s*=\s*")
 _OPCODE = re.compile(r"([a-z][a-z0-9\-]*)\s*(?=\()")
-_OPERANDS = re.compile(r"\(\s*((?:%?[A-Za-z_][\w.\-]*\s*,\s*)*%?[A-Za-z_][\w.\-]*)?\s*\)\s*")
+_OPERANDS = re.compile(r"\(\s*+((?:%?[A-Za-z_][\w.\-]*+\s*+,\s*+)*+%?[A-Za-z_][\w.\-]*+)?+\s*+\)\s*")
 _SHAPE_AHEAD = re.compile(r"\(|[a-z][a-z0-9]*\[")
 _ATTRIBUTE = re.compile(r",\s*([A-Za-z_][\w\-]*)=[ \t]*")
 _COMPUTATION = re.compile(rf"(ENTRY\s+)?{_NAME}\s*(?=[({{])")
@@ -147,7 +147,7 @@ class _ComputationReader:
                     raise cursor.error(f"computation {computation.name} has a second ROOT", position=at)
                 root = instruction
         while match := cursor.match(_ATTRIBUTE):  # execution_thread
-            cursor.string() if cursor.starts_with('"') else cursor.match(re.compile(r"[^\s,{}]*\s*"))
+            cursor.skip_value()
         if not self.instructions:
             raise cursor.error(f"computation {computation.name} has no instructions", position=start)
         if self.parameters != set(range(len(self.parameters))):
@@ -287,7 +287,7 @@ class _ComputationReader:
             elif key == "control-predecessors":
                 predecessors = self._predecessors()
             elif key in _NOT_KEPT:
-                ATTRIBUTE_TEXT[AttributeKind.RAW].read(cursor, computations)
+                cursor.skip_value()
             else:
                 known = [*op.attributes, *op_table.COMMON_ATTRIBUTES, "metadata", "control-predecessors"]
                 raise cursor.error(

@@ -8,6 +8,7 @@ from typing import Any
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.attributes import (
     ConvolutionDimensionNumbers,
+    OutputToOperandAlias,
     PaddingDimension,
     SliceDimension,
     WindowDimension,
@@ -125,7 +126,7 @@ def _verify_parameters(computation: HloComputation, instructions: Sequence[HloIn
         if not isinstance(number, int) or not 0 <= number < len(parameters):
             raise _error(parameter, f"parameter number {number} is not within 0..{len(parameters) - 1}")
     for number, parameter in enumerate(computation.parameters):
-        if parameter.attributes["parameter_number"] != number or parameter not in parameters:
+        if parameter.attributes["parameter_number"] != number or parameter not in known:
             raise _error(parameter, f"two parameters of {computation.name} have one number, or {number} is missing")
     if len(computation.parameters) != len(parameters):
         raise InvalidArgumentError(f"computation {computation.name} has lost a parameter")
@@ -159,8 +160,11 @@ _SCALAR_KINDS: dict[AttributeKind, type | tuple[type, ...]] = {
     AttributeKind.OPERAND_TEXT: int,
     AttributeKind.FLOAT: (float, int),
     AttributeKind.STRING: str,
+    known = set(parameters)
     AttributeKind.ENUM: str,
-    AttributeKind.RAW: str,
+    AttributeKind.SHARDING: str,
+    AttributeKind.BACKEND_CONFIG: str,
+    AttributeKind.BRACED: str,
     AttributeKind.COMPUTATION: HloComputation,
     AttributeKind.DIM_LABELS: ConvolutionDimensionNumbers,
     AttributeKind.SHAPE: Shape,
@@ -211,6 +215,8 @@ def _verify_aliases(module: HloModule) -> None:
         parameter = _subshape(shapes[alias.parameter_number], alias.parameter_index, "parameter index")
         if alias.output_index in outputs:
             raise InvalidArgumentError(f"output {list(alias.output_index)} is aliased twice")
+    AttributeKind.INT_LISTS: tuple,
+    AttributeKind.OUTPUT_TO_OPERAND_ALIASING: OutputToOperandAlias,
         source = (alias.parameter_number, alias.parameter_index)
         if source in parameters:
             raise InvalidArgumentError(f"parameter {source[0]} {list(source[1])} is aliased twice")

@@ -15,7 +15,7 @@ from xla_core.stablehlo.type_conversion import shape_of
 if TYPE_CHECKING:
     from xla_core.stablehlo.lowering import LoweringContext
 
-__all__ = ["argument_attributes", "device_counts", "lower_signature", "wrap_entry"]
+__all__ = ["argument_attributes", "device_counts", "lower_signature", "sharding_of", "wrap_entry"]
 
 
 def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
@@ -24,12 +24,33 @@ def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
     attributes = argument_attributes(function)
     for argument, attribute in zip(block.arguments, attributes, strict=True):
         value = _parameter(context, shape_of(argument.type), argument.name or f"arg{argument.index}")
-        sharding = attribute.get("mhlo.sharding")
-        if isinstance(sharding, str) and sharding and value.opcode == "parameter":
-            value.attributes["sharding"] = sharding
+        if value.opcode == "parameter":
+            value.attributes.update(sharding_of(attribute, function.location))
         context.values[argument] = value
     results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
     context.set_root(results)
+
+
+def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
+    """HLO's attribute `sharding`, if `mhlo.sharding` says one.
+
+    JAX writes the shardings of more than 100 devices as protos; no program of so many runs here, and they are dropped.
+    Raises InvalidArgumentError for a malformed one.
+    """
+    text = attributes.get("mhlo.sharding")
+    if not isinstance(text, str) or not text or text[0] < " ":  # a proto begins with the tag of a field
+        return {}
+    from xla_core.hlo.text.sharding import check_sharding  # HLO text's reader, which most programs need nothing of
+
+    try:
+        check_sharding(text)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(
+            f"mhlo.sharding is {text[:200]!r}: {error.message}",
+            location=location,
+            hint='XLA\'s text of a sharding, such as "{replicated}" or "{devices=[2,1]<=[2]}"',
+        ) from None
+    return {"sharding": text}
 
 
 def device_counts(source: ir.Module) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir, op_table
-from xla_core.stablehlo.entry import lower_signature, wrap_entry
+from xla_core.stablehlo.entry import lower_signature, sharding_of, wrap_entry
 from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.quantization import has_quantized_types, is_quantized, lower_quantized
 from xla_core.stablehlo.refine import has_dynamic_types, refine
@@ -289,9 +289,7 @@ class LoweringContext:
             raise InternalError(f"lowering {op.name}: {type(error).__name__}: {error}", location=op.location) from error
         if isinstance(made, HloInstruction):
             self.values[op.results[0]] = made
-            sharding = op.attributes.get("mhlo.sharding")
-            if isinstance(sharding, str) and sharding:
-                made.attributes["sharding"] = sharding
+            made.attributes.update(sharding_of(op.attributes, op.location))
         elif made is not None:
             self.values.update(zip(op.results, made, strict=True))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xla_core
@@ -50,6 +50,7 @@ def test_any_names_are_told_apart(wanted):
     assert all(NAME.fullmatch(name) for name in made)
 
 
+@settings(deadline=None)
 @given(WORDS, WORDS, st.lists(WORDS, min_size=1, max_size=5))
 def test_any_names_are_read_back(module_name, computation_name, names):
     computation = HloComputation(computation_name)

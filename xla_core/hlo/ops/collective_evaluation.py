@@ -157,7 +157,7 @@ def collective_reduce(context: EvaluationContext, instruction: HloInstruction, v
 
 
 def _permuted(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
-    if instruction.attribute("slice_sizes") is not None:
+    if instruction.attribute("slice_sizes"):
         raise UnimplementedError("the evaluator has no collective-permute into slices", op=instruction.opcode)
     environment = context.environment
     partitions = (instruction.attribute("channel_id") or 0) > 0

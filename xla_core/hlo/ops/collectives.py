@@ -26,7 +26,7 @@ _ALL_GATHER = {**_GROUPS_SHOWN, **_AXES, **_LAYOUT, **_GLOBAL}
 _PERMUTE: dict[str, Any] = {
     "channel_id": attr("int", None),
     "source_target_pairs": attr("source_target_pairs"),
-    "slice_sizes": attr("raw", None),
+    "slice_sizes": attr("int_lists", ()),
 }
 
 _Collective = tuple[str, int | tuple[int, int | None], ShapeRule, Evaluate, dict[str, Any], str]

@@ -11,7 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.ops.custom_calls import custom_call, custom_call_shape
+from xla_core.hlo.ops.custom_calls import check_aliasing, custom_call, custom_call_shape
 from xla_core.hlo.ops.rules import attr, check, entry, normalize, parameter_shapes
 from xla_core.hlo.shape import Shape
 
@@ -43,7 +43,9 @@ def _call(context: EvaluationContext, instruction: HloInstruction, values: list[
 
 
 def _fusion_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return _check_call(attributes["calls"], operands)
+    result = _check_call(attributes["calls"], operands)
+    check_aliasing(operands, attributes, result)
+    return result
 
 
 def _fusion(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -209,7 +211,7 @@ entry(
     doc="The result of a computation that is emitted as one kernel.",
     kind=attr("enum"),
     calls=attr("computation"),
-    output_to_operand_aliasing=attr("raw", None),
+    output_to_operand_aliasing=attr("output_to_operand_aliasing", ()),
 )
 entry(
     "async-start",
@@ -222,7 +224,7 @@ entry(
     operands_at=(0,),
     calls=attr("computation"),
     async_execution_thread=attr("string", None),
-    output_to_operand_aliasing=attr("raw", None),
+    output_to_operand_aliasing=attr("output_to_operand_aliasing", ()),
 )
 entry(
     "async-update",
@@ -286,7 +288,7 @@ entry(
     custom_call_has_side_effect=attr("bool", False),
     to_apply=attr("computation", None),
     called_computations=attr("computations", ()),
-    output_to_operand_aliasing=attr("raw", None),
+    output_to_operand_aliasing=attr("output_to_operand_aliasing", ()),
     padding_type=attr("enum", None),
     literal=attr("literal", None),
     operand_precision=attr("enums", ()),

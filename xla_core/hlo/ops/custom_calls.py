@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANNOTATIONS",
     "RESHARDING",
+    "check_aliasing",
     "custom_call",
     "custom_call_shape",
     "hint_for_unknown",
@@ -83,7 +84,31 @@ def custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declare
     if declared is None:
         raise InvalidArgumentError("the shape must be given")
     rule = _SHAPES.get(attributes["custom_call_target"])
-    return declared if rule is None else rule(operands, attributes, declared)
+    result = declared if rule is None else rule(operands, attributes, declared)
+    check_aliasing(operands, attributes, result)
+    return result
+
+
+def check_aliasing(operands: Sequence[Shape], attributes: Attributes, result: Shape) -> None:
+    """Raises InvalidArgumentError where output_to_operand_aliasing names what isn't there, or two shapes."""
+    for alias in attributes.get("output_to_operand_aliasing") or ():
+        number = alias.operand_number
+        if not 0 <= number < len(operands):
+            raise InvalidArgumentError(f"output_to_operand_aliasing names operand {number} of {len(operands)}")
+        output, operand = _part(result, alias.output_index), _part(operands[number], alias.operand_index)
+        if not output.compatible(operand):
+            raise InvalidArgumentError(
+                f"output_to_operand_aliasing: the result at {list(alias.output_index)} is {output.without_layout()}, "
+                f"operand {number} at {list(alias.operand_index)} is {operand.without_layout()}"
+            )
+
+
+def _part(shape: Shape, index: Sequence[int]) -> Shape:
+    for i in index:
+        if not 0 <= i < len(shape.tuple_shapes):
+            raise InvalidArgumentError(f"output_to_operand_aliasing: {list(index)} is not in {shape.without_layout()}")
+        shape = shape.tuple_shapes[i]
+    return shape
 
 
 def is_custom_call_registered(target: str) -> bool:

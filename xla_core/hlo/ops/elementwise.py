@@ -64,7 +64,7 @@ def _function(
         _TRANSCENDENTAL,
         *traits,
         doc=doc,
-        result_accuracy=attr("raw", None),
+        result_accuracy=attr("braced", None),
     )
 
 

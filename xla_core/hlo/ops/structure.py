@@ -198,7 +198,7 @@ entry(
     Trait.FORWARDING,
     Trait.BITWISE,
     doc="The operand's bytes under another shape; in-memory order is that of the layouts.",
-    result_layout=attr("raw", None),
+    result_layout=attr("braced", None),
 )
 _ORDER = (Trait.NOP, Trait.BARRIER)
 entry("opt-barrier", 1, _same_shape, _first, *_ORDER, Trait.FORWARDING, doc="The operand; nothing moves across.")
@@ -210,7 +210,7 @@ entry(
     *_ORDER,
     Trait.FORWARDING,
     doc="The operand; marks where an attribute changes (sharding).",
-    domain=attr("raw", None),
+    domain=attr("braced", None),
 )
 entry(
     "after-all",

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
+from xla_core.hlo.text.strings import STRING_BODY, unescaped
 
-__all__ = ["NAME", "Cursor", "nearest"]
+if TYPE_CHECKING:
+    from xla_core.hlo.computation import HloComputation
 
-_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*', re.S)
+__all__ = ["NAME", "Computations", "Cursor", "braced_list", "nearest"]
+
+T = TypeVar("T")
+Computations = Mapping[str, "HloComputation"]
+"""The computations that were read so far, by name."""
+
+# A string or comment that never ends is one that ends with the text: to look for the next start in it takes too long.
+_COMMENT = re.compile(rf'"{STRING_BODY}(?:"|\\?\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*', re.S)
 _SPACE = re.compile(r"\s*")
 _INTEGER = re.compile(r"([+-]?\d{1,20})(?!\d)\s*")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"\s*', re.S)
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.S)
-_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)", re.S)
-_PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+_STRING = re.compile(rf'"({STRING_BODY})"\s*', re.S)
+_BRACKET = re.compile(rf'"{STRING_BODY}(?:"|\\?\Z)|[{{}}]', re.S)
+_WORD = re.compile(r"[^\s,{}]*\s*")
+_LONGEST_NAME = 100
 NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)\s*")
-
-
-def _blank(match: re.Match[str]) -> str:
-    text = match[0]
-    return text if text[0] == '"' else re.sub(r"[^\n]", " ", text)
 
 
 def nearest(wanted: str, known: Iterable[str]) -> str | None:
     """A hint that names the closest known spellings, or None."""
-    close = difflib.get_close_matches(wanted, list(known), 3)
+    close = difflib.get_close_matches(wanted, list(known), 3) if len(wanted) <= _LONGEST_NAME else []
     return f"did you mean {', '.join(close)}?" if close else None
 
 
@@ -40,9 +45,19 @@ class Cursor:
     def __init__(self, text: str, file: str = "") -> None:
         self.original = text
         self.file = file
-        self.text = _COMMENT.sub(_blank, text) if "/*" in text or "//" in text else text
+        self.text = text
         self.position = 0
+        if "/*" in text or "//" in text:
+            self.text = _COMMENT.sub(self._blank, text)
         self.skip()
+
+    def _blank(self, match: re.Match[str]) -> str:
+        text = match[0]
+        if text[0] == '"':
+            return text
+        if text[1] == "*" and (len(text) < 4 or not text.endswith("*/")):
+            raise self.error("this comment never ends", position=match.start())
+        return re.sub(r"[^\n]", " ", text)
 
     @property
     def at_end(self) -> bool:
@@ -93,8 +108,7 @@ class Cursor:
         match = self.match(_STRING)
         if not match:
             raise self.error("expected a quoted string")
-        body = match[1]
-        return _ESCAPE.sub(_unescape, body) if "\\" in body else body
+        return unescaped(match[1])
 
     def braced(self) -> str:
         """A balanced `{...}` as written, whatever stands in it; strings may hold braces."""
@@ -109,6 +123,15 @@ class Cursor:
                 self.skip()
                 return written
         raise self.error("expected a '}' that closes this '{'")
+
+    def skip_value(self) -> None:
+        """Moves over the value of an attribute that nobody keeps."""
+        if self.starts_with("{"):
+            self.braced()
+        elif self.starts_with('"'):
+            self.string()
+        else:
+            self.match(_WORD)
 
     def error(self, message: str, *, position: int | None = None, hint: str | None = None) -> InvalidArgumentError:
         """An error to raise, with `file:line:column`, the line, and a caret below the position."""
@@ -126,10 +149,12 @@ class Cursor:
         )
 
 
-def _unescape(match: re.Match[str]) -> str:
-    code = match[1]
-    if code[0] == "x" and len(code) > 1:
-        return chr(int(code[1:], 16))
-    if code[0].isdigit() and code[0] < "8":
-        return chr(int(code, 8))
-    return _PLAIN_ESCAPES.get(code, code)
+def braced_list(cursor: Cursor, read: Callable[[], T]) -> tuple[T, ...]:
+    """`{a, b}`."""
+    cursor.expect("{")
+    values: list[T] = []
+    while not cursor.accept("}"):
+        if values:
+            cursor.expect(",", "or '}' in a list")
+        values.append(read())
+    return tuple(values)

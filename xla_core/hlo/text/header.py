@@ -11,15 +11,17 @@ from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import AttributeKind
 from xla_core.hlo.shape import Shape
-from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT, braced_list, quote
-from xla_core.hlo.text.cursor import Cursor
+from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
+from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.shapes import read_shape, shape_to_text
+from xla_core.hlo.text.strings import STRING_BODY, quote, unescaped
 
 __all__ = ["Header", "header_to_text", "metadata_to_text", "read_header", "read_metadata"]
 
 _FIELD = re.compile(r",\s*([A-Za-z_][\w\-]*)=\s*")
-_WORD = re.compile(r"[^\s,{}]*\s*")
-_METADATA_FIELD = re.compile(r'([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|(\d{1,18})(?!\w)|[^\s{}"]+|\{[^{}]*\})\s*', re.S)
+_METADATA_FIELD = re.compile(
+    rf'([A-Za-z_]\w*)=(?:"({STRING_BODY})"|(\d{{1,18}})(?!\w)|[^\s{{}}"]++|\{{[^{{}}]*+\}})\s*', re.S
+)
 _NUMBERS = re.compile(r"(\w+)=(\d{1,18})")
 _NUMBERED = re.compile(r"(\d{1,9})(?!\d)\s*")
 
@@ -111,18 +113,9 @@ def read_header(cursor: Cursor) -> tuple[HloModule, Header]:
                 module.frontend_attributes = dict(ATTRIBUTE_TEXT[AttributeKind.DICT].read(cursor, {}))
             case _:
                 # Newer and partitioner-only fields say nothing that this IR holds.
-                _skip_value(cursor)
+                cursor.skip_value()
     _read_frames(cursor, header)
     return module, header
-
-
-def _skip_value(cursor: Cursor) -> None:
-    if cursor.starts_with("{"):
-        cursor.braced()
-    elif cursor.starts_with('"'):
-        cursor.string()
-    else:
-        cursor.match(_WORD)
 
 
 def _read_index(cursor: Cursor) -> tuple[int, ...]:
@@ -203,7 +196,7 @@ def read_metadata(cursor: Cursor, header: Header, cache: dict[str, OpMetadata]) 
     fields: dict[str, str] = {}
     while match := body.match(_METADATA_FIELD):
         if match[2] is not None:
-            fields[match[1]] = Cursor(f'"{match[2]}"').string() if "\\" in match[2] else match[2]
+            fields[match[1]] = unescaped(match[2])
         elif match[3] is not None:
             fields[match[1]] = match[3]
     if not body.at_end:

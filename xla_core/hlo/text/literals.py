@@ -28,10 +28,11 @@ _SCALAR = re.compile(
     r"([-+]?(?:nan(?:\(0x[0-9a-fA-F]{1,16}\))?|[A-Za-z]+|(?:\d[\w.]*|\.\d\w*)(?:(?<=[eE])[-+]?\d+)?))\s*"
 )
 _NAN = re.compile(r"([-+]?)nan(?:\(0x([0-9a-fA-F]{1,16})\))?")
-_DECIMAL = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d{1,6})?|\.\d+(?:[eE][-+]?\d{1,6})?|inf|infinity)", re.I)
-_HEX_FLOAT = re.compile(r"[-+]?0x[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?(?:p[-+]?\d{1,6})?", re.I)
+_DECIMAL = re.compile(r"[-+]?(?:\d++\.?\d*+(?:e[-+]?\d{1,6})?|\.\d++(?:e[-+]?\d{1,6})?|inf|infinity)", re.I)
+_HEX_FLOAT = re.compile(r"[-+]?0x[0-9a-f]++(?:\.[0-9a-f]*+)?(?:p[-+]?\d{1,6})?", re.I)
 _WHOLE = re.compile(r"[-+]?\d{1,20}")
 _MAX_NESTING = 64
+_MAX_RANK = 64  # of a numpy array
 
 
 # -- printing ----------------------------------------------------------------------------------------------------------
@@ -149,7 +150,8 @@ def read_literal(cursor: Cursor, shape: Shape, depth: int = 0) -> Literal:
         values = [_read_element(cursor, shape.element_type)]
     else:
         _check_size(cursor, shape)
-        plain = _read_plain_array(cursor, shape)
+        # An array in a tuple doesn't end with the constant: to look for the end from each would take too long.
+        plain = None if depth else _read_plain_array(cursor, shape)
         values = plain or []
         if plain is None:
             _read_dimension(cursor, shape, 0, values)
@@ -161,6 +163,8 @@ def read_literal(cursor: Cursor, shape: Shape, depth: int = 0) -> Literal:
 
 def _check_size(cursor: Cursor, shape: Shape) -> None:
     """A shape that claims more elements than there are characters left cannot be told the truth."""
+    if shape.rank > _MAX_RANK:
+        raise cursor.error(f"a constant of {shape.rank} dimensions; constants have {_MAX_RANK} at most")
     if shape.num_elements > len(cursor.text) - cursor.position:
         raise cursor.error(
             f"expected {shape.num_elements} elements for a constant of {shape}; the text is too short for them"

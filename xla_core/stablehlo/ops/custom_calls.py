@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import RESHARDING
 from xla_core.hlo.shape import Layout, Shape
@@ -211,9 +212,11 @@ def _lower_custom_call(
     called = op.attributes.get("called_computations") or ()
     if called:
         extra["called_computations"] = tuple(ctx.module.function(str(c), op) for c in called)
-    aliases = [_alias_text(a) for a in op.attributes.get("output_operand_aliases") or ()]
+    aliases = op.attributes.get("output_operand_aliases") or ()
     if aliases:
-        extra["output_to_operand_aliasing"] = "{" + ", ".join(aliases) + "}"
+        extra["output_to_operand_aliasing"] = tuple(
+            OutputToOperandAlias(a.output_tuple_indices, a.operand_index, a.operand_tuple_indices) for a in aliases
+        )
     if op.attributes.get("operand_layouts") is not None:
         orders = [tuple(_order(x)) for x in op.attributes["operand_layouts"]]
         extra["operand_layout_constraints"] = tuple(
@@ -255,11 +258,6 @@ def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInst
 
 def _order(layout: DenseElements | Sequence[int]) -> Sequence[int]:
     return layout.array.reshape(-1).tolist() if isinstance(layout, DenseElements) else layout
-
-
-def _alias_text(alias: OutputOperandAlias) -> str:
-    output, operand = (", ".join(map(str, x)) for x in (alias.output_tuple_indices, alias.operand_tuple_indices))
-    return f"{{{output}}}: ({alias.operand_index}, {{{operand}}})"
 
 
 define(

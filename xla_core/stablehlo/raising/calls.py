@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,9 +72,6 @@ def _parsed(text: str) -> Any:
 # Custom calls
 
 
-_ALIAS = re.compile(r"\{([\d, ]*)\}: ?\((\d+), ?\{([\d, ]*)\}(?:, ?[\w-]+)?\)")
-
-
 @raises("custom-call")
 def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     for name in ("to_apply", "literal", "window", "dim_labels"):
@@ -86,7 +82,10 @@ def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     if config is not None and version == 4:
         config = _parsed(config)
     called = [ctx.program.called(c).attributes["sym_name"] for c in instruction.attribute("called_computations") or ()]
-    aliases = _aliases(instruction.attributes.get("output_to_operand_aliasing") or "")
+    aliases = tuple(
+        OutputOperandAlias(a.output_index, a.operand_number, a.operand_index)
+        for a in instruction.attribute("output_to_operand_aliasing")
+    )
     shape = instruction.shape
     is_flat = shape.is_tuple and len(shape.tuple_shapes) != 1  # a tuple of one is what a tuple type was
     parts = shape.tuple_shapes if is_flat else (shape,)
@@ -123,16 +122,6 @@ def _unpacked(ctx: RaisingContext, value: ir.Value, shape: Shape) -> Raised:
         part = ctx.add("stablehlo.get_tuple_element", [value], type_of(element), index=TypedInt(i, "i32"))
         parts.append(_unpacked(ctx, part, element))
     return tuple(parts)
-
-
-def _aliases(text: str) -> tuple[OutputOperandAlias, ...]:
-    def numbers(part: str) -> tuple[int, ...]:
-        return tuple(int(number) for number in part.replace(" ", "").split(",") if number)
-
-    return tuple(
-        OutputOperandAlias(numbers(output), int(operand), numbers(index))
-        for output, operand, index in _ALIAS.findall(text)
-    )
 
 
 def _layouts(instruction: HloInstruction, results: Sequence[Shape]) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""Shardings: `{replicated}`, `{devices=[2,1]<=[2]}`, `{{maximal device=0}, {manual}}`.
+
+Nothing here runs by them; they are held as they are written. (XLA: xla/hlo/ir/hlo_sharding.h, and what
+HloParserImpl::ParseSharding takes.)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from xla_core.hlo.text.cursor import Cursor
+
+__all__ = ["check_sharding", "read_sharding"]
+
+_NUMBERS = r"\d{1,18}(?:,\s*\d{1,18})*+"
+_SIZES = r"\d{1,18}(?:,\s*\d{1,18}){0,63}+"
+_TYPES = "replicated|manual|unknown|unreduced"
+_PART = re.compile(
+    rf"(?:(?P<type>{_TYPES})(?![\w=])|maximal\s++(?P<device>device=\d{{1,18}})(?!\w)"
+    rf"|devices=\[(?P<tiles>{_SIZES})\](?:(?P<devices>{_NUMBERS})|<=\[(?P<iota>{_SIZES})\](?:T\({_SIZES}\))?)"
+    rf"|(?P<more>last_tile_dim_replicate|last_tile_dims=\{{(?:(?:{_TYPES})(?:,\s*|(?=\}})))*+\}}"
+    r"|shard_(?:as|like)\s++\d{1,18})(?!\w))\s*"
+)
+_METADATA = re.compile(r"metadata=(?=\{)")
+_MESH = re.compile(r"\{\s*mesh\[")
+_TUPLE = re.compile(r"\{\s*[{}]")
+
+
+def read_sharding(cursor: Cursor) -> str:
+    """A sharding, or a tuple of them, as it is written."""
+    start = cursor.position
+    if _TUPLE.match(cursor.text, start):
+        cursor.expect("{")
+        first = True
+        while not cursor.accept("}"):
+            if not first:
+                cursor.expect(",", "or '}' in a tuple of shardings")
+            first = False
+            _read_one(cursor)
+    else:
+        _read_one(cursor)
+    return cursor.original[start : cursor.position].rstrip()
+
+
+def check_sharding(text: str) -> None:
+    """Raises InvalidArgumentError, which shows where in it, for a text that is no sharding."""
+    cursor = Cursor(text, "sharding")
+    read_sharding(cursor)
+    if not cursor.at_end:
+        raise cursor.error("expected nothing after the sharding")
+
+
+def _read_one(cursor: Cursor) -> None:
+    if _MESH.match(cursor.text, cursor.position):
+        cursor.braced()
+        return
+    start = cursor.position
+    cursor.expect("{", "before a sharding")
+    kinds = 0
+    while not cursor.accept("}"):
+        if cursor.match(_METADATA):
+            cursor.braced()
+            continue
+        at = cursor.position
+        match = cursor.match(_PART)
+        if not match:
+            raise cursor.error(
+                "expected replicated, manual, unknown, unreduced, maximal device=N, devices=[...], metadata={...} "
+                "or '}' in a sharding"
+            )
+        kinds += match["more"] is None
+        if match["tiles"]:
+            tiles, devices = _integers(match["tiles"]), _integers(match["devices"] or "")
+            count = len(devices) if devices else math.prod(_integers(match["iota"]))
+            if count != math.prod(tiles):
+                raise cursor.error(f"{math.prod(tiles)} tiles for {count} devices", position=at)
+    if kinds != 1:
+        raise cursor.error("expected a sharding to be one of its kinds, such as {replicated}", position=start)
+
+
+def _integers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",") if part]
