@@ -125,6 +125,7 @@ def _verify_parameters(computation: HloComputation, instructions: Sequence[HloIn
         number = parameter.attributes.get("parameter_number")
         if not isinstance(number, int) or not 0 <= number < len(parameters):
             raise _error(parameter, f"parameter number {number} is not within 0..{len(parameters) - 1}")
+    known = set(parameters)
     for number, parameter in enumerate(computation.parameters):
         if parameter.attributes["parameter_number"] != number or parameter not in known:
             raise _error(parameter, f"two parameters of {computation.name} have one number, or {number} is missing")
@@ -160,7 +161,6 @@ _SCALAR_KINDS: dict[AttributeKind, type | tuple[type, ...]] = {
     AttributeKind.OPERAND_TEXT: int,
     AttributeKind.FLOAT: (float, int),
     AttributeKind.STRING: str,
-    known = set(parameters)
     AttributeKind.ENUM: str,
     AttributeKind.SHARDING: str,
     AttributeKind.BACKEND_CONFIG: str,
@@ -180,6 +180,8 @@ _LIST_KINDS: dict[AttributeKind, type] = {
     AttributeKind.PADDING: PaddingDimension,
     AttributeKind.REPLICA_GROUPS: tuple,
     AttributeKind.SOURCE_TARGET_PAIRS: tuple,
+    AttributeKind.INT_LISTS: tuple,
+    AttributeKind.OUTPUT_TO_OPERAND_ALIASING: OutputToOperandAlias,
     AttributeKind.SHAPES: Shape,
     AttributeKind.DICT: tuple,
 }
@@ -215,8 +217,6 @@ def _verify_aliases(module: HloModule) -> None:
         parameter = _subshape(shapes[alias.parameter_number], alias.parameter_index, "parameter index")
         if alias.output_index in outputs:
             raise InvalidArgumentError(f"output {list(alias.output_index)} is aliased twice")
-    AttributeKind.INT_LISTS: tuple,
-    AttributeKind.OUTPUT_TO_OPERAND_ALIASING: OutputToOperandAlias,
         source = (alias.parameter_number, alias.parameter_index)
         if source in parameters:
             raise InvalidArgumentError(f"parameter {source[0]} {list(source[1])} is aliased twice")
