@@ -20,6 +20,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
+from xla_core.hlo.verifier import verify_collectives
 
 __all__ = [
     "TOKEN",
@@ -188,6 +189,8 @@ def evaluate_parallel(
     count = len(arguments)
     if count % num_partitions:
         raise InvalidArgumentError(f"{count} devices are not a multiple of {num_partitions} partitions")
+    for module in {c.module for c in computations if c.module is not None}:
+        verify_collectives(module, count // num_partitions, num_partitions)
     rendezvous = Rendezvous(timeout)
     surroundings = list(environments or (Environment() for _ in range(count)))
     results: list[tuple[np.ndarray, ...]] = [()] * count

@@ -17,10 +17,11 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import COMMON_ATTRIBUTES, Attribute, AttributeKind, OpDef
+from xla_core.hlo.op_table import COMMON_ATTRIBUTES, Attribute, AttributeKind, OpDef, Trait
+from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 from xla_core.hlo.shape import Shape
 
-__all__ = ["verify", "verify_computation", "verify_instruction"]
+__all__ = ["verify", "verify_collectives", "verify_computation", "verify_instruction"]
 
 
 def verify(module: HloModule) -> None:
@@ -80,8 +81,29 @@ def verify_computation(computation: HloComputation) -> None:
     computation.post_order()  # raises for cycles
 
 
+def verify_collectives(module: HloModule, num_replicas: int, num_partitions: int) -> None:
+    """That so many devices can run its collectives: their groups, their source_target_pairs, and the shapes that follow
+    from how many devices meet. `verify` can say this only of a module that says how many they are: one replica, or one
+    partition, is what a module has that says nothing.
+    """
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if Trait.COLLECTIVE in instruction.op.traits:
+                _verify_instruction(instruction, (num_replicas, num_partitions))
+
+
 def verify_instruction(instruction: HloInstruction) -> None:
     """Opcode, arity, attributes, and that the shape is the one that the op table's rule gives."""
+    _verify_instruction(instruction, _stated_counts(instruction))
+
+
+def _stated_counts(instruction: HloInstruction) -> DeviceCounts:
+    module = instruction.parent.module if instruction.parent is not None else None
+    counts = (1, 1) if module is None else (module.num_replicas, module.num_partitions)
+    return (counts[0] if counts[0] > 1 else None, counts[1] if counts[1] > 1 else None)
+
+
+def _verify_instruction(instruction: HloInstruction, counts: DeviceCounts) -> None:
     try:
         op = instruction.op
         if not op.accepts_arity(len(instruction.operands)):
@@ -89,7 +111,10 @@ def verify_instruction(instruction: HloInstruction) -> None:
         _verify_attributes(instruction, op)
         instruction.shape.validate()
         operands = [o.shape for o in instruction.operands]
-        expected = op.shape(operands, instruction.attributes, instruction.shape)
+        attributes = instruction.attributes
+        if Trait.COLLECTIVE in op.traits:
+            attributes = {**attributes, DEVICE_COUNTS: counts}
+        expected = op.shape(operands, attributes, instruction.shape)
         if not _same_bounds(expected, instruction.shape):
             raise _error(instruction, f"its shape is {instruction.shape}; expected {expected}")
         _verify_pair(instruction)

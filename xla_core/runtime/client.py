@@ -132,8 +132,11 @@ class Client:
             return self._compile_module(lower(), options)
 
     def _compile_module(self, module: HloModule, options: CompileOptions) -> StaticExecutable:
+        from xla_core.hlo.verifier import verify_collectives  # deferred: those who only run programs need none
+
         module.num_replicas = options.num_replicas or module.num_replicas
         module.num_partitions = options.num_partitions or module.num_partitions
+        verify_collectives(module, module.num_replicas, module.num_partitions)
         assignment = self._device_assignment(module.num_replicas, module.num_partitions, options.device_assignment)
         module.entry_layouts_fixed |= options.use_entry_layouts
         flatten_entry(module)

@@ -1,4 +1,6 @@
-"""Collectives between virtual devices, against the evaluator's; and devices that fail or never come."""
+"""Collectives between virtual devices, eight of them and in loops, against the evaluator's; and devices that fail or never
+come. test_hlo_collectives.py has the oracle that is not their own definition.
+"""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def test_all_who_wait_are_told_who_is_late() -> None:
 
 
 def test_a_device_in_no_group_is_an_error() -> None:
-    with pytest.raises(InvalidArgumentError, match=r"no replica group has device \(1, 0\)"):
+    with pytest.raises(InvalidArgumentError, match="replica 1 in no group; the program runs on 2"):
         run_on(2, "all-reduce", numbers(2), replica_groups=((0,),), to_apply=scalar_computation("add", S32))
 
 
@@ -302,6 +302,22 @@ def test_a_device_that_is_no_target_receives_zeros() -> None:
 
     results = evaluate_replicas(build(root), [[np.float32(3)], [np.float32(4)]])
     assert [float(r[0]) for r in results] == [0, 3]
+
+
+@pytest.mark.parametrize("pairs", ["{{0,7}}", "{{7,1}}"])
+def test_a_channel_to_a_device_that_is_not_there(pairs: str) -> None:
+    """Said at once: nobody waits for replica 7."""
+    attributes = {"frontend_attributes": (("_xla_send_recv_source_target_pairs", pairs),), "channel_id": 5}
+
+    def root(c: HloComputation) -> HloInstruction:
+        x = c.parameter(0, Shape(F32))
+        sent = c.add("send-done", c.add("send", x, c.add("after-all"), **attributes), **attributes)
+        shape = Shape.tuple([x.shape, Shape(ElementType.U32), Shape.token()])
+        received = c.add("recv-done", c.add("recv", sent, shape=shape, **attributes), **attributes)
+        return c.add("get-tuple-element", received, index=0)
+
+    with pytest.raises(InvalidArgumentError, match="names replica 7; the program runs on 2"):
+        evaluate_replicas(build(root), [[np.float32(3)], [np.float32(4)]], timeout=5)
 
 
 @pytest.mark.parametrize("groups", [(), ((0, 1, 2, 3),)])

@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN, Environment
+from xla_core.hlo.environment import TOKEN, Device, Environment
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.rules import attr, check, entry, normalize
 from xla_core.hlo.shape import Shape
@@ -147,9 +147,17 @@ def _number(environment: Environment) -> int:
     return environment.partition if environment.num_partitions > 1 else environment.replica
 
 
-def _device(environment: Environment, number: int) -> tuple[int, int]:
+def _device(environment: Environment, number: int) -> Device:
     """The (replica, partition) of a number in pairs, beside this device."""
-    return (environment.replica, number) if environment.num_partitions > 1 else (number, environment.partition)
+    partitions = environment.num_partitions > 1
+    count = environment.num_partitions if partitions else environment.num_replicas
+    if number >= count:
+        noun = "partition" if partitions else "replica"
+        raise InvalidArgumentError(
+            f"{SOURCE_TARGET_PAIRS} names {noun} {number}; the program runs on {count}",
+            hint=f"{noun}s are numbered from 0",
+        )
+    return (environment.replica, number) if partitions else (number, environment.partition)
 
 
 def _zeros(shape: Shape) -> Value:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.ops.collective_groups import meet, own_group, participants
+from xla_core.hlo.environment import device_name
+from xla_core.hlo.ops.collective_groups import meet, own_group
 from xla_core.hlo.ops.conversion import convert
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def reduce_scatter(context: EvaluationContext, instruction: HloInstruction, valu
 
 
 def all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    group = own_group(context, instruction, pairs_partitions=True)
+    group = own_group(context, instruction)
     place = group.index(context.environment.device)
     axes = instruction.attribute("dimensions")
     brought = meet(context, instruction, group, values)
@@ -69,16 +70,38 @@ def all_to_all(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 def ragged_all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Rows input_offsets[j] ... of send_sizes[j] go to device j, from its output's row output_offsets[j] on."""
-    group = own_group(context, instruction, pairs_partitions=True)
+    """Rows input_offsets[j] ... of send_sizes[j] go to device j, from its output's row output_offsets[j] on. Each
+    device may be sent several such ranges: offsets and sizes are [devices * ranges], or [devices, ranges].
+
+    XLA leaves open what rows outside of operand or output mean, and sizes that sender and receiver don't agree on: all
+    devices of the group get an error that says which.
+    """
+    group = own_group(context, instruction)
+    brought = meet(context, instruction, group, values)
+    tables = [[np.reshape(table, (len(group), -1)).tolist() for table in tables] for _, _, *tables in brought]
     place = group.index(context.environment.device)
     result = np.array(values[1])
-    for operand, _, starts, sizes, targets, _ in meet(context, instruction, group, values):
-        share = len(sizes) // len(group)
-        for i in range(place * share, (place + 1) * share):
-            start, size, target = int(starts[i]), int(sizes[i]), int(targets[i])
-            result[target : target + size] = operand[start : start + size]
+    for sender, (operand, _, *_) in enumerate(brought):
+        for receiver, (_, output, *_) in enumerate(brought):
+            starts, sizes, targets, _ = (table[receiver] for table in tables[sender])
+            expected = tables[receiver][3][sender]
+            way = f"from {device_name(group[sender])} to {device_name(group[receiver])}"
+            for start, size, target, received in zip(starts, sizes, targets, expected, strict=True):
+                _check_rows(start, size, len(operand), f"send_sizes and input_offsets {way}", "operand")
+                _check_rows(target, size, len(output), f"send_sizes and output_offsets {way}", "output")
+                if size != received:
+                    raise InvalidArgumentError(f"send_sizes has {size} rows {way}, whose recv_sizes has {received}")
+                if receiver == place:
+                    result[target : target + size] = operand[start : start + size]
     return result
+
+
+def _check_rows(first: int, count: int, rows: int, what: str, where: str) -> None:
+    if count < 0 or (count and not 0 <= first <= rows - count):
+        raise InvalidArgumentError(
+            f"{what} name {count} rows from row {first} on; the {where} has {rows}",
+            hint="offsets and sizes count rows along dimension 0, and none is negative",
+        )
 
 
 def collective_permute(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -124,7 +147,7 @@ def _started(instruction: HloInstruction, values: list[Value], results: list[Val
 
 def collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Zeros on a device that is in no group."""
-    group = participants(context, instruction, pairs_partitions=True)
+    group = own_group(context, instruction)
     data, roots = _with_roots(instruction, values, len(group))
     if not group:
         return _of_results(instruction, [np.zeros_like(v) for v in data])
@@ -146,7 +169,7 @@ def _with_roots(instruction: HloInstruction, values: list[Value], count: int) ->
 
 def collective_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Zeros everywhere but on the root."""
-    group = participants(context, instruction, pairs_partitions=False)
+    group = own_group(context, instruction)
     data, roots = _with_roots(instruction, values, len(group))
     if not group:
         return _of_results(instruction, [np.zeros_like(v) for v in data])
@@ -159,17 +182,11 @@ def collective_reduce(context: EvaluationContext, instruction: HloInstruction, v
 def _permuted(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> list[Value]:
     if instruction.attribute("slice_sizes"):
         raise UnimplementedError("the evaluator has no collective-permute into slices", op=instruction.opcode)
-    environment = context.environment
-    partitions = (instruction.attribute("channel_id") or 0) > 0
-    if partitions:
-        me, line = environment.partition, [(environment.replica, p) for p in range(environment.num_partitions)]
-    else:
-        me, line = environment.replica, [(r, environment.partition) for r in range(environment.num_replicas)]
+    line = own_group(context, instruction)
+    me = line.index(context.environment.device)
     brought = meet(context, instruction, line, values)
     for source, target in instruction.attributes["source_target_pairs"]:
         if target == me:
-            if not 0 <= source < len(line):
-                raise InvalidArgumentError(f"source {source} is none of {len(line)} devices")
             result: list[Value] = brought[source]
             return result
     return [np.zeros_like(v) for v in values]

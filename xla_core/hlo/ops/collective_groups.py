@@ -1,56 +1,226 @@
-"""Which devices take part in a collective together, and how they meet."""
+"""Which devices meet in a collective: its groups, made and checked in one place."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import enum
+import functools
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.attributes import ReplicaGroups
+from xla_core.hlo.environment import Device
 
 if TYPE_CHECKING:
     from xla_core.hlo.environment import Value
     from xla_core.hlo.evaluator import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
+    from xla_core.hlo.op_table import Attributes
 
-__all__ = ["Device", "meet", "own_group", "participants"]
+__all__ = ["DEVICE_COUNTS", "CollectiveGroups", "DeviceCounts", "GroupMode", "meet", "own_group"]
 
-Device = tuple[int, int]
-"""(replica, partition)"""
+DeviceCounts = tuple[int | None, int | None]
+"""How many replicas and how many partitions a program runs on; None where that is not known yet."""
+
+DEVICE_COUNTS = "device_counts"
+"""What a verifier that knows the counts adds to a collective's attributes, for its shape rule."""
 
 
-def participants(context: EvaluationContext, instruction: HloInstruction, *, pairs_partitions: bool) -> list[Device]:
-    """The devices of this one's group, in the group's order; empty where no group has it.
+class GroupMode(enum.Enum):
+    """What the numbers in a collective's groups are. (XLA: CollectiveOpGroupMode.)"""
 
-    Without a channel, groups are of replicas (of this partition). With one, they are of partitions (of this replica)
-    where `pairs_partitions`, else of replicas with all their partitions; with use_global_device_ids, of devices, by
-    replica * num_partitions + partition. (XLA: xla/service/collective_ops_utils.h, CollectiveOpGroupMode.)
+    CROSS_REPLICA = enum.auto()  # replicas, of the device's own partition
+    CROSS_PARTITION = enum.auto()  # partitions, of the device's own replica
+    CROSS_REPLICA_AND_PARTITION = enum.auto()  # replicas, each with all its partitions
+    FLATTENED_ID = enum.auto()  # devices: replica * num_partitions + partition
+
+    @property
+    def noun(self) -> str:
+        return {GroupMode.CROSS_PARTITION: "partition", GroupMode.FLATTENED_ID: "device"}.get(self, "replica")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Rule:
+    """What an op asks of its groups. (XLA: CheckReplicaGroups in xla/service/hlo_verifier.cc.)"""
+
+    of_partitions: bool = False  # with a channel its groups are of partitions
+    equal: bool = True  # all have one size
+    complete: bool = True  # every device is in one
+
+
+_RULES = {
+    "all-reduce": _Rule(equal=False),
+    "all-gather": _Rule(),
+    "reduce-scatter": _Rule(),
+    "all-to-all": _Rule(of_partitions=True),
+    "ragged-all-to-all": _Rule(of_partitions=True),
+    "collective-broadcast": _Rule(of_partitions=True, equal=False, complete=False),
+    "collective-reduce": _Rule(equal=False, complete=False),
+    "collective-permute": _Rule(of_partitions=True),
+}
+_SHOWN = 8
+"""How many groups, and devices of a group, an error lists."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CollectiveGroups:
+    """The groups of a collective, as it names them: no groups at all are one of everybody.
+
+    Made by `of`, which checks them: what can be known without the counts always, the rest where these are given.
+    """
+
+    mode: GroupMode
+    groups: ReplicaGroups
+    replicas: int | None = None
+    partitions: int | None = None
+
+    @staticmethod
+    def of(opcode: str, attributes: Attributes, counts: DeviceCounts | None = None) -> CollectiveGroups:
+        """Raises InvalidArgumentError for groups that no program can have, or none that runs on `counts`."""
+        return _checked(
+            opcode.removesuffix("-start"),
+            tuple(map(tuple, attributes.get("replica_groups") or ())),
+            (attributes.get("channel_id") or 0) > 0,
+            bool(attributes.get("use_global_device_ids")),
+            *(counts or attributes.get(DEVICE_COUNTS) or (None, None)),
+        )
+
+    @property
+    def count(self) -> int | None:
+        """How many replicas, partitions or devices there are to name."""
+        match self.mode:
+            case GroupMode.CROSS_PARTITION:
+                return self.partitions
+            case GroupMode.FLATTENED_ID if self.replicas or self.partitions:
+                return (self.replicas or 1) * (self.partitions or 1)
+            case GroupMode.FLATTENED_ID:
+                return None
+        return self.replicas
+
+    @property
+    def size(self) -> int | None:
+        """Devices in each group; None where that is not known, or differs."""
+        sizes = {len(group) for group in self.groups} if self.groups else {self.count}
+        size = sizes.pop() if len(sizes) == 1 else None
+        if size is None or self.mode is not GroupMode.CROSS_REPLICA_AND_PARTITION:
+            return size
+        return size * self.partitions if self.partitions else None
+
+    def of_device(self, device: Device) -> tuple[Device, ...]:
+        """The devices of a device's group, in the group's order; none where no group has it. The counts are known."""
+        assert self.count is not None
+        assert self.partitions is not None
+        replica, partition = device
+        own = {
+            GroupMode.CROSS_PARTITION: partition,
+            GroupMode.FLATTENED_ID: replica * self.partitions + partition,
+        }.get(self.mode, replica)
+        groups: Sequence[Sequence[int]] = self.groups or (range(self.count),)
+        group = next((group for group in groups if own in group), ())
+        match self.mode:
+            case GroupMode.CROSS_REPLICA:
+                return tuple((r, partition) for r in group)
+            case GroupMode.CROSS_PARTITION:
+                return tuple((replica, p) for p in group)
+            case GroupMode.CROSS_REPLICA_AND_PARTITION:
+                return tuple((r, p) for p in range(self.partitions) for r in group)
+            case GroupMode.FLATTENED_ID:
+                return tuple((i // self.partitions, i % self.partitions) for i in group)
+
+    def check_number(self, number: int, where: str) -> None:
+        """Raises InvalidArgumentError where no device has the number."""
+        count, noun = self.count, self.mode.noun
+        if number < 0 or (count is not None and number >= count):
+            there = "numbers are not negative" if count is None else f"the program runs on {_counted(count, noun)}"
+            raise InvalidArgumentError(f"{where} names {noun} {number}; {there}", hint=_hint(count, noun))
+
+
+@functools.lru_cache(maxsize=1024)
+def _checked(
+    opcode: str, groups: ReplicaGroups, channel: bool, flattened: bool, replicas: int | None, partitions: int | None
+) -> CollectiveGroups:
+    rule = _RULES[opcode]
+    made = CollectiveGroups(_mode(rule, channel, flattened), groups, replicas, partitions)
+    if not groups:
+        return made
+    noun, text = made.mode.noun, f"replica_groups={_text(groups)}"
+    numbers = [number for group in groups for number in group]
+    seen: set[int] = set()
+    for number in numbers:
+        made.check_number(number, text)
+        if number in seen:
+            raise InvalidArgumentError(f"{text} names {noun} {number} twice", hint="each is in one group at most")
+        seen.add(number)
+    if not all(groups):
+        raise InvalidArgumentError(f"{text} has an empty group", hint="no groups at all are one of everybody: {}")
+    if rule.equal and len({len(group) for group in groups}) > 1:
+        raise InvalidArgumentError(f"{text} has groups of different sizes, which {opcode} cannot have")
+    missing = _missing(seen, made.count) if rule.complete else None
+    if missing is not None:
+        known = "" if made.count is None else f"; the program runs on {_counted(made.count, noun)}"
+        raise InvalidArgumentError(
+            f"{text} has {noun} {missing} in no group{known}",
+            hint=f"every {noun} must be in one group; one alone can be a group of its own",
+        )
+    return made
+
+
+def _missing(seen: set[int], count: int | None) -> int | None:
+    """The first number in no group. Where the count is not known, those that are named tell at least how many."""
+    least = max(seen) + 1 if count is None else count
+    if len(seen) == least:
+        return None
+    return next(number for number in range(least) if number not in seen)
+
+
+def _mode(rule: _Rule, channel: bool, flattened: bool) -> GroupMode:
+    """(XLA: GetCollectiveOpGroupMode.)"""
+    if flattened and not channel:
+        raise InvalidArgumentError("use_global_device_ids without a channel", hint="give it a channel_id of 1 or more")
+    if flattened:
+        return GroupMode.FLATTENED_ID
+    if not channel:
+        return GroupMode.CROSS_REPLICA
+    return GroupMode.CROSS_PARTITION if rule.of_partitions else GroupMode.CROSS_REPLICA_AND_PARTITION
+
+
+def own_group(context: EvaluationContext, instruction: HloInstruction) -> tuple[Device, ...]:
+    """The devices that meet this one in a collective, in the group's order; none where no group has it.
+
+    Raises InvalidArgumentError where the devices that run the program can't have such groups.
     """
     environment = context.environment
-    replica, partition = environment.device
-    replicas, partitions = range(environment.num_replicas), range(environment.num_partitions)
-    groups = instruction.attribute("replica_groups")
-    channel = instruction.attributes.get("channel_id") or 0
-    if channel > 0 and instruction.attributes.get("use_global_device_ids"):
-        count = len(partitions)
-        groups = groups or (tuple(range(len(replicas) * count)),)
-        named = [[divmod(i, count) for i in group] for group in groups]
-    elif channel > 0 and pairs_partitions:
-        named = [[(replica, p) for p in group] for group in groups or (tuple(partitions),)]
-    elif channel > 0:
-        named = [[(r, p) for p in partitions for r in group] for group in groups or (tuple(replicas),)]
-    else:
-        named = [[(r, partition) for r in group] for group in groups or (tuple(replicas),)]
-    return next((group for group in named if (replica, partition) in group), [])
+    counts = environment.num_replicas, environment.num_partitions
+    return CollectiveGroups.of(instruction.opcode, instruction.attributes, counts).of_device(environment.device)
 
 
-def own_group(
-    context: EvaluationContext, instruction: HloInstruction, *, pairs_partitions: bool = False
-) -> list[Device]:
-    group = participants(context, instruction, pairs_partitions=pairs_partitions)
-    if not group:
-        raise InvalidArgumentError(f"no replica group has device {context.environment.device}")
-    return group
+def meet(
+    context: EvaluationContext, instruction: HloInstruction, group: Sequence[Device], values: list[Value]
+) -> list[list[Value]]:
+    """What each device of the group brings."""
+    return context.environment.exchange(instruction.name, group, values)
 
 
-def meet(context: EvaluationContext, instruction: HloInstruction, group: Sequence[Device], value: Value) -> list[Value]:
-    return context.environment.exchange(instruction.name, group, value)
+def _text(groups: ReplicaGroups) -> str:
+    """As HLO text has them, the first few."""
+    return _listed([_listed(map(str, group), len(group)) for group in groups[:_SHOWN]], len(groups))
+
+
+def _listed(parts: Iterable[str], count: int) -> str:
+    rest = [] if count <= _SHOWN else ["..."]
+    return "{" + ",".join([*itertools.islice(parts, _SHOWN), *rest]) + "}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _hint(count: int | None, noun: str) -> str | None:
+    if count is None:
+        return None
+    return (
+        f"they are numbered from 0; if there are more {noun}s, say so: replica_count= and num_partitions= in the "
+        "program's first line, or num_replicas and num_partitions in CompileOptions"
+    )

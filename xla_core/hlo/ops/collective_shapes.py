@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.op_table import Attributes, ShapeRule
+from xla_core.hlo.ops.collective_groups import CollectiveGroups
 from xla_core.hlo.ops.rules import (
     array,
+    category,
     check,
     check_axes,
     declared_array,
@@ -18,6 +21,9 @@ from xla_core.hlo.ops.rules import (
     shape_of_parts,
 )
 from xla_core.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_core.hlo.computation import HloComputation
 
 __all__ = [
     "all_gather",
@@ -43,8 +49,28 @@ def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 
 def all_reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    scalar_signature(attributes["to_apply"], operands[:1], "to_apply")
+    CollectiveGroups.of("all-reduce", attributes)
+    _check_combines(attributes["to_apply"], operands)
     return _same_shape(operands, attributes, declared)
+
+
+def _check_combines(computation: HloComputation, operands: Sequence[Shape]) -> None:
+    """One computation combines all operands, in its own element type: that must hold the values of each of them."""
+    scalar_signature(computation, operands[:1], "to_apply")
+    combined = computation.parameters[0].shape.element_type
+    for number, operand in enumerate(operands):
+        if not _holds(combined, array(operand).element_type):
+            raise InvalidArgumentError(
+                f"operand {number} is {operand.without_layout()}, but to_apply {computation.name} combines {combined}",
+                hint="give each element type an op of its own, or convert the operand",
+            )
+
+
+def _holds(wide: ElementType, narrow: ElementType) -> bool:
+    if wide is narrow:
+        return True
+    fits = category(wide) == category(narrow) and wide.bit_width > narrow.bit_width
+    return fits and (wide.is_signed or not narrow.is_signed)
 
 
 def _data(operands: Sequence[Shape], attributes: Attributes) -> Sequence[Shape]:
@@ -60,20 +86,15 @@ def _data(operands: Sequence[Shape], attributes: Attributes) -> Sequence[Shape]:
 
 
 def rooted_broadcast(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    CollectiveGroups.of("collective-broadcast", attributes)
     return _same_shape(_data(operands, attributes), attributes, declared)
 
 
 def rooted_reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return all_reduce(_data(operands, attributes), attributes, declared)
-
-
-def _group_size(attributes: Attributes, *, pairs_partitions: bool = False) -> int | None:
-    """Devices in a group, where the text says: groups of replicas with all their partitions don't (`participants`)."""
-    groups = attributes.get("replica_groups") or ()
-    replicas_only = (attributes.get("channel_id") or 0) > 0 and not attributes.get("use_global_device_ids")
-    if not groups or (replicas_only and not pairs_partitions):
-        return None
-    return len(groups[0])
+    CollectiveGroups.of("collective-reduce", attributes)
+    data = _data(operands, attributes)
+    _check_combines(attributes["to_apply"], data)
+    return _same_shape(data, attributes, declared)
 
 
 def _one_axis(attributes: Attributes, operand: Shape) -> int:
@@ -94,22 +115,24 @@ def _result_parts(declared: Shape | None, count: int) -> Sequence[Shape]:
 
 def all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The gathered dimension grows by a whole factor, the group's size."""
+    size = CollectiveGroups.of("all-gather", attributes).size
     if declared is None:
-        size = _group_size(attributes)
         check(size is not None, "the shape must be given where replica_groups doesn't say how many devices there are")
         return shape_of_parts([_scaled(o, _one_axis(attributes, o), size or 1) for o in operands])
     for operand, result in zip(operands, _result_parts(declared, len(operands)), strict=True):
         axis = _one_axis(attributes, operand)
-        before, after = operand.dimensions[axis], result.dimensions[axis] if axis < result.rank else -1
-        expected = _group_size(attributes)
-        factor = expected if before == 0 else after // before
-        if (
-            factor is None
-            or (expected is not None and factor != expected)
-            or not result.without_layout().compatible(_scaled(operand, axis, factor))
-        ):
-            raise InvalidArgumentError(f"all-gather of {operand.without_layout()} along {axis} is not {result}")
+        factor = _factor(result, operand, axis) if size is None else size
+        if not result.without_layout().compatible(_scaled(operand, axis, factor)):
+            among = "" if size is None else f" on {size} device{'' if size == 1 else 's'}"
+            raise InvalidArgumentError(f"all-gather of {operand.without_layout()} along {axis}{among} is not {result}")
     return normalize(declared)
+
+
+def _factor(longer: Shape, shorter: Shape, axis: int) -> int:
+    """How many times longer one shape is than the other, along an axis: any factor makes nothing of nothing."""
+    if axis >= longer.rank or axis >= shorter.rank or not shorter.dimensions[axis]:
+        return 1
+    return longer.dimensions[axis] // shorter.dimensions[axis]
 
 
 def _scaled(shape: Shape, axis: int, factor: int) -> Shape:
@@ -120,38 +143,37 @@ def _scaled(shape: Shape, axis: int, factor: int) -> Shape:
 
 def reduce_scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The scattered dimension shrinks by a whole factor, the group's size."""
-    scalar_signature(attributes["to_apply"], operands[:1], "to_apply")
-    size = _group_size(attributes)
-    given = _result_parts(declared, len(operands)) if declared is not None else [None] * len(operands)
+    size = CollectiveGroups.of("reduce-scatter", attributes).size
+    _check_combines(attributes["to_apply"], operands)
+    if declared is None:
+        check(size is not None, "the shape must be given where replica_groups doesn't say how many devices there are")
+    given = operands if declared is None else _result_parts(declared, len(operands))
     parts = []
     for operand, result in zip(operands, given, strict=True):
         axis = _one_axis(attributes, operand)
-        before = operand.dimensions[axis]
-        factor = size
-        if factor is None and result is not None and axis < result.rank and result.dimensions[axis]:
-            factor = before // result.dimensions[axis]
-        if factor is None or factor < 1 or before % factor:
-            raise InvalidArgumentError(
-                f"dimension {axis} of {operand.without_layout()} does not split among {factor} devices"
-            )
-        sizes = list(operand.dimensions)
-        sizes[axis] = before // factor
-        parts.append(dims(operand.element_type, sizes))
+        parts.append(_part(operand, axis, _factor(operand, result, axis) if size is None else size))
     return Shape.tuple(parts) if declared is not None and declared.is_tuple else shape_of_parts(parts)
 
 
+def _part(shape: Shape, axis: int, count: int) -> Shape:
+    """One of `count` equal parts along an axis."""
+    sizes = list(shape.dimensions)
+    if count < 1 or sizes[axis] % count:
+        raise InvalidArgumentError(f"dimension {axis} of {shape.without_layout()} does not split among {count} devices")
+    sizes[axis] //= count
+    return dims(shape.element_type, sizes)
+
+
 def all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    size = CollectiveGroups.of("all-to-all", attributes).size
     axes = attributes.get("dimensions")
     if not axes:  # the tuple form: operand i goes to device i of the group
+        check(size in (None, len(operands)), lambda: f"{len(operands)} operands for a group of {size} devices")
         for operand in operands:
             check(array(operand).compatible(operands[0]), "the operands must have one shape")
         return Shape.tuple([normalize(o) for o in operands])
-    axis = _one_axis(attributes, operands[0])
-    size = _group_size(attributes, pairs_partitions=True)
-    if size is not None and operands[0].dimensions[axis] % size:
-        raise InvalidArgumentError(
-            f"dimension {axis} of {operands[0].without_layout()} does not split among {size} devices"
-        )
+    for operand in operands:
+        _part(operand, _one_axis(attributes, operand), size or 1)
     return _same_shape(operands, attributes, declared)
 
 
@@ -162,20 +184,29 @@ def ragged_all_to_all(operands: Sequence[Shape], attributes: Attributes, declare
         operand.element_type is output.element_type and operand.dimensions[1:] == output.dimensions[1:],
         lambda: f"operand {operand.without_layout()} and output {output.without_layout()} differ beyond dimension 0",
     )
+    shape = array(operands[2]).dimensions
     for sizes in operands[2:]:
         check(
-            array(sizes).element_type.is_integral and sizes.dimensions == operands[2].dimensions,
+            array(sizes).element_type.is_integral and sizes.dimensions == shape,
             "offsets and sizes must be integers of one shape",
         )
+    size = CollectiveGroups.of("ragged-all-to-all", attributes).size or 1
+    check(
+        (len(shape) == 1 and shape[0] % size == 0) or (len(shape) == 2 and (size == 1 or shape[0] == size)),
+        lambda: f"offsets and sizes are of shape {list(shape)}; a group of {size} devices has as many for each of them",
+    )
     return normalize(output)
 
 
 def collective_permute(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    for pair in attributes["source_target_pairs"]:
+    everybody = CollectiveGroups.of("collective-permute", attributes)
+    pairs = attributes["source_target_pairs"]
+    for pair in pairs:
         check(len(pair) == 2, "source_target_pairs must be pairs")
-    sources, targets = ([pair[i] for pair in attributes["source_target_pairs"]] for i in (0, 1))
-    check(len(set(sources)) == len(sources), "a source occurs twice in source_target_pairs")
-    check(len(set(targets)) == len(targets), "a target occurs twice in source_target_pairs")
+        for number in pair:
+            everybody.check_number(number, "source_target_pairs")
+    for name, numbers in (("source", [source for source, _ in pairs]), ("target", [target for _, target in pairs])):
+        check(len(set(numbers)) == len(numbers), f"a {name} occurs twice in source_target_pairs")
     return _same_shape(operands[1:2] if attributes.get("slice_sizes") else operands, attributes, declared)
 
 
@@ -183,17 +214,25 @@ def device_id(operands: Sequence[Shape], attributes: Attributes, declared: Shape
     return Shape(ElementType.U32) if declared is None else declared_array(declared)
 
 
-def start_pair(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """(operand, result, context...), each a tuple where there are several operands."""
-    if declared is None or len(declared.tuple_shapes) < 2:
-        raise InvalidArgumentError("the shape (operand, result, ...) must be given")
-    given = shape_of_parts([normalize(o) for o in operands])
-    source = declared.tuple_shapes[0]
-    check(
-        source.compatible(given) or source.compatible(Shape.tuple([given])),
-        lambda: f"the result's first element is {source.without_layout()}; expected {given}",
-    )
-    return declared
+def start_pair(rule: ShapeRule) -> ShapeRule:
+    """Of an op that starts another, whose rule is given: (operand, result, context...). Several operands are a tuple,
+    and so are their results; one of either may be a tuple of one.
+    """
+
+    def started(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+        data = operands[:1] if attributes.get("slice_sizes") else operands  # else: what to write to, and where
+        source = shape_of_parts([normalize(o) for o in data])
+        if declared is None:
+            return Shape.tuple([source, rule(operands, attributes, None)])
+        check(len(declared.tuple_shapes) >= 2, "the shape must be (operand, result, ...)")
+        first, result, *context = declared.tuple_shapes
+        if first.is_tuple and not source.is_tuple:
+            source = Shape.tuple([source])
+        for shape in context:
+            check(shape.is_array, lambda: f"the context {declared.without_layout()} must be of arrays")
+        return Shape.tuple([source, rule(operands, attributes, result), *map(normalize, context)])
+
+    return started
 
 
 def done_same(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

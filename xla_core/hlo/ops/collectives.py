@@ -113,12 +113,12 @@ _ASYNCHRONOUS: tuple[_Asynchronous, ...] = (
     ),
     (
         "all-gather",
-        (shapes.start_pair, evaluation.all_gather_start, (0,), _ALL_GATHER),
+        (shapes.start_pair(shapes.all_gather), evaluation.all_gather_start, (0,), _ALL_GATHER),
         (shapes.done_pair, evaluation.second, (1,)),
     ),
     (
         "collective-permute",
-        (shapes.start_pair, evaluation.collective_permute_start, (0,), _PERMUTE),
+        (shapes.start_pair(shapes.collective_permute), evaluation.collective_permute_start, (0,), _PERMUTE),
         (shapes.done_pair, evaluation.second, (1,)),
     ),
 )
