@@ -150,27 +150,29 @@ class Client:
         return StaticExecutable(self, executable, options, name)
 
     def deserialize(self, data: bytes) -> LoadedExecutable:
-        """What `LoadedExecutable.serialize` was called on. Refuses another backend's, version's or target's, with the
-        reason.
+        """What `LoadedExecutable.serialize` was called on.
+
+        Raises InvalidArgumentError for anything but such bytes, FailedPreconditionError for those of another backend,
+        version or target, with the reason.
         """
         self._alive()
         header, payload = serialization.unpack(data, self.platform, self.backend_version)
         dynamic = serialization.unpack_dynamic(header, payload)
         if dynamic is not None:
             source, compiled = dynamic
-            options = self._checked_options(CompileOptions.model_validate(header["options"]))
-            made = self._dynamic(read(source), source, options.model_copy(update={"name": header["name"]}))
+            options = self._checked_options(header.options)
+            made = self._dynamic(read(source), source, options.model_copy(update={"name": header.name}))
             for signature, part in compiled:
                 made.restore(signature, self._load(*serialization.unpack(part, self.platform, self.backend_version)))
             return made
         return self._load(header, payload)
 
-    def _load(self, header: Mapping[str, Any], payload: bytes) -> StaticExecutable:
-        options = self._checked_options(CompileOptions.model_validate(header["options"]))
+    def _load(self, header: serialization.Header, payload: bytes) -> StaticExecutable:
+        options = self._checked_options(header.options)
         executable = run_interruptible(
             lambda: self.platform.compiler.deserialize(payload, options, self.devices[0].executor), "xla deserialize"
         )
-        return StaticExecutable(self, executable, options, header["name"])
+        return StaticExecutable(self, executable, options, header.name)
 
     def _checked_options(self, options: CompileOptions | None) -> CompileOptions:
         options = options if options is not None else CompileOptions()

@@ -7,30 +7,64 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import NonNegativeInt
+
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
 from xla_core.backend.version import CONTRACT_VERSION, version_text
+from xla_core.checked_model import CheckedModel
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.signature import Signature
 
-__all__ = ["MAGIC", "pack", "pack_dynamic", "unpack", "unpack_dynamic"]
+__all__ = ["MAGIC", "Header", "pack", "pack_dynamic", "unpack", "unpack_dynamic"]
 
 MAGIC = b"XLACORE\x01"
 _LENGTH = 8  # bytes of the header's length, little-endian
+_HINT = "pass what serialize() returned"
 _FINGERPRINT = hashlib.sha256().digest_size
+
+
+class Part(CheckedModel):
+    """One compilation of a program of open sizes: its signature, and how long its bytes are."""
+
+    shapes: tuple[tuple[ElementType, tuple[NonNegativeInt, ...]], ...]
+    values: tuple[tuple[int, Any], ...]
+    bytes: NonNegativeInt
+
+    @property
+    def signature(self) -> Signature:
+        shapes = tuple(Shape(element_type, sizes) for element_type, sizes in self.shapes)
+        return Signature(shapes, tuple((number, _as_tuples(value)) for number, value in self.values))
+
+
+class Program(CheckedModel):
+    """The source of a program of open sizes: text or bytecode, and how many bytes."""
+
+    text: bool
+    bytes: NonNegativeInt
+
+
+class Header(CheckedModel):
+    """What an executable's bytes begin with, as JSON. The first five say what can read the rest."""
+
+    contract: str
+    platform: str
+    backend_version: str
+    target: str
+    compiler: str
+    name: str
+    options: CompileOptions
+    program: Program | None = None
+    compiled: tuple[Part, ...] = ()
 
 
 def pack(platform: Platform, backend_version: str, executable: Executable, options: CompileOptions) -> bytes:
     """Magic, fingerprint of all that follows, length of the header, header as JSON, payload."""
-    header = {
-        **_identity(platform, backend_version),
-        "name": options.name or executable.module.name,
-        "options": _dumped(options),
-    }
-    return _packed(header, executable.serialize())
+    name = options.name or executable.module.name
+    return _packed(Header(**_identity(platform, backend_version), name=name, options=options), executable.serialize())
 
 
 def pack_dynamic(
@@ -45,86 +79,103 @@ def pack_dynamic(
     it, each part itself packed.
     """
     program = source.encode() if isinstance(source, str) else source
-    parts = [
-        {"shapes": [_shape_data(s) for s in signature.shapes], "values": signature.values, "bytes": len(data)}
-        for signature, data in compiled
-    ]
-    header = {
+    header = Header(
         **_identity(platform, backend_version),
-        "name": name,
-        "options": _dumped(options),
-        "program": {"text": isinstance(source, str), "bytes": len(program)},
-        "compiled": parts,
-    }
+        name=name,
+        options=options,
+        program=Program(text=isinstance(source, str), bytes=len(program)),
+        compiled=tuple(
+            Part(
+                shapes=tuple((s.element_type, s.dimensions) for s in signature.shapes),
+                values=signature.values,
+                bytes=len(data),
+            )
+            for signature, data in compiled
+        ),
+    )
     return _packed(header, b"".join([program, *(data for _, data in compiled)]))
 
 
-def unpack_dynamic(header: dict[str, Any], payload: bytes) -> tuple[str | bytes, list[tuple[Signature, bytes]]] | None:
-    """Source and compiled parts of what `pack_dynamic` made; None for what `pack` made."""
-    if "program" not in header:
+def unpack_dynamic(header: Header, payload: bytes) -> tuple[str | bytes, list[tuple[Signature, bytes]]] | None:
+    """Source and compiled parts of what `pack_dynamic` made; None for what `pack` made. Raises InvalidArgumentError for
+    other bytes.
+    """
+    if header.program is None:
         return None
-    start = header["program"]["bytes"]
+    if len(payload) != header.program.bytes + sum(part.bytes for part in header.compiled):
+        raise _malformed("its parts are not as long as it says")
+    start = header.program.bytes
     program = payload[:start]
     compiled = []
-    for part in header["compiled"]:
-        shapes = tuple(Shape(ElementType(name), tuple(sizes)) for name, sizes in part["shapes"])
-        values = tuple((number, _as_tuples(value)) for number, value in part["values"])
-        compiled.append((Signature(shapes, values), payload[start : start + part["bytes"]]))
-        start += part["bytes"]
-    return (program.decode() if header["program"]["text"] else program), compiled
-
-
-def _shape_data(shape: Shape) -> tuple[str, tuple[int, ...]]:
-    return shape.element_type.value, shape.dimensions
+    for part in header.compiled:
+        compiled.append((part.signature, payload[start : start + part.bytes]))
+        start += part.bytes
+    try:
+        return (program.decode() if header.program.text else program), compiled
+    except UnicodeDecodeError as error:
+        raise _malformed(f"its program is no text: {error}") from None
 
 
 def _as_tuples(value: Any) -> Any:
     return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
-def _packed(header: dict[str, Any], payload: bytes) -> bytes:
-    text = json.dumps(header, sort_keys=True).encode()
-    rest = len(text).to_bytes(_LENGTH, "little") + text + payload
-    return MAGIC + hashlib.sha256(rest).digest() + rest
-
-
-def _dumped(options: CompileOptions) -> dict[str, Any]:
+def _packed(header: Header, payload: bytes) -> bytes:
     try:
-        return options.model_dump(mode="json")
+        values = header.model_dump(mode="json", exclude_defaults=True, exclude={"options"})
+        values["options"] = header.options.model_dump(mode="json")
     except ValueError as error:  # pydantic's own kind of it
         raise InvalidArgumentError(
             f"the options of this executable cannot be written as JSON: {error}",
             hint="a backend's options must be numbers, text, and lists and mappings of them",
         ) from error
+    text = json.dumps(values, sort_keys=True).encode()
+    rest = len(text).to_bytes(_LENGTH, "little") + text + payload
+    return MAGIC + hashlib.sha256(rest).digest() + rest
 
 
-def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[dict[str, Any], bytes]:
+def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[Header, bytes]:
     """Header and payload of what `pack` made for this platform.
 
     Raises InvalidArgumentError for other or damaged bytes, FailedPreconditionError for an executable of another
     backend, version or target: each thing that differs is named.
     """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise InvalidArgumentError(f"{type(data).__name__} is not a serialized executable", hint=_HINT)
+    data = bytes(data)
     if not data.startswith(MAGIC):
-        raise InvalidArgumentError("these bytes are not a serialized executable", hint="pass what serialize() returned")
+        raise InvalidArgumentError("these bytes are not a serialized executable", hint=_HINT)
     fingerprint, rest = data[len(MAGIC) : len(MAGIC) + _FINGERPRINT], data[len(MAGIC) + _FINGERPRINT :]
     if hashlib.sha256(rest).digest() != fingerprint:
         raise InvalidArgumentError("this serialized executable is damaged or cut off: its fingerprint is wrong")
     end = _LENGTH + int.from_bytes(rest[:_LENGTH], "little")
-    header: dict[str, Any] = json.loads(rest[_LENGTH:end])
+    try:
+        values = json.loads(rest[_LENGTH:end])
+    except (ValueError, RecursionError) as error:
+        raise _malformed(f"its header is not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise _malformed(f"its header is a {type(values).__name__}")
     differences = [
-        f"{what} is {header.get(what)!r}, here it is {here!r}"
+        f"{what} is {values.get(what)!r}, here it is {here!r}"
         for what, here in _identity(platform, backend_version).items()
-        if header.get(what) != here
+        if values.get(what) != here
     ]
     if differences:
         raise FailedPreconditionError(
             "this serialized executable was made for something else: " + "; ".join(differences),
             hint="compile the program again here",
         )
-    return header, rest[end:]
+    try:
+        return Header(**values), rest[end:]
+    except InvalidArgumentError as error:
+        raise _malformed(error.message) from None
 
 
-def _identity(platform: Platform, backend_version: str) -> dict[str, str]:
+def _malformed(why: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"this serialized executable is malformed: {why}", hint=_HINT)
+
+
+def _identity(platform: Platform, backend_version: str) -> dict[str, Any]:
     compiler = platform.compiler
     return {
         "contract": version_text((CONTRACT_VERSION[0], 0)),

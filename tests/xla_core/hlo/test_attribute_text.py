@@ -43,6 +43,7 @@ def round_trip(**attributes: object) -> HloInstruction:
 # -- strings and dictionaries ------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_strings(text):
     quoted = quote(text)

@@ -42,6 +42,7 @@ def test_each_name_once():
     ]  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(), max_size=20))
 def test_any_names_are_told_apart(wanted):
     names = NameUniquer()

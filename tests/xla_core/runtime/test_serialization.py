@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,6 +16,7 @@ from xla_core.errors import (
     InvalidArgumentError,
 )
 from xla_core.runtime import StaticExecutable
+from xla_core.runtime.serialization import MAGIC
 
 A = np.arange(4, dtype=np.float32)
 B = np.ones(4, np.float32)
@@ -80,3 +85,108 @@ def test_any_byte_of_a_serialized_executable_may_flip(client) -> None:
         mutant = blob[:place] + bytes([blob[place] ^ 0x41]) + blob[place + 1 :]
         with pytest.raises(InvalidArgumentError):
             client.deserialize(mutant)
+
+
+def packed(header: object, payload: bytes = b"") -> bytes:
+    """A header, JSON unless it is bytes, and a payload, with the right fingerprint."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    rest = len(text).to_bytes(8, "little") + text + payload
+    return MAGIC + hashlib.sha256(rest).digest() + rest
+
+
+def unpacked(blob: bytes) -> tuple[dict[str, Any], bytes]:
+    rest = blob[len(MAGIC) + 32 :]
+    end = 8 + int.from_bytes(rest[:8], "little")
+    return json.loads(rest[8:end]), rest[end:]
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", [], object(), {}])
+def test_what_is_no_bytes_is_refused(client, value: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="is not a serialized executable"):
+        client.deserialize(value)
+
+
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+def test_bytes_of_any_kind(client, kind: Any) -> None:
+    again = client.deserialize(kind(client.compile(programs.add()).serialize()))
+    assert np.asarray(again(A, B)[0]).tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"9" * 5000, b"NaN", [], None, 3, "x", [{"name": "x"}]],
+    ids=lambda h: repr(h)[:20],
+)
+def test_a_header_that_is_no_object_is_refused(client, header: object) -> None:
+    with pytest.raises(InvalidArgumentError, match="is malformed: its header is"):
+        client.deserialize(packed(header))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"options": ...}, "Header.options must be given"),
+        ({"name": ...}, "Header.name must be given"),
+        ({"name": 3}, "Header.name must be text, not 3"),
+        ({"options": None}, "Header.options must be"),
+        ({"options": []}, "Header.options must be"),
+        ({"options": {"fallback": 7}}, "CompileOptions.fallback must be 'none' or 'host', not 7"),
+        ({"options": {"self": 7}}, "CompileOptions has no field 'self'"),
+        ({"options": {"backend": {"speed": "fast"}}}, "ToyOptions.speed"),
+        ({"options": {"backend": 3}}, "CompileOptions.backend must be ToyOptions or a mapping"),
+        ({"self": 1}, "Header has no field 'self'"),
+        ({"colour": 1}, "Header has no field 'colour'"),
+        ({"program": {}}, "must be given"),
+        ({"program": {"text": True, "bytes": -1}}, "bytes"),
+        ({"program": {"text": True, "bytes": 3}}, "not as long as it says"),
+        ({"program": 3}, "Header.program must be"),
+        ({"compiled": 3}, "Header.compiled must be"),
+    ],
+)
+def test_a_header_of_wrong_fields_is_refused(client, change: dict[str, Any], message: str) -> None:
+    header, payload = unpacked(client.compile(programs.add()).serialize())
+    changed = {key: value for key, value in {**header, **change}.items() if value is not ...}
+    with pytest.raises(InvalidArgumentError, match=message):
+        client.deserialize(packed(changed, payload))
+
+
+@pytest.mark.parametrize("field", ["contract", "platform", "backend_version", "target", "compiler"])
+@pytest.mark.parametrize("value", [None, 3, {}, "x", ...])
+def test_a_header_of_something_else_is_refused(client, field: str, value: object) -> None:
+    header, payload = unpacked(client.compile(programs.add()).serialize())
+    changed = {key: v for key, v in {**header, field: value}.items() if v is not ...}
+    with pytest.raises(FailedPreconditionError, match=f"{field} is "):
+        client.deserialize(packed(changed, payload))
+
+
+OPEN = """func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.add %a, %a : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+"""
+
+
+def test_parts_of_an_open_program_are_checked(client) -> None:
+    exe = client.compile(OPEN)
+    assert np.asarray(exe(A)[0]).tolist() == [0, 2, 4, 6]
+    header, payload = unpacked(exe.serialize())
+    [part] = header["compiled"]
+    assert np.asarray(client.deserialize(packed(header, payload))(A)[0]).tolist() == [0, 2, 4, 6]
+    size = header["program"]["bytes"]
+    for wrong, message in (
+        ({"compiled": [{**part, "bytes": part["bytes"] - 1}]}, "not as long as it says"),
+        ({"compiled": [{**part, "bytes": -1}]}, "is malformed: (Part|Header)"),
+        ({"compiled": [{**part, "shapes": [["f33", [4]]]}]}, "is malformed: (Part|Header)"),
+        ({"compiled": [{**part, "shapes": [["f32", [-4]]]}]}, "is malformed: (Part|Header)"),
+        ({"compiled": [{**part, "shapes": 3}]}, "is malformed: (Part|Header)"),
+        ({"compiled": [{**part, "values": [[1]]}]}, "is malformed: (Part|Header)"),
+        ({"compiled": [None]}, "is malformed: (Part|Header)"),
+        (
+            {"program": {"text": True, "bytes": size - 1}, "compiled": [{**part, "bytes": part["bytes"] + 1}]},
+            "these bytes are not",
+        ),
+    ):
+        with pytest.raises(InvalidArgumentError, match=message):
+            client.deserialize(packed({**header, **wrong}, payload))
+    with pytest.raises(InvalidArgumentError, match="its program is no text"):
+        client.deserialize(packed(header, b"\xff" + payload[1:]))
