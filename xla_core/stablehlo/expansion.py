@@ -1,4 +1,5 @@
 """Ops that a release of StableHLO lacks as ops that it has: CHLO's, `tan`, batching dimensions of gather and scatter.
+And attributes: see `older_attributes`.
 
 CHLO's ops are lowered to HLO one by one and raised again: what they mean is said once, in the op table, and formulas of
 functions are those of every compiler here. The rest is what StableHLO's own compatibility expander does.
@@ -17,9 +18,10 @@ from xla_core.hlo.decompositions.elementary import decompose_elementary
 from xla_core.stablehlo.compatibility import element_bits
 from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value, op_names
 from xla_core.stablehlo.lowering import lower
+from xla_core.stablehlo.older_attributes import attributes_for
 from xla_core.stablehlo.raising import raised_entry
 from xla_core.stablehlo.raising.meaning import meaning_of
-from xla_core.stablehlo.versions import Version
+from xla_core.stablehlo.versions import MIXED_DIALECTS, Version
 
 __all__ = ["expand"]
 
@@ -33,7 +35,7 @@ def expand(module: Module, version: Version) -> Module:
 
     Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
     """
-    if not any(_may_expand(name, version) for name in op_names(module)):
+    if version >= MIXED_DIALECTS and not any(_may_expand(name, version) for name in op_names(module)):
         return module
     copier = _Copier(version)
     functions = {name: copier.op(function) for name, function in module.functions.items()}
@@ -83,7 +85,8 @@ class _Copier:
     def op(self, op: Op, *, is_new: bool = False) -> Op:
         """The op with all that is in it, its operands replaced: itself, where nothing in it changes."""
         values = self.values
-        is_new = is_new or not values.keys().isdisjoint(op.operands)
+        attributes = attributes_for(op, self.version)
+        is_new = is_new or attributes is not op.attributes or not values.keys().isdisjoint(op.operands)
         regions = op.regions
         if regions:
             regions = [Region([self._block(block) for block in region.blocks]) for region in regions]
@@ -92,7 +95,7 @@ class _Copier:
         if not is_new:
             return op
         operands = [values.get(operand, operand) for operand in op.operands]
-        copy = Op(op.name, operands, [r.type for r in op.results], dict(op.attributes), regions, op._location)
+        copy = Op(op.name, operands, [r.type for r in op.results], dict(attributes), regions, op._location)
         for old, new in zip(op.results, copy.results, strict=True):
             new.name = old.name
             values[old] = new

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xla_core.errors import XlaError
 from xla_core.stablehlo.bytecode.to_vhlo import to_vhlo
 from xla_core.stablehlo.bytecode.vhlo_encoding import Encoder
+from xla_core.stablehlo.call_sites import locate
 from xla_core.stablehlo.expansion import expand
 from xla_core.stablehlo.ir import Module
 from xla_core.stablehlo.versions import Version
@@ -34,6 +35,7 @@ def for_release(module: Module, version: Version) -> Module:
                         encoder.type(argument.type)
         except XlaError as error:
             error.op, error.location = error.op or op.name, error.location or op.location
+            locate(error, module)
             raise
     for function in module.functions.values():
         encoder.type(function.attributes["function_type"])

@@ -10,7 +10,7 @@ import pytest
 
 import xla_core as xla
 from xla_core.hlo import structurally_equal
-from xla_core.stablehlo import from_hlo, lower, parse_text, write_text
+from xla_core.stablehlo import from_hlo, lower, parse_text, write_portable_artifact, write_text
 
 jax = pytest.importorskip("jax")
 _jax = pytest.importorskip("jaxlib._jax")
@@ -18,6 +18,7 @@ _hlo = pytest.importorskip("jaxlib._hlo", reason="this jaxlib has no HLO reader"
 mlir = pytest.importorskip("jax._src.interpreters.mlir")
 xla_client = pytest.importorskip("jaxlib.xla_client")
 ir = pytest.importorskip("jaxlib.mlir.ir")
+stablehlo = pytest.importorskip("jaxlib.mlir.dialects.stablehlo")
 
 CALL = """\
 func.func @main(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {{
@@ -112,7 +113,10 @@ def test_xla_runs_jaxs_linear_algebra_from_our_hlo_and_stablehlo(has_locations: 
     text = jax.jit(linear_algebra).lower(x).as_text(debug_info=has_locations)
     want = [np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(linear_algebra)(x))]
     hlo = xla.parse(text)
-    for program in (imported(hlo.to_text()), write_text(from_hlo(hlo))):
+    older = write_portable_artifact(parse_text(text), "0.9.0")
+    with mlir.make_ir_context() as context:
+        read = str(stablehlo.deserialize_portable_artifact(context, older))
+    for program in (imported(hlo.to_text()), write_text(from_hlo(hlo)), read):
         for got, expected in zip(run(program, x), want, strict=True):
             np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6)
 

@@ -154,8 +154,6 @@ def test_the_table_of_releases_is_in_order() -> None:
         ("%0 = stablehlo.convert %a : (tensor<f32>) -> tensor<f8E4M3FNUZ>", "0.10.0"),
         ("%0 = stablehlo.convert %a : (tensor<f32>) -> tensor<i2>", "1.2.0"),
         ("%0 = stablehlo.convert %a : (tensor<f32>) -> tensor<f4E2M1FN>", "1.8.0"),
-        ("%0 = stablehlo.custom_call @f(%a) {api_version = 4 : i32, backend_config = {}} : (tensor<f32>) -> tensor<f32>",
-         "1.3.0"),
         ('%0 = "stablehlo.collective_broadcast"(%a) {replica_groups = dense<0> : tensor<1x1xi64>}'
          " : (tensor<f32>) -> tensor<f32>", "0.16.0"),
         ('%0 = stablehlo.composite "a.b" %a {decomposition = @f} : (tensor<f32>) -> tensor<f32>', "0.19.0"),
@@ -179,6 +177,83 @@ def test_what_needs_a_later_release_says_which(body: str, needed: str) -> None:
             write(module, before)
         assert caught.value.location is not None
         assert caught.value.location.file == "p.mlir"
+
+
+CALL = """\
+module @m {
+  func.func public @main(%a: tensor<f32>) -> tensor<f32> {
+    %0 = call @outer(%a) : (tensor<f32>) -> tensor<f32> loc("jit(f)"("model.py":7:9))
+    return %0 : tensor<f32>
+  }
+  func.func private @outer(%a: tensor<f32>) -> tensor<f32> {
+    %0 = call @inner(%a) : (tensor<f32>) -> tensor<f32> loc("outer")
+    return %0 : tensor<f32>
+  }
+  func.func private @inner(%a: tensor<f32>) -> tensor<f32> {
+    OP loc("inner")
+    return %0 : tensor<f32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "release", "written"),
+    [
+        ("api_version = 4 : i32, backend_config = {k = 1 : i64}", "1.2.0", {"mhlo.backend_config": {"k": 1}}),
+        ("api_version = 4 : i32, backend_config = {}", "0.9.0", {"mhlo.backend_config": {}}),
+        ("api_version = 4 : i32", "0.9.0", {"mhlo.backend_config": {}}),
+        ("mhlo.backend_config = {k = 1 : i64}", "0.9.0", {"mhlo.backend_config": {"k": 1}}),
+        (
+            'mhlo.frontend_attributes = {a = "b"}, sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=5}>',
+            "1.10.0",
+            {
+                "mhlo.frontend_attributes": {
+                    "a": "b",
+                    "xla.sdy.sharding_rule": "#sdy.op_sharding_rule<([i])->([i]) {i=5}>",
+                }
+            },
+        ),
+        ('acme.hint = #acme.hint<fast>, acme.text = "kept"', "1.10.0", {"acme.text": "kept"}),
+    ],
+)
+def test_attributes_that_a_release_cannot_hold(given: str, release: str, written: dict[str, Any]) -> None:
+    """A typed call in JAX's form, Shardy's attributes as the text that XLA keeps of them, no hints of other dialects."""
+    module = parse_text(
+        CALL.replace("OP", f"%0 = stablehlo.custom_call @f(%a) {{{given}}} : (tensor<f32>) -> tensor<f32>")
+    )
+    want = {"call_target_name": "f", **written}
+    for again in (
+        parse_bytecode(write_portable_artifact(module, release)),
+        parse_text(write_text(module, version=release)),
+    ):
+        attributes = dict(again.functions["inner"].regions[0].block.ops[0].attributes)
+        assert attributes.pop("api_version", 1) == 1
+        assert not attributes.pop("backend_config", "")
+        assert {name: value for name, value in attributes.items() if value not in ((), False)} == want
+
+
+def test_shardys_attributes_of_arguments_before_other_dialects() -> None:
+    text = CALL.replace("OP", "%0 = stablehlo.negate %a : tensor<f32>").replace(
+        "@main(%a: tensor<f32>", '@main(%a: tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>, jax.arg_info = "a"}'
+    )
+    again = parse_bytecode(write_portable_artifact(parse_text(text), "1.10.0"))
+    assert again.functions["main"].attributes["arg_attrs"] == (
+        {"jax.arg_info": "a", "mhlo.frontend_attributes": {"xla.sdy.sharding": "#sdy.sharding<@mesh, []>"}},
+    )
+
+
+@pytest.mark.parametrize("is_bytecode", [False, True])
+def test_an_error_in_a_function_without_places_says_where_it_is_called(is_bytecode: bool) -> None:
+    """JAX gives ops of private functions names alone: the place in the program is that of the call."""
+    module = parse_text(CALL.replace("OP", "%0 = stablehlo.tanh %a {result_accuracy = #stablehlo.result_accuracy<mode ="
+                                     " #stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<f32>"))  # fmt: skip
+    if is_bytecode:
+        module = parse_bytecode(write_portable_artifact(module))
+    for write in (write_portable_artifact, lambda m, v: write_text(m, version=v)):
+        with pytest.raises(VersionError) as caught:
+            write(module, "1.0.0")
+        assert str(caught.value.location) == "model.py:7:9 (inner)"
 
 
 def test_versions_that_there_are_not() -> None:

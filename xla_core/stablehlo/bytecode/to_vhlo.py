@@ -40,7 +40,6 @@ _ELSEWHERE = {
     "return": "return",
 }
 _PROMOTION = Version(0, 17)
-_TYPED_CALLS = Version(1, 3)
 _FUTURES_IN_CALLS = Version(1, 17)
 _NONE = ScalarType("none")
 
@@ -255,9 +254,6 @@ def _check_constraints(op: Op, vhlo: VhloOp, own: dict[str, Any], version: Versi
         if any(_element(operand.type) != _element(result.type) for operand, result in pairs):
             raise VersionError(f"{op.name} whose result has another element type", _PROMOTION, version)
     if op.name == "stablehlo.custom_call":
-        is_typed = isinstance(own["backend_config"], dict) or own["api_version"] == "API_VERSION_TYPED_FFI"
-        if is_typed and version < _TYPED_CALLS:
-            raise VersionError("stablehlo.custom_call with a dictionary as backend_config", _TYPED_CALLS, version)
         futures = [o for o in op.operands if isinstance(o.type, OpaqueType) and "future" in o.type.text]
         if futures and version < _FUTURES_IN_CALLS:
             raise VersionError("stablehlo.custom_call of a future", _FUTURES_IN_CALLS, version)

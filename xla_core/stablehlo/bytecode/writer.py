@@ -16,6 +16,7 @@ from xla_core.stablehlo.bytecode.sections import FormatVersion, SectionId
 from xla_core.stablehlo.bytecode.to_vhlo import to_vhlo
 from xla_core.stablehlo.bytecode.vhlo_encoding import Encoder
 from xla_core.stablehlo.bytecode.vhlo_ops import BY_OPERANDS
+from xla_core.stablehlo.call_sites import locate
 from xla_core.stablehlo.collector import without_collector
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.expansion import expand
@@ -44,6 +45,9 @@ def write_portable_artifact(module: Module, version: Version | str = CURRENT, *,
     try:
         with without_collector():
             return b"".join(_Writer(release, locations).module(with_casts(expand(module, release))))
+    except XlaError as error:
+        locate(error, module)
+        raise
     except RecursionError as error:
         raise ResourceExhaustedError("the program is nested too deeply to be written") from error
 

@@ -70,8 +70,9 @@ def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction)
         "composite.name": str(op.attributes["name"]),
         "composite.version": str(int(op.attributes.get("version", 0))),
     }
-    is_composite = {} if computation.root.shape.is_tuple else {"is_composite": True}
-    call = ctx.add("call", *operands, to_apply=computation, **is_composite)
+    call = ctx.add("call", *operands, to_apply=computation)
+    if not computation.root.shape.is_tuple:
+        call.attributes["is_composite"] = True
     call.attributes["frontend_attributes"] = tuple(sorted({**dict(ctx.frontend_attributes), **frontend}.items()))
     return ctx.results(call, op)
 

@@ -1,0 +1,42 @@
+"""Where a function is called: the place of what goes wrong in it, where its own ops have none.
+
+JAX names the ops of a function that it calls more than once, and says file and line only where it calls it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xla_core.errors import SourceLocation, XlaError
+from xla_core.stablehlo.ir import Module, Op
+
+__all__ = ["locate"]
+
+
+def locate(error: XlaError, module: Module) -> None:
+    """Gives an error whose location is but a name the place of the call that leads there, and keeps the name."""
+    location = error.location
+    if location is None or location.file or location.line:
+        return
+    for name, function in module.functions.items():
+        if any(op.location == location for op in function.walk()):
+            place = _call_site(module, name)
+            error.location = location if place is None else dataclasses.replace(place, name=location.name)
+            return
+
+
+def _call_site(module: Module, name: str) -> SourceLocation | None:
+    """The place of a call of a function; where that has none, of a call of the function which it stands in."""
+    callers: dict[str, tuple[str, Op]] = {}
+    for caller, function in module.functions.items():
+        for op in function.walk():
+            callee = op.attributes.get("callee", op.attributes.get("decomposition"))
+            if callee is not None:
+                callers.setdefault(str(callee), (caller, op))
+    seen: set[str] = set()
+    while name in callers and name not in seen:
+        seen.add(name)
+        name, op = callers[name]
+        if op.location is not None and op.location.file:
+            return op.location
+    return None
