@@ -83,6 +83,22 @@ def _hlo_calls_that_double(steps: int) -> str:
     return _hlo(" p = f32[] parameter(0)\n ROOT c = f32[] call(p), to_apply=f0", "".join(computations))
 
 
+def _hlo_that_doubles(steps: int, op: str, entry: str, before: str = "") -> str:
+    """Computations that refer twice to the next one, by `op`, which says {next}."""
+    computations = [f"f{steps} {{\n p = f32[2] parameter(0)\n ROOT q = f32[2] exponential(p)\n}}\n"]
+    computations += [
+        f"f{i} {{\n p = f32[2] parameter(0)\n{op.format(next=f'f{i + 1}')}\n}}\n" for i in reversed(range(steps))
+    ]
+    return _hlo(f" p = f32[2] parameter(0)\n{entry}", before + "".join(computations))
+
+
+BRANCH = """ s = f32[1] slice(p), slice={{[0:1]}}
+ r = f32[] reshape(s)
+ l = pred[] compare(r, r), direction=EQ
+ ROOT c = f32[2] conditional(l, p, p), true_computation={next}, false_computation={next}"""
+LOOPS = " w = f32[2] while(p), condition=is, body={next}\n ROOT v = f32[2] while(w), condition=is, body={next}"
+CONDITION = "is {\n p = f32[2] parameter(0)\n ROOT t = pred[] constant(true)\n}\n"
+
 HUGE = f"tensor<{1 << 60}xf32>"
 
 # What must be refused, or read in no time.
@@ -181,6 +197,10 @@ BOMBS: dict[str, Callable[[], str | bytes]] = {
     ),
     "calls that double": lambda: _calls_that_double(STEPS),
     "HLO: calls that double": lambda: _hlo_calls_that_double(STEPS),
+    "HLO: conditionals that double": lambda: _hlo_that_doubles(STEPS, BRANCH, " ROOT c = f32[2] call(p), to_apply=f0"),
+    "HLO: loops that double": lambda: _hlo_that_doubles(
+        STEPS, LOOPS, " ROOT w = f32[2] while(p), condition=is, body=f0", CONDITION
+    ),
     "a long chain": lambda: _chain(3_000),
     "loops in loops": lambda: _whiles(60),
 }  # fmt: skip

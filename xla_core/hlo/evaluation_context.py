@@ -19,9 +19,10 @@ from xla_core.errors import (
     XlaError,
 )
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.environment import TOKEN, Environment, Value
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Evaluate, Trait
+from xla_core.hlo.op_table import Evaluate
 from xla_core.hlo.shape import Shape
 
 __all__ = ["EvaluationContext", "flatten_value", "unflatten_value"]
@@ -79,6 +80,7 @@ class EvaluationContext:
         self._timeout = timeout
         self._plans: dict[HloComputation, _Plan] = {}
         self._scalar_plans: dict[HloComputation, _Plan | None] = {}
+        self._effects = EffectAnalysis()
 
     def call(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
         """The root's value for these arguments."""
@@ -144,7 +146,9 @@ class EvaluationContext:
             raise
         except MemoryError as error:
             raise _described(ResourceExhaustedError, instruction, "not enough memory", error) from error
-        except (ValueError, TypeError, IndexError, KeyError, OverflowError, RecursionError) as error:
+        except RecursionError as error:
+            raise _described(ResourceExhaustedError, instruction, "computations are nested too deep", error) from error
+        except (ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
             raise _described(InternalError, instruction, f"{type(error).__name__}: {error}", error) from error
         return slots[plan.root]
 
@@ -154,7 +158,7 @@ class EvaluationContext:
             raise DeadlineExceededError(f"the evaluation took more than {self._timeout:g} s", hint="raise timeout")
 
     def _make_plan(self, computation: HloComputation) -> _Plan:
-        order = _live(computation)
+        order = _live(computation, self._effects)
         numbers = {instruction: index for index, instruction in enumerate(order)}
         slots: list[Value] = [None] * len(order)
         steps: list[_Step] = []
@@ -200,7 +204,7 @@ class EvaluationContext:
             elif instruction.opcode in ("call", "fusion"):
                 plan.steps[index] = step._replace(evaluate=_map_call)
             elif instruction.opcode == "conditional":
-                if instruction.has_side_effect:
+                if self._effects.of(instruction):
                     return None
                 plan.steps[index] = step._replace(evaluate=_map_conditional)
             elif not (instruction.is_elementwise or instruction.opcode in ("tuple", "get-tuple-element")):
@@ -208,11 +212,10 @@ class EvaluationContext:
         return plan
 
 
-def _live(computation: HloComputation) -> list[HloInstruction]:
+def _live(computation: HloComputation, effects: EffectAnalysis) -> list[HloInstruction]:
     """What the root needs and what has effects, operands first; parameters always."""
     needed: set[HloInstruction] = set()
-    stack = [computation.root, *computation.parameters]
-    stack += [i for i in computation.instructions if i.has_side_effect or Trait.COLLECTIVE in i.op.traits]
+    stack = [computation.root, *computation.parameters, *(i for i in computation.instructions if effects.of(i))]
     while stack:
         instruction = stack.pop()
         if instruction not in needed:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.op_table import OpDef, Trait
 from xla_core.hlo.shape import Shape
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["HloInstruction"]
 
 _NO_METADATA = OpMetadata()
+_SIDE_EFFECT = frozenset((Trait.SIDE_EFFECT,))
 
 
 class HloInstruction:
@@ -192,9 +194,7 @@ class HloInstruction:
     @property
     def has_side_effect(self) -> bool:
         """Its own, or that of something it calls."""
-        if Trait.SIDE_EFFECT in self.op.traits or self.attributes.get("custom_call_has_side_effect"):
-            return True
-        return any(i.has_side_effect for c in self.called_computations for i in c.instructions)
+        return EffectAnalysis(_SIDE_EFFECT).of(self)
 
     @property
     def is_root(self) -> bool:

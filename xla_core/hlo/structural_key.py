@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from xla_core.hlo.call_graph import callees_first
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import AttributeKind
@@ -33,11 +34,9 @@ class StructuralKeys:
 
     def computation(self, computation: HloComputation) -> int:
         """The number of a computation."""
-        number = self._numbers.get(computation)
-        if number is None:
-            number = self._known.setdefault(self._contents(computation), len(self._known))
-            self._numbers[computation] = number
-        return number
+        for each in callees_first(computation, self._numbers):
+            self._numbers[each] = self._known.setdefault(self._contents(each), len(self._known))
+        return self._numbers[computation]
 
     def _attribute(self, kind: AttributeKind | None, value: Any) -> Hashable:
         if value is None:

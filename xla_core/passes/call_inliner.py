@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_core.errors import ResourceExhaustedError
-from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["CallInliner"]
-
-_MAX_INSTRUCTIONS = 5_000_000
 
 
 class CallInliner(HloPass):
@@ -29,7 +26,7 @@ class CallInliner(HloPass):
         self._keep = keep
 
     def run(self, module: HloModule) -> bool:
-        self._check_size(module)
+        check_growth(module, lambda i: i.called_computations if self._inlines(i) else ())
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:
@@ -42,15 +39,3 @@ class CallInliner(HloPass):
 
     def _inlines(self, instruction: HloInstruction) -> bool:
         return instruction.opcode == "call" and (self._keep is None or not self._keep(instruction))
-
-    def _check_size(self, module: HloModule) -> None:
-        """Calls that nest double the program at each level: told before it is done."""
-        sizes: dict[HloComputation, int] = {}
-        for computation in module.post_order():
-            inlined = [sizes[i.attributes["to_apply"]] for i in computation.instructions if self._inlines(i)]
-            sizes[computation] = computation.instruction_count + sum(inlined)
-        if sum(sizes.values()) > max(_MAX_INSTRUCTIONS, 2 * module.instruction_count):
-            raise ResourceExhaustedError(
-                f"module {module.name} has more than {_MAX_INSTRUCTIONS} instructions once calls are inlined",
-                hint="calls that nest double the program at each level; use while for repetition",
-            )

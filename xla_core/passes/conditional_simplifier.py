@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import is_effect
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
@@ -10,7 +11,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into, inline_call
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
-from xla_core.passes.while_util import is_effect
 
 __all__ = ["ConditionalSimplifier"]
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from xla_core.analysis.control_flow import control_flow_callees
-from xla_core.errors import ResourceExhaustedError
+from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["FlattenCallGraph"]
-
-_MAX_INSTRUCTIONS = 5_000_000
 
 
 class FlattenCallGraph(HloPass):
@@ -23,10 +21,10 @@ class FlattenCallGraph(HloPass):
     name = "flatten-call-graph"
 
     def run(self, module: HloModule) -> bool:
+        check_growth(module, lambda i: i.called_computations)  # others are copied when code is emitted
         changed = False
         taken: set[HloComputation] = {module.entry}
         todo = [module.entry]
-        size = module.instruction_count
         while todo:
             computation = todo.pop()
             for instruction in computation.instructions:
@@ -35,12 +33,6 @@ class FlattenCallGraph(HloPass):
                         clone = module.add_computation(callee.clone())
                         _replace_one(instruction.attributes, callee, clone)
                         callee, changed = clone, True
-                        size += clone.instruction_count
-                        if size > _MAX_INSTRUCTIONS:
-                            raise ResourceExhaustedError(
-                                f"module {module.name} has more than {_MAX_INSTRUCTIONS} instructions once each call "
-                                "has a computation of its own"
-                            )
                     taken.add(callee)
                     todo.append(callee)
         return changed

@@ -13,6 +13,7 @@ import numpy as np
 
 from xla_core.errors import XlaError
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.evaluator import EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
@@ -61,11 +62,12 @@ class HloConstantFolding(HloPass):
 
     def run(self, module: HloModule) -> bool:
         changed = False
-        effects: dict[HloComputation, bool] = {}
+        pinned = EffectAnalysis(PINNED, frozenset({"custom-call"}))
         for computation in module.post_order():
-            effects[computation] = any(_has_effect(i, effects) for i in computation.instructions)
             for instruction in computation.post_order():
-                if instruction.parent is None or instruction.opcode in _KEPT or _has_effect(instruction, effects):
+                if instruction.parent is None or instruction.opcode in _KEPT or pinned.of(instruction):
+                    continue
+                if instruction.control_predecessors or instruction.control_successors:
                     continue
                 new = self._fold(computation, instruction)
                 if new is None:
@@ -104,14 +106,6 @@ class HloConstantFolding(HloPass):
             operations *= max(o.shape.num_elements for o in instruction.operands)
         operations = max(operations, sum(o.shape.num_elements for o in instruction.operands))
         return operations <= options.max_operations
-
-
-def _has_effect(instruction: HloInstruction, effects: dict[HloComputation, bool]) -> bool:
-    if instruction.opcode == "custom-call" or not PINNED.isdisjoint(instruction.op.traits):
-        return True
-    if instruction.control_predecessors or instruction.control_successors:
-        return True
-    return any(effects.get(c, True) for c in instruction.called_computations)
 
 
 def _evaluate(instruction: HloInstruction, max_steps: int) -> Literal | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import PINNED, Trait
@@ -27,35 +28,19 @@ class HloCse(HloPass):
     def run(self, module: HloModule) -> bool:
         changed = False
         keys = StructuralKeys()
-        effects: dict[HloComputation, bool] = {}
+        fixed = EffectAnalysis(_FIXED)
         for computation in module.post_order():
-            changed |= _merge_instructions(computation, keys, effects)
-            effects[computation] = any(
-                _is_fixed(i, effects) and i.opcode != "parameter" for i in computation.instructions
-            )
+            changed |= _merge_instructions(computation, keys, fixed)
         return changed
 
 
-def _is_fixed(instruction: HloInstruction, effects: dict[HloComputation, bool]) -> bool:
-    """Must stay where it is, as often as it is."""
-    if instruction.opcode == "parameter" or not _FIXED.isdisjoint(instruction.op.traits):
-        return True
-    if instruction.control_predecessors or instruction.control_successors:
-        return True
-    if instruction.attributes.get("custom_call_has_side_effect"):
-        return True
-    return any(effects.get(c, True) for c in instruction.called_computations)
-
-
-def _merge_instructions(
-    computation: HloComputation,
-    keys: StructuralKeys,
-    effects: dict[HloComputation, bool],
-) -> bool:
+def _merge_instructions(computation: HloComputation, keys: StructuralKeys, fixed: EffectAnalysis) -> bool:
     seen: dict[Hashable, HloInstruction] = {}
     changed = False
     for instruction in computation.post_order():
-        if _is_fixed(instruction, effects):
+        if instruction.opcode == "parameter" or fixed.of(instruction):
+            continue
+        if instruction.control_predecessors or instruction.control_successors:
             continue
         operands = [id(o) for o in instruction.operands]
         if Trait.COMMUTATIVE in instruction.op.traits:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
 
 __all__ = ["copy_into", "inline_call"]
 
@@ -30,8 +30,8 @@ def copy_into(
 
 def _live(computation: HloComputation) -> list[HloInstruction]:
     needed: set[HloInstruction] = set()
-    stack = [computation.root]
-    stack += [i for i in computation.instructions if i.has_side_effect or Trait.COLLECTIVE in i.op.traits]
+    effects = EffectAnalysis()
+    stack = [computation.root, *(i for i in computation.instructions if effects.of(i))]
     while stack:
         instruction = stack.pop()
         if instruction not in needed:

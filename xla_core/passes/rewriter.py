@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.effects import is_effect
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
 
 __all__ = ["Builder", "Rewriter", "Rule", "remove_dead", "replace"]
 
@@ -135,8 +135,7 @@ def _is_dead(instruction: HloInstruction) -> bool:
         not instruction.user_count
         and not instruction.is_root
         and instruction.opcode != "parameter"
-        and not instruction.has_side_effect
-        and Trait.COLLECTIVE not in instruction.op.traits
+        and not is_effect(instruction)
     )
 
 

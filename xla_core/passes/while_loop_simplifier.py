@@ -5,12 +5,13 @@ xla/service/while_loop_simplifier.h.)
 from __future__ import annotations
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_loop_analysis import trip_count
-from xla_core.passes.while_util import Loop, is_effect, narrow_loop, rebuild_loop
+from xla_core.passes.while_util import Loop, narrow_loop, rebuild_loop
 
 __all__ = ["WhileLoopSimplifier"]
 
@@ -37,7 +38,7 @@ class WhileLoopSimplifier(HloPass):
 
 def _simplify(computation: HloComputation, instruction: HloInstruction) -> bool:
     loop = Loop.of(instruction)
-    if loop is None or any(is_effect(i) for i in loop.condition.instructions):
+    if loop is None or EffectAnalysis().of_computation(loop.condition):
         return False
     count = trip_count(loop)
     if count == 0:

@@ -6,16 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Extra", "Loop", "is_effect", "narrow_loop", "rebuild_loop"]
-
-
-def is_effect(instruction: HloInstruction) -> bool:
-    """Kept whether or not anything uses it."""
-    return instruction.has_side_effect or Trait.COLLECTIVE in instruction.op.traits
+__all__ = ["Extra", "Loop", "narrow_loop", "rebuild_loop"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -76,6 +71,7 @@ class Loop:
         parameter = self.body.parameters[0]
         empty: frozenset[int] = frozenset()
         effects: set[int] = set()
+        analysis = EffectAnalysis()
         for instruction in order:
             if instruction.opcode == "get-tuple-element" and instruction.operands[0] is parameter:
                 found = frozenset((instruction.tuple_index,))
@@ -88,7 +84,7 @@ class Loop:
                     if not more <= found:
                         found = found | more if found else more
             sets[instruction] = found
-            if instruction is not self.body.root and is_effect(instruction):
+            if instruction is not self.body.root and analysis.of(instruction):
                 effects |= found
         return [set(sets[r]) for r in self.results], effects
 
@@ -212,7 +208,8 @@ def _rebuild(
     handed_on = list(copies.values())
     needed: set[HloInstruction] = set()
     stack = list(results) if results is not None else [old.root]
-    stack += [i for i in old.instructions if i is not old.root and is_effect(i)]
+    effects = EffectAnalysis()
+    stack += [i for i in old.instructions if i is not old.root and effects.of(i)]
     while stack:
         instruction = stack.pop()
         if instruction not in needed:

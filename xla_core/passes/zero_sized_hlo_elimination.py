@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from xla_core.hlo.effects import is_effect
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
-from xla_core.passes.while_util import is_effect
 
 __all__ = ["ZeroSizedHloElimination"]
 

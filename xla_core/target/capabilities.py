@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
@@ -124,6 +125,12 @@ class Capabilities(CheckedModel):
 
     def supports(self, instruction: HloInstruction) -> Support:
         """Whether the device runs `instruction`, or why not."""
+        return self._supports(instruction, set())
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _supports(self, instruction: HloInstruction, seen: set[HloComputation]) -> Support:
+        """`seen`: computations that were looked at, by this answer, and have nothing that is not supported."""
         held = self._check_held(instruction.shape)
         if held is not None:
             return held
@@ -144,10 +151,8 @@ class Capabilities(CheckedModel):
         algorithm = instruction.attributes.get("algorithm") if opcode == "dot" else None
         if algorithm is not None and algorithm not in self.dot_algorithms:
             return Unsupported(f"there is no dot by algorithm {algorithm}")
-        inside = self._check_computations(instruction)
+        inside = self._check_computations(instruction, seen)
         return self._check_constraints(instruction) if inside is None else inside
-
-    # -- parts -------------------------------------------------------------------------------------------------------
 
     def _check_held(self, shape: Shape) -> Unsupported | None:
         for leaf in shape.leaves():
@@ -173,7 +178,7 @@ class Capabilities(CheckedModel):
                 return leaf.element_type
         return None
 
-    def _check_computations(self, instruction: HloInstruction) -> Unsupported | None:
+    def _check_computations(self, instruction: HloInstruction, seen: set[HloComputation]) -> Unsupported | None:
         allowed = self.scalar_computations.get(instruction.opcode)
         for computation in instruction.called_computations:
             if allowed is not None:
@@ -181,8 +186,11 @@ class Capabilities(CheckedModel):
                 if len(inside) != 1 or inside[0] not in allowed:
                     names = ", ".join(sorted(allowed))
                     return Unsupported(f"{instruction.opcode} takes a computation of a single op of {names}")
+            if computation in seen:
+                continue
+            seen.add(computation)
             for inner in computation.instructions:
-                answer = self.supports(inner)
+                answer = self._supports(inner, seen)
                 if isinstance(answer, Unsupported):
                     return Unsupported(f"in its computation, {inner.name}: {answer.reason}")
         return None

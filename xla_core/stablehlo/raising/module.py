@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
+from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify as verify_hlo
@@ -24,9 +25,10 @@ def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     metadata become locations. Layouts are left to the compiler that reads the result. Without `has_chlo`, ops that
     StableHLO can say itself are not written as CHLO's.
     Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for, and what HLO's
-    verifier raises of a malformed module.
+    verifier raises of a malformed module; ResourceExhaustedError for one whose regions would double level by level.
     """
     verify_hlo(module)  # rules take what instructions say of themselves as it is
+    check_growth(module, lambda i: () if i.opcode == "call" else i.called_computations)  # regions share nothing
     program = Program(module, has_chlo=has_chlo)
     result = program.result
     result.attributes = {
