@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.errors import AlreadyExistsError
+from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.hlo import HloInstruction, is_custom_call_registered
 
 __all__ = ["CustomCall", "CustomCallFunction", "custom_call_function", "register_custom_call", "why_unknown"]
@@ -53,8 +53,15 @@ _FUNCTIONS: dict[str, CustomCallFunction] = {}
 
 def register_custom_call(target: str, function: CustomCallFunction) -> None:
     """Makes programs with custom calls of `target` compile; `function` is called at each. What it raises is the cause
-    of the execution's error, an XlaError of code UNKNOWN. Raises AlreadyExistsError for a target that is registered.
+    of the execution's error, an XlaError of code UNKNOWN. Raises AlreadyExistsError for a target that is registered,
+    InvalidArgumentError for what is no name or no function.
     """
+    if not (isinstance(target, str) and target):
+        raise InvalidArgumentError(f"target must be the name of custom calls, not {target!r}")
+    if not callable(function):
+        raise InvalidArgumentError(
+            f"what is registered for custom call {target!r} must be a function of a CustomCall, not {function!r}"
+        )
     if target in _FUNCTIONS:
         raise AlreadyExistsError(f"custom call {target!r} is registered already")
     _FUNCTIONS[target] = function

@@ -236,6 +236,12 @@ ENTRY main {
 }"""
 
 
+@pytest.mark.parametrize(("target", "function"), [(5, print), ("", print), (None, print), ("q", 5), ("q", None)])
+def test_what_is_registered_is_a_name_and_a_function(target, function):
+    with pytest.raises(InvalidArgumentError, match="must be"):
+        xla_backend_cpu.register_custom_call(target, function)
+
+
 def test_infeed_and_outfeed_in_a_loop(client):
     (result,) = client.compile(FEEDS)(X)
     assert not result.is_ready()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xla_core.checks import wrong_argument
 from xla_core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
@@ -22,7 +23,7 @@ from xla_core.errors import (
     UnimplementedError,
     XlaError,
 )
-from xla_core.hlo.environment import Token
+from xla_core.hlo.environment import TOKEN, Token
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
@@ -58,9 +59,13 @@ ANNOTATIONS = ("Sharding", *RESHARDING, "LayoutConstraint")
 
 
 def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
-    """A decorator: `function(context, instruction, values)` is what a custom call of this target means."""
+    """A decorator: `function(context, instruction, values)` is what a custom call of this target means. The arrays of
+    `values` can't be written. Raises InvalidArgumentError for what is no name or no function.
+    """
+    _require_target(target)
 
     def register(function: Evaluate) -> Evaluate:
+        _require_function(target, function, "of (context, instruction, values)")
         if target in _CUSTOM_CALLS:
             raise AlreadyExistsError(f"custom call {target!r} is registered already")
         _CUSTOM_CALLS[target] = function
@@ -71,12 +76,24 @@ def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
 
 def register_custom_call_shape(target: str) -> Callable[[CallShapeRule], CallShapeRule]:
     """A decorator: what a custom call of this target must look like, checked wherever an instruction is."""
+    _require_target(target)
 
     def register(rule: CallShapeRule) -> CallShapeRule:
+        _require_function(target, rule, "of (operands, attributes, declared shape)")
         _SHAPES[target] = rule
         return rule
 
     return register
+
+
+def _require_target(target: Any) -> None:
+    if not (isinstance(target, str) and target):
+        raise wrong_argument("target", target, "the name of custom calls")
+
+
+def _require_function(target: str, function: Any, takes: str) -> None:
+    if not callable(function):
+        raise wrong_argument(f"what is registered for custom call {target!r}", function, f"a function {takes}")
 
 
 def custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -153,7 +170,9 @@ def _find(target: str) -> Evaluate | None:
 
 
 def custom_call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """The registered meaning. What the function raises, another's code, is an XlaError of code UNKNOWN."""
+    """The registered meaning. What the function raises, another's code, is an XlaError of code UNKNOWN; also what would
+    end the process, but for Ctrl-C.
+    """
     target = instruction.attributes["custom_call_target"]
     function = _find(target)
     if function is None:
@@ -164,10 +183,10 @@ def custom_call(context: EvaluationContext, instruction: HloInstruction, values:
             hint=hint_for_unknown(target),
         )
     try:
-        value = function(context, instruction, values)
-    except (XlaError, MemoryError):
+        value = function(context, instruction, [_read_only(v) for v in values])
+    except (XlaError, MemoryError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise XlaError(
             f"custom call {target!r} raised {type(error).__name__}: {error}",
             op="custom-call",
@@ -177,16 +196,35 @@ def custom_call(context: EvaluationContext, instruction: HloInstruction, values:
     return _checked(value, instruction, target)
 
 
+def _read_only(value: Value) -> Value:
+    """Views of arrays that may be the caller's own, or used again."""
+    if isinstance(value, tuple):
+        return tuple(map(_read_only, value))
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
 def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
     """What a call gave, where it is what the program says. The function is another's code."""
     declared = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
+    if value is None:
+        if not declared:
+            return _nothing(instruction.shape)
+        raise InvalidArgumentError(
+            f"custom call {target!r} returned None, the program expects {instruction.shape.without_layout()}",
+            op="custom-call",
+            location=instruction.location,
+            hint=_expected(declared),
+        )
     results = list(_leaves(value))
     if len(results) != len(declared):
         raise InvalidArgumentError(
             f"custom call {target!r} gave {len(results)} results, the program expects {len(declared)}",
             op="custom-call",
             location=instruction.location,
-            hint=f"return a tuple of {len(declared)} arrays" if len(declared) != 1 else "return one array",
+            hint=_expected(declared),
         )
     for number, (result, shape) in enumerate(zip(results, declared, strict=True)):
         array = np.asarray(result)
@@ -199,6 +237,15 @@ def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
                 hint=f"return an array of numpy dtype {shape.dtype} and shape {list(shape.dimensions)}",
             )
     return value
+
+
+def _nothing(shape: Shape) -> Value:
+    """The value of a shape without arrays."""
+    return tuple(map(_nothing, shape.tuple_shapes)) if shape.is_tuple else TOKEN
+
+
+def _expected(declared: Sequence[Shape]) -> str:
+    return f"return a tuple of {len(declared)} arrays" if len(declared) != 1 else "return one array"
 
 
 def _leaves(value: Value) -> Iterator[Any]:
