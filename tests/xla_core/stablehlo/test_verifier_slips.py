@@ -185,6 +185,15 @@ def test_attributes_of_wrong_parts_are_refused(text: str, message: str) -> None:
     assert caught.value.location.line == 2
 
 
+def test_a_scatter_of_nothing_is_refused() -> None:
+    module = parse_text(op_example("stablehlo.scatter").program("f32"))
+    op = find(module, "stablehlo.scatter")
+    assert op is not None
+    op.operands = op.operands[1:2]
+    with pytest.raises(InvalidArgumentError, match="expects at least one input and one update"):
+        verify(module)
+
+
 def test_slices_may_be_given_as_tensors() -> None:
     """As old programs have them."""
     lists = "start_indices = dense<0> : tensor<2xi64>, limit_indices = dense<[2, 1]> : tensor<2xi64>"

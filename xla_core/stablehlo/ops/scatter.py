@@ -33,6 +33,8 @@ _FALSE = Attribute(Kind.BOOL, False)
 
 def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     count = (len(op.operands) - 1) // 2
+    if not count:
+        fail(op, "expects at least one input and one update.")
     inputs = [tensor(op, i) for i in range(count)]
     indices = tensor(op, count)
     updates = [tensor(op, count + 1 + i) for i in range(count)]
