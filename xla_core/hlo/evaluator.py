@@ -114,7 +114,8 @@ def evaluate(
         The arrays of the result, tuples flattened, tokens left out.
 
     Raises:
-        InvalidArgumentError: when number, shape or dtype of the arrays is wrong.
+        InvalidArgumentError: when number, shape or dtype of the arrays is wrong, or its collectives are for other
+            numbers of replicas or partitions.
         FailedPreconditionError: when it must meet other devices; `evaluate_replicas` runs several.
         DeadlineExceededError, ResourceExhaustedError: when a limit is passed.
     """
@@ -125,6 +126,7 @@ def evaluate(
     if environment is None:
         count = module.num_replicas, module.num_partitions
         environment = Environment(num_replicas=count[0], num_partitions=count[1], rendezvous=Alone(module.name, *count))
+    verify_collectives(module, environment.num_replicas, environment.num_partitions)
     context = EvaluationContext(environment, max_steps=max_steps, max_bytes=max_bytes, timeout=timeout)
     return evaluate_computation(module.entry, arrays, context)
 
@@ -162,7 +164,8 @@ def evaluate_replicas(
         environments: one a device, where feeds or channels are wanted; their numbers and rendezvous are set here.
 
     Returns:
-        A tuple of arrays a device. The first device's error is raised, where one fails.
+        A tuple of arrays a device. The first device's error is raised, where one fails; InvalidArgumentError before
+        anything runs, where so many devices can't run the collectives.
     """
     computations = [module.entry] * len(arguments)
     partitions = num_partitions or module.num_partitions

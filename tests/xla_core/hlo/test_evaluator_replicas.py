@@ -331,6 +331,16 @@ def test_one_device_of_several_is_an_error_at_once(groups: tuple) -> None:
     assert "xla_core.hlo.evaluate_replicas" in str(caught.value.hint)
 
 
+def test_a_collective_of_more_devices_than_run() -> None:
+    """A module that says nothing runs on one device, where nothing is gathered from others."""
+    x = numbers(1)[0]
+    gathered = Shape(ElementType.S32, (16,))
+    module = build(lambda c, x: c.add("all-gather", x, dimensions=(0,), shape=gathered), x)
+    verify(module)
+    with pytest.raises(InvalidArgumentError, match=r"all-gather of s32\[4\] along 0 on 1 device is not s32\[16\]"):
+        evaluate(module, x)
+
+
 def test_one_device_may_meet_itself() -> None:
     x = numbers(1)[0]
     module = build(lambda c, x: c.add("all-gather", x, replica_groups=((0,), (1,)), dimensions=(0,), shape=x.shape), x)
