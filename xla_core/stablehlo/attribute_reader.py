@@ -20,7 +20,8 @@ from xla_core.stablehlo.attributes import (
 )
 from xla_core.stablehlo.cursor import MAX_INTEGER_DIGITS, Alias
 from xla_core.stablehlo.ir import ScalarType, TensorType
-from xla_core.stablehlo.types import DTYPES, TypeReader, integer_format
+from xla_core.stablehlo.scalar_types import DTYPES, integer_format
+from xla_core.stablehlo.types import TypeReader
 
 __all__ = ["AttributeReader"]
 

@@ -32,7 +32,7 @@ from xla_core.stablehlo.attributes import (
     TypeExtensions,
     Unit,
 )
-from xla_core.stablehlo.types import BIT_WIDTHS, DTYPES
+from xla_core.stablehlo.scalar_types import BIT_WIDTHS, DTYPES
 
 __all__ = ["attribute_text", "dictionary_text", "location_text", "quoted", "struct_text", "symbol_text"]
 

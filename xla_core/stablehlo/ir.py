@@ -54,8 +54,11 @@ class QuantizedType:
 
     @property
     def storage_range(self) -> tuple[int, int]:
-        """The least and the largest stored integer."""
-        bits = int(self.storage.lstrip("ui"))
+        """The least and the largest stored integer; of a storage type that is none, 0."""
+        digits = self.storage.lstrip("sui")
+        bits = int(digits) if digits.isdecimal() else 0
+        if not bits:
+            return self.storage_min or 0, self.storage_max or 0
         low, high = (0, (1 << bits) - 1) if self.storage.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
         return (
             low if self.storage_min is None else self.storage_min,

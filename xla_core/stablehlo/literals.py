@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.types import DTYPES, integer_format
+from xla_core.stablehlo.scalar_types import DTYPES, integer_format
 
 __all__ = ["LiteralError", "from_bytes", "from_text", "scalar_from_bits", "wrap_integer"]
 

@@ -7,7 +7,8 @@ import enum
 import functools
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.types import FLOATS
+from xla_core.stablehlo.quantized_types import axis_problem, element_problem
+from xla_core.stablehlo.scalar_types import FLOATS
 
 __all__ = [
     "ANY",
@@ -124,9 +125,8 @@ def elements_of(element: str | ir.QuantizedType) -> Elements:
 
 
 def _quantized(element: ir.QuantizedType) -> Elements:
-    """OTHER for what StableHLO has no tensors of: blocks of scales, zero points beyond the storage's range."""
-    low, high = element.storage_range
-    if element.block_sizes or any(not low <= zero <= high for zero in element.zero_points):
+    """OTHER for what StableHLO has no tensors of."""
+    if element_problem(element) is not None:
         return Elements.OTHER
     return Elements.QUANTIZED if element.axis is None else Elements.PER_AXIS
 
@@ -161,7 +161,7 @@ class TypeConstraint:
             return False
         if self.rank is not None and len(type.shape) != self.rank:
             return False
-        if isinstance(type.element, ir.QuantizedType) and not _has_axis(type, type.element):
+        if isinstance(type.element, ir.QuantizedType) and axis_problem(type) is not None:
             return False
         if self.only is not None and type.element not in self.only:
             return False
@@ -215,13 +215,6 @@ class Nested:
 
 def _is_unranked(type: ir.Type) -> bool:
     return isinstance(type, ir.OpaqueType) and type.text.startswith("tensor<*")
-
-
-def _has_axis(type: ir.TensorType, element: ir.QuantizedType) -> bool:
-    """A per-axis type's dimension is one of the tensor's, and has as many elements as there are scales."""
-    if element.axis is None:
-        return True
-    return element.axis < type.rank and type.shape[element.axis] in (ir.DYNAMIC, len(element.scales))
 
 
 def _has_one_bounded_dimension(type: ir.TensorType) -> bool:

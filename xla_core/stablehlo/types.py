@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
-import ml_dtypes
-import numpy as np
-
-from xla_core.hlo.element_type import ElementType
 from xla_core.stablehlo.cursor import Alias
 from xla_core.stablehlo.ir import (
     DYNAMIC,
@@ -23,64 +18,15 @@ from xla_core.stablehlo.ir import (
     Type,
 )
 from xla_core.stablehlo.locations import LocationReader
+from xla_core.stablehlo.quantized_types import read_quantized
+from xla_core.stablehlo.scalar_types import is_scalar
 
-__all__ = ["BIT_WIDTHS", "DTYPES", "FLOATS", "TypeReader", "integer_format"]
+__all__ = ["TypeReader"]
 
-DTYPES: dict[str, np.dtype[Any]] = {
-    "i1": np.dtype(np.bool_),
-    "i2": np.dtype(ml_dtypes.int2),
-    "i4": np.dtype(ml_dtypes.int4),
-    "ui2": np.dtype(ml_dtypes.uint2),
-    "ui4": np.dtype(ml_dtypes.uint4),
-    **{f"i{n}": np.dtype(f"int{n}") for n in (8, 16, 32, 64)},
-    **{f"ui{n}": np.dtype(f"uint{n}") for n in (8, 16, 32, 64)},
-    "index": np.dtype(np.int64),
-    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
-    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
-    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
-    "f8E3M4": np.dtype(ml_dtypes.float8_e3m4),
-    "f8E4M3": np.dtype(ml_dtypes.float8_e4m3),
-    "f8E4M3B11FNUZ": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
-    "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "complex<f32>": np.dtype(np.complex64),
-    "complex<f64>": np.dtype(np.complex128),
-}
-"""Element types that have arrays: MLIR's name to numpy's."""
-
-BIT_WIDTHS = {name: ElementType.from_numpy(dtype).bit_width for name, dtype in DTYPES.items()}
-"""Bits of one element; ml_dtypes holds those of less than 8 in the lower bits of a byte."""
-
-FLOATS = frozenset(name for name, dtype in DTYPES.items() if ElementType.from_numpy(dtype).is_floating)
-
-_INTEGER_TYPE = re.compile(r"(si|ui|i)([1-9][0-9]{0,7})\Z").match
-_OTHER_SCALARS = frozenset(("tf32", "f80", "f128", "none"))
 _SIMPLE_TENSOR = re.compile(r"tensor<((?:(?:[0-9]{1,19}|\?)x)*)([a-z]\w*)>", re.ASCII).match
 _DIMENSION = re.compile(r"([0-9]+|\?)[ ]*x").match
 _SYMBOL_NAME = re.compile(r"[A-Za-z_$.][\w$.\-]*", re.ASCII).match
-_NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?").match
-_STORAGE = re.compile(r"(u?)i([1-9][0-9]?)\Z").match
 _MAX_DIMENSION = (1 << 63) - 1
-
-
-def integer_format(element: str) -> tuple[str, int] | None:
-    """("i", 32) for "i32", ("ui", 8) for "ui8", ("i", 64) for "index"; None for what isn't an integer type."""
-    if element == "index":
-        return ("i", 64)
-    match = _INTEGER_TYPE(element)
-    return (match[1], int(match[2])) if match else None
-
-
-def is_scalar(name: str) -> bool:
-    """Whether a word is the name of a scalar type."""
-    return name in DTYPES or name in _OTHER_SCALARS or _INTEGER_TYPE(name) is not None
 
 
 class TypeReader(LocationReader):
@@ -281,7 +227,7 @@ class TypeReader(LocationReader):
         if name.startswith("vhlo."):
             return self.vhlo_type(name.removeprefix("vhlo."), start)
         if name == "quant.uniform":
-            quantized = self._quantized()
+            quantized = read_quantized(self, start)
             text = str(TensorType((), quantized))[len("tensor<") : -1]
             self.quantized_types[text] = quantized
             return OpaqueType(text)
@@ -297,58 +243,3 @@ class TypeReader(LocationReader):
             )
         body = self.balanced() if self.source.startswith("<", self.position) else ""
         return OpaqueType(f"!{name}{body}")
-
-    def _quantized(self) -> QuantizedType:
-        """After `!quant.uniform`: `<i8<-127:127>:f32:axis, {scale:zero point, ...}>`."""
-        start = self.position
-        self.expect("<")
-        storage = self.word("a storage type")
-        low = high = None
-        if self.accept("<"):
-            low = self.integer("the storage minimum")
-            self.expect(":")
-            high = self.integer("the storage maximum")
-            self.expect(">")
-        self.expect(":", "before the expressed type")
-        expressed = self.word("an expressed type")
-        axis: int | None = None
-        blocks: list[tuple[int, int]] = []
-        if self.accept(":"):
-            if self.at("{"):
-                self.list_of("{", "}", lambda: blocks.append(self._block()))
-            else:
-                axis = self.integer("the quantized dimension")
-        self.expect(",", "before the scales")
-        scales: list[float] = []
-        zeros: list[int] = []
-        if axis is None and not blocks:
-            self._scale(scales, zeros)
-        else:
-            self._scales(scales, zeros)
-        self.expect(">", "to end the quantized type")
-        if not all(math.isfinite(s) for s in scales):
-            raise self.error("a scale is out of range", start)
-        match = _STORAGE(storage)
-        if match is not None and low is not None:
-            bits = int(match[2])
-            default = (0, (1 << bits) - 1) if match[1] else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-            if (low, high) == default:  # the range of the storage type says nothing more
-                low = high = None
-        return QuantizedType(storage, expressed, tuple(scales), tuple(zeros), axis, low, high, tuple(blocks))
-
-    def _block(self) -> tuple[int, int]:
-        dimension = self.integer("a dimension")
-        self.expect(":")
-        return dimension, self.integer("a block size")
-
-    def _scales(self, scales: list[float], zeros: list[int]) -> None:
-        self.enter()
-        self.list_of("{", "}", lambda: self._scales(scales, zeros) if self.at("{") else self._scale(scales, zeros))
-        self.leave()
-
-    def _scale(self, scales: list[float], zeros: list[int]) -> None:
-        match = self.take(_NUMBER, "a scale")
-        if len(match[0]) > 100:
-            raise self.error("the number has too many digits", match.start())
-        scales.append(float(match[0]))
-        zeros.append(self.integer("a zero point") if self.accept(":") else 0)

@@ -15,6 +15,7 @@ from xla_core.stablehlo.agreement import check_agreement
 from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.compatibility import compatible, fail, types_text
 from xla_core.stablehlo.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
+from xla_core.stablehlo.quantized_types import quantized_hint
 
 __all__ = ["verify"]
 
@@ -197,7 +198,8 @@ def _check_values(
     for index, (value, type) in enumerate(zip(constraints, types, strict=False)):
         if not value.types.accepts(type):
             run = "variadic of " if value.arity is Arity.VARIADIC else ""
-            fail(op, f"{what} #{index} must be {run}{value.types}, but got '{type}'")
+            hint = quantized_hint(type)
+            fail(op, f"{what} #{index} must be {run}{value.types}, but got '{type}'", hint=hint)
 
 
 def _miscounted(least: int, most: int | None, given: int, what: str) -> str:

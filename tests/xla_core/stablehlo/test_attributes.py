@@ -15,7 +15,7 @@ from xla_core.errors import ResourceExhaustedError, SourceLocation
 from xla_core.stablehlo import attributes as A
 from xla_core.stablehlo import parse_text
 from xla_core.stablehlo.ir import FunctionType, ScalarType, TensorType
-from xla_core.stablehlo.types import DTYPES
+from xla_core.stablehlo.scalar_types import DTYPES
 
 
 def read(text: str, head: str = "", tail: str = "") -> Any:

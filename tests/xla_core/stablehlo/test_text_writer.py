@@ -19,7 +19,7 @@ from xla_core.stablehlo import DenseElements, Module, TensorType, parse_text, sp
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import DenseArray, EnumAttribute, SymbolRef, TypedFloat, TypedInt
 from xla_core.stablehlo.op_reader import OpReader
-from xla_core.stablehlo.types import DTYPES
+from xla_core.stablehlo.scalar_types import DTYPES
 
 FORMS: list[dict[str, Any]] = [{}, {"generic": True}, {"locations": True}]
 

@@ -23,7 +23,8 @@ from xla_core.stablehlo.ir import (
     TupleType,
     type_text,
 )
-from xla_core.stablehlo.types import integer_format
+from xla_core.stablehlo.quantized_types import problem_of
+from xla_core.stablehlo.scalar_types import integer_format
 
 __all__ = [
     "ATTRIBUTES",
@@ -299,7 +300,7 @@ def _quantized(
     blocks: tuple[tuple[int, int], ...] = (),
 ) -> QuantizedType:
     kind, width = integer_format(storage) or ("", 0)
-    if len(scales) != len(zeros) or not all(abs(scale) < float("inf") for scale in scales):
+    if len(scales) != len(zeros):
         raise reader.error("the scales and zero points of a quantized type don't go together")
     if kind and width <= 64:
         is_signed = bool(flags & _SIGNED)
@@ -308,7 +309,10 @@ def _quantized(
         default = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
         if (low, high) == default:  # the range of the storage type says nothing more
             low = high = None
-    return QuantizedType(storage, expressed, scales, zeros, axis, low, high, blocks)
+    type = QuantizedType(storage, expressed, scales, zeros, axis, low, high, blocks)
+    if (problem := problem_of(type)) is not None:
+        raise reader.error(problem.message)
+    return type
 
 
 QUANT_TYPES: dict[int, Decoder] = {

@@ -17,7 +17,7 @@ from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import OpaqueAttribute, TypedFloat, TypedInt, Unit
 from xla_core.stablehlo.bytecode.codes import BuiltinAttribute
 from xla_core.stablehlo.bytecode.output import Entries, Strings, signed, varint
-from xla_core.stablehlo.types import DTYPES, integer_format
+from xla_core.stablehlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.versions import MIXED_DIALECTS, Version, VersionError
 
 __all__ = ["BuiltinEncoder", "float_bits", "integer_bits"]

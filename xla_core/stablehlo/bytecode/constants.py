@@ -12,7 +12,7 @@ from xla_core.stablehlo.attributes import DenseArray, DenseElements, OpaqueAttri
 from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
 from xla_core.stablehlo.bytecode.pool import DialectReader
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.types import BIT_WIDTHS, DTYPES, integer_format
+from xla_core.stablehlo.scalar_types import BIT_WIDTHS, DTYPES, integer_format
 
 __all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
 

@@ -43,7 +43,7 @@ from xla_core.stablehlo.ir import (
     TupleType,
     Type,
 )
-from xla_core.stablehlo.types import DTYPES, integer_format
+from xla_core.stablehlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version
 
 __all__ = ["Encoder"]

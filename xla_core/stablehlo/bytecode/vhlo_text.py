@@ -33,7 +33,7 @@ from xla_core.stablehlo.ir import (
     ScalarType,
     Value,
 )
-from xla_core.stablehlo.types import DTYPES
+from xla_core.stablehlo.scalar_types import DTYPES
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.dialect_attributes import DialectAttributeReader

@@ -21,6 +21,7 @@ from xla_core.stablehlo.ir import (
     TupleType,
     Type,
 )
+from xla_core.stablehlo.quantized_types import problem_of
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.dialect_attributes import DialectAttributeReader
@@ -172,6 +173,8 @@ def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> Opaque
     if name.startswith("i") and not is_signed:  # as the text of StableHLO says it
         name = f"u{bits}"
     type = QuantizedType(name, str(expressed), tuple(scales), tuple(zeros), axis, low, high)
+    if (problem := problem_of(type)) is not None:
+        raise reader.error(problem.message, start, problem.hint)
     text = str(TensorType((), type))[len("tensor<") : -1]
     reader.quantized_types[text] = type
     return OpaqueType(text)
