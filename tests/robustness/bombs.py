@@ -159,6 +159,57 @@ STRUCTURES: dict[str, Callable[[], str | bytes]] = {
         f" p = f32[4] parameter(0)\n ROOT g = f32[4] all-reduce(p), replica_groups=[1,{1 << 60}]<=[{1 << 60}], to_apply=f",
         "f {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}",
     ),
+    "HLO: comments that never end": lambda: _hlo(" ROOT p = f32[] parameter(0)") + "/* " * 100_000,
+    "HLO: comments, and then no HLO": lambda: "/**/ " * 1000 + "module {}",
+    "HLO: quotes in a string that never ends": lambda: _hlo(' ROOT p = f32[] parameter(0), metadata={op_name="' + '\\"' * 100_000),
+    "HLO: quotes and a comment": lambda: _hlo(' ROOT p = f32[] parameter(0), backend_config="' + '\\"' * 100_000 + "// "),
+    "HLO: braces in a string that never ends": lambda: _hlo(' ROOT p = f32[] parameter(0), sharding={"' + "{" * 1_000_000),
+    "HLO: spaces between operands": lambda: _hlo(f" ROOT p = f32[] add({' ' * 200_000};"),
+    "HLO: spaces in a value": lambda: _hlo(f" ROOT p = f32[] parameter(0), backend_config=a{' ' * 200_000}b;"),
+    "HLO: a number that is none": lambda: _hlo(f" ROOT c = f32[] constant({'1' * 100_000}x)"),
+    "HLO: an attribute's number that is none": lambda: _hlo(
+        f" p = f32[] parameter(0)\n ROOT b = f32[] batch-norm-inference(p, p, p, p, p), epsilon={'1' * 100_000}x"
+    ),
+    "HLO: a constant of many dimensions": lambda: _hlo(
+        f" ROOT c = f32[{','.join('1' * DEPTH)}] constant({_nested('{', '1', '}')})"
+    ),
+    "HLO: a tuple of many arrays": lambda: _hlo(
+        f" ROOT c = ({','.join(['s32[1]'] * DEPTH)}) constant(({','.join(['{1}'] * DEPTH)}))"
+    ),
+    "HLO: many parameters": lambda: _hlo(
+        "".join(f" p.{i} = f32[] parameter({i})\n" for i in range(DEPTH)) + " ROOT r = f32[] negate(p.0)"
+    ),
+    "HLO: replica groups of a million digits": lambda: _hlo(
+        f" p = f32[4] parameter(0)\n ROOT g = f32[4] all-gather(p), dimensions={{0}}, replica_groups=[1,{'9' * 1_000_000}]<=[1]"
+    ),
+    "HLO: replica groups of many dimensions": lambda: _hlo(
+        f" p = f32[4] parameter(0)\n ROOT g = f32[4] all-gather(p), dimensions={{0}}, replica_groups=[1,2]<=[{'9999999,' * DEPTH}1]"
+    ),
+    "HLO: a sharding of many dimensions": lambda: _hlo(
+        f" ROOT p = f32[4] parameter(0), sharding={{devices=[{'9999999,' * DEPTH}1]<=[2]}}"
+    ),
+    "a sharding of many dimensions": lambda: _function(
+        f' %0 = stablehlo.custom_call @f(%a) {{mhlo.sharding = "{{devices=[{"9999999," * DEPTH}1]<=[2]}}"}}'
+        " : (tensor<f32>) -> tensor<f32>\n return %0 : tensor<f32>"
+    ),
+    "quotes in a string that never ends": lambda: _function(
+        ' %0 = stablehlo.custom_call @f(%a) {backend_config = "' + '\\"' * 300_000
+    ),
+    "quotes in an unknown attribute": lambda: _function(' %0 = "stablehlo.add"(%a, %a) {x = #x.y<"' + '\\"' * 300_000),
+    "a mesh's axis of many quotes": lambda: f'sdy.mesh @m = <["{chr(92)}22{"x" * DEPTH}{(chr(92) + "22") * 100_000}"=2]>\n'
+    + _function(" return %a : tensor<f32>"),
+    "VHLO: quotes in a string that never ends": lambda: _function(
+        ' %0 = "vhlo.custom_call_v1"(%a) <{backend_config = #vhlo.string_v1<"' + '\\"' * 300_000
+    ),
+    "VHLO: types, deeply nested": lambda: _function(
+        f' %0 = "vhlo.add_v1"(%a, %a) : ({_nested("!vhlo.tuple_v1<", "!vhlo.f32_v1", ">")}'
+    ),
+    "VHLO: a type of many dimensions": lambda: _function(
+        f' %0 = "vhlo.add_v1"(%a, %a) : (!vhlo.tensor_v1<{"1x" * DEPTH}!vhlo.f32_v1>'
+    ),
+    "VHLO: attributes, deeply nested": lambda: _function(
+        f' %0 = "vhlo.add_v1"(%a, %a) <{{x = {_nested("#vhlo.array_v1<[", "", "]>")}'
+    ),
     "HLO: source and target pairs without end": lambda: _hlo(
         f" p = f32[] parameter(0)\n ROOT c = f32[] collective-permute(p), source_target_pairs={{{'{0,1},' * 100_000}"
     ),

@@ -7,7 +7,14 @@ import pytest
 from .bombs import BOMBS, STRUCTURES
 from .worker import Worker
 
-SOUND = {"a float of a million digits", "an exponent of a million digits", "a symbol of a megabyte"}
+SOUND = {
+    "a float of a million digits",
+    "an exponent of a million digits",
+    "a symbol of a megabyte",
+    "a mesh's axis of many quotes",
+    "HLO: a tuple of many arrays",
+    "HLO: many parameters",
+}
 RUNS = {"a long chain", "loops in loops"}
 
 

@@ -29,7 +29,7 @@ def parse_backend_config(text: str) -> Mapping[str, Any]:
         reader = _Reader(text)
         value = reader.value()
         reader.end()
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     return MappingProxyType(value if isinstance(value, dict) else {"": text})
 

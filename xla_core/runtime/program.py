@@ -58,7 +58,7 @@ def parse(
 
     if argument_shapes is not None:
         open_program = PolymorphicProgram(found)
-        return open_program.lower(_argument_shapes(open_program, argument_shapes))
+        return _verified(open_program.lower(_argument_shapes(open_program, argument_shapes)))
     if has_polymorphic_entry(found):
         _require_shapes(PolymorphicProgram(found))
     return lower(found)
@@ -109,7 +109,7 @@ def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str 
         return lower(found)
     given = [as_host_array(array) for array in arrays]
     known = {i: a for i, a in enumerate(given) if a.dtype.kind in "biu" and a.size <= MAX_KNOWN_ELEMENTS}
-    return PolymorphicProgram(found).lower([Shape.of(a) for a in given], known)
+    return _verified(PolymorphicProgram(found).lower([Shape.of(a) for a in given], known))
 
 
 def _argument_shapes(program: PolymorphicProgram, given: Sequence[Shape | Sequence[int] | None]) -> tuple[Shape, ...]:
@@ -168,6 +168,8 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         raise InvalidArgumentError(
             f"{type(program).__name__} is not a program", hint="pass StableHLO or HLO text, bytes, or an HloModule"
         )
+    if not program.isascii():
+        _check_unicode(program, file)
     if not program.strip():
         raise InvalidArgumentError(
             "the program is empty", location=SourceLocation(file) if file else None, hint="it needs a function @main"
@@ -176,6 +178,17 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         if is_hlo_text(program):
             return _parse_hlo(program, file)
         return _read_stablehlo(program, file)
+
+
+def _check_unicode(program: str, file: str) -> None:
+    """Lone surrogates stand for bytes, as in os.fsdecode, or for nothing at all."""
+    try:
+        program.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(
+            f"the program is no text: character {error.start} is a lone surrogate, {program[error.start]!a}",
+            location=SourceLocation(file) if file else None,
+        ) from None
 
 
 def is_hlo_text(text: str) -> bool:
@@ -222,7 +235,15 @@ def lower(module: Module) -> HloModule:
     from xla_core.stablehlo.polymorphism import source_lines
 
     with source_lines(module):
-        return stablehlo.lower(module)
+        return _verified(stablehlo.lower(module))
+
+
+def _verified(module: HloModule) -> HloModule:
+    """What the lowering made. Each instruction got its shape from the op table a moment ago: that isn't done again."""
+    from xla_core.hlo.verifier import verify_structure
+
+    verify_structure(module)
+    return module
 
 
 def _read_stablehlo(source: str | bytes, file: str) -> Module:

@@ -22,6 +22,7 @@ from xla_core.hlo.backend_config import parse_backend_config
         ("{unclosed = 3", {"": "{unclosed = 3"}),
         ("{m = affine_map<(d0) -> (d0)>}", {"": "{m = affine_map<(d0) -> (d0)>}"}),
         ('"a"', {"": '"a"'}),
+        ("{a = " + "[" * 10_000, {"": "{a = " + "[" * 10_000}),
     ],
 )
 def test_parse(text, expected):
