@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseArray, DenseElements, EnumAttribute, TypedInt
+from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import TensorType
 
@@ -20,7 +21,8 @@ Operands = Sequence[ir.Value]
 def static_op(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op | None:
     """The op that a custom call stands for, once its shape operands are constants; None for any other custom call.
 
-    Raises UnimplementedError where a shape operand is not a constant.
+    Raises UnimplementedError where a shape operand is not a constant, InvalidArgumentError for operands, results or
+    attributes that the op can't have.
     """
     make = _OPS.get(str(op.attributes.get("call_target_name", "")))
     if make is not None:
@@ -41,14 +43,34 @@ def _sizes(op: ir.Op, value: ir.Value) -> np.ndarray:
     return known
 
 
+def _require(op: ir.Op, operands: Operands, count: int, results: int) -> None:
+    if (len(operands), len(op.results)) != (count, results):
+        fail(
+            op,
+            f"@{op.attributes['call_target_name']} takes {count} operands and gives {results} results, but has "
+            f"{len(operands)} and {len(op.results)}",
+        )
+
+
+def _count(op: ir.Op, value: ir.Value) -> int:
+    sizes = _sizes(op, value)
+    if sizes.size != 1:
+        fail(op, f"takes one number as k, not {sizes.size}")
+    return int(sizes.item())
+
+
 def _ints(op: ir.Op, value: ir.Value) -> DenseArray:
     return DenseArray((int(n) for n in _sizes(op, value).reshape(-1)), "i64")
 
 
 def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     """(inputs, initial values, window dimensions, strides, base dilations, window dilations, padding)."""
+    _require(op, operands, 2 * len(op.results) + 5, len(op.results))
     *data, size, stride, base, dilation, padding = operands
-    amounts = _sizes(op, padding).astype(np.int64).reshape(-1, 2)
+    amounts = _sizes(op, padding)
+    if amounts.size % 2:
+        fail(op, f"takes pairs of numbers as padding, not {amounts.size} numbers")
+    amounts = amounts.astype(np.int64).reshape(-1, 2)
     attributes = {
         "window_dimensions": _ints(op, size),
         "window_strides": _ints(op, stride),
@@ -56,7 +78,10 @@ def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
         "window_dilations": _ints(op, dilation),
         "padding": DenseElements(TensorType(amounts.shape, "i64"), np.array(amounts)),
     }
-    body = module.functions[str(op.attributes["called_computations"][0])].regions[0]
+    called = [module.functions.get(str(name)) for name in op.attributes.get("called_computations") or ()]
+    body = called[0].regions[0] if len(called) == 1 and called[0] is not None else ir.Region()
+    if not body.blocks:
+        fail(op, "needs one function of the module in called_computations: what combines two elements")
     types = [r.type for r in op.results]
     return ir.Op("stablehlo.reduce_window", list(data), types, attributes, [_returning(body)], op.location)
 
@@ -72,9 +97,11 @@ def _returning(region: ir.Region) -> ir.Region:
 
 def _rng_bit_generator(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     """(initial state, output shape)."""
+    _require(op, operands, 2, 2)
     state, shape = operands
     output = op.results[1].type
-    assert isinstance(output, TensorType)
+    if not isinstance(output, TensorType) or "rng_algorithm" not in op.attributes:
+        fail(op, "gives a tensor, by the algorithm that rng_algorithm names")
     types = [state.type, TensorType(tuple(_ints(op, shape)), output.element)]
     algorithm = EnumAttribute(str(op.attributes["rng_algorithm"]), "rng_algorithm")
     return ir.Op("stablehlo.rng_bit_generator", [state], types, {"rng_algorithm": algorithm}, [], op.location)
@@ -82,7 +109,8 @@ def _rng_bit_generator(op: ir.Op, operands: Operands, module: ir.Module) -> ir.O
 
 def _top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     """(operand, k)."""
-    k = int(_sizes(op, operands[1]).item())
+    _require(op, operands, 2, 2)
+    k = _count(op, operands[1])
     return ir.Op("chlo.top_k", [operands[0]], [r.type for r in op.results], {"k": k}, [], op.location)
 
 
@@ -90,14 +118,12 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
     """(operands, initial values, k, shapes of the results): XLA's ApproxTopK, which has k in its configuration."""
     count = 2 * len(op.results)
     if len(operands) <= count:
-        raise InvalidArgumentError(
-            f"dynamic_approx_top_k with {len(op.results)} results takes {count} operands and k, not {len(operands)}",
-            op=op.name,
-            location=op.location,
+        fail(
+            op, f"dynamic_approx_top_k with {len(op.results)} results takes {count} operands and k, not {len(operands)}"
         )
     made = _with_result_shapes(op, operands) if "indices_of_shape_operands" in op.attributes else op
     config = op.attributes.get("mhlo.backend_config") or op.attributes.get("backend_config")
-    k = {"top_k": int(_sizes(op, operands[count]).item())}
+    k = {"top_k": _count(op, operands[count])}
     attributes = {
         **made.attributes,
         "call_target_name": "ApproxTopK",
@@ -112,7 +138,12 @@ def _approx_top_k(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
 def _with_result_shapes(op: ir.Op, operands: Operands) -> ir.Op:
     """A custom call whose last operands are the shapes of its results."""
     given = op.attributes["indices_of_shape_operands"]
-    indices = [int(i) for i in (given.array.reshape(-1) if isinstance(given, DenseElements) else given)]
+    listed = given.array.reshape(-1).tolist() if isinstance(given, DenseElements) else given
+    if not isinstance(listed, Sequence) or len(listed) != len(op.results) or not set(listed) <= {*range(len(operands))}:
+        fail(
+            op, f"needs the number of an operand for each of its {len(op.results)} results in indices_of_shape_operands"
+        )
+    indices = [int(i) for i in listed]
     types: list[ir.Type] = []
     for index, result in zip(indices, op.results, strict=True):
         type = result.type

@@ -2,54 +2,99 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from xla_core.hlo.computation import HloComputation
+from xla_core.errors import DeadlineExceededError, ResourceExhaustedError
+from xla_core.hlo.effects import EFFECTS, EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
 
-__all__ = ["static_value"]
+if TYPE_CHECKING:
+    from xla_core.hlo.environment import Value
+    from xla_core.hlo.evaluation_context import EvaluationContext
 
-_STATE_DEPENDENT = frozenset((Trait.NONDETERMINISTIC, Trait.COLLECTIVE, Trait.SIDE_EFFECT))
+__all__ = ["StaticValues", "static_value"]
+
+_MAX_STEPS = 200_000
+_MAX_BYTES = 256 << 20
 
 
 def static_value(instruction: HloInstruction) -> np.ndarray | None:
-    """Evaluates an instruction by the reference evaluator; None where a parameter, or state, is among what it needs."""
-    if instruction.opcode == "constant":
-        return instruction.literal.array
-    slice_ = _backward_slice(instruction)
-    if slice_ is None:
-        return None
-    from xla_core.hlo.evaluator import evaluate  # only programs with computed shapes need it
-
-    module = HloModule("static_value")
-    computation = HloComputation("main")
-    copies: dict[HloInstruction, HloInstruction] = {}
-    for old in slice_:
-        copies[old] = computation.add_instruction(old.clone([copies[o] for o in old.operands]))
-    computation.set_root(copies[instruction])
-    module.add_computation(computation, entry=True)
-    return evaluate(module)[0]
+    """As `StaticValues.of`, of one instruction."""
+    return StaticValues().of(instruction)
 
 
-def _backward_slice(root: HloInstruction) -> list[HloInstruction] | None:
-    """What `root` needs, operands first; None where that is not constants alone."""
-    order: list[HloInstruction] = []
-    done: set[HloInstruction] = set()
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        if node in done:
-            stack.pop()
-            continue
-        if node.opcode == "parameter" or node.op.traits & _STATE_DEPENDENT or node.has_side_effect:
+class StaticValues:
+    """Values of one module's instructions, each computed but once, with bounds to the work for all of them together."""
+
+    def __init__(self) -> None:
+        self._depends_on_state = EffectAnalysis(EFFECTS | {Trait.NONDETERMINISTIC, Trait.PER_DEVICE})
+        self._is_static: dict[HloInstruction, bool] = {}
+        self._values: dict[HloInstruction, Value] = {}
+        self._bytes = 0
+        self._context: EvaluationContext | None = None
+
+    def of(self, instruction: HloInstruction) -> np.ndarray | None:
+        """The value by the reference evaluator; None where a parameter, or state, is among what it needs.
+
+        Raises ResourceExhaustedError where computing it takes too long, or too much memory.
+        """
+        if instruction.opcode == "constant":
+            return instruction.literal.array
+        if not self._check(instruction):
             return None
-        missing = [o for o in node.operands if o not in done]
-        if missing:
-            stack += missing
-        else:
+        try:
+            with np.errstate(all="ignore"):
+                self._compute(instruction)
+        except (DeadlineExceededError, RecursionError) as error:
+            raise ResourceExhaustedError(
+                f"a value that is needed to lower the program takes more than {_MAX_STEPS:,} steps to compute",
+                location=instruction.location,
+                hint="look for an endless loop, or write the value as a constant",
+            ) from error
+        return np.asarray(self._values[instruction])
+
+    def _check(self, root: HloInstruction) -> bool:
+        """Whether `root` needs constants alone."""
+        known, stack = self._is_static, [root]
+        while stack:
+            node = stack[-1]
+            missing = [] if node in known else [o for o in node.operands if o not in known]
+            if missing:
+                stack += missing
+                continue
             stack.pop()
-            done.add(node)
-            order.append(node)
-    return order
+            if node not in known:
+                is_free = node.opcode != "parameter" and not self._depends_on_state.of(node)
+                known[node] = is_free and all(known[o] for o in node.operands)
+        return known[root]
+
+    def _compute(self, root: HloInstruction) -> None:
+        values, stack = self._values, [root]
+        while stack:
+            node = stack[-1]
+            missing = [] if node in values else [o for o in node.operands if o not in values]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            if node not in values:
+                values[node] = self._evaluate(node)
+
+    def _evaluate(self, instruction: HloInstruction) -> Value:
+        if instruction.opcode == "constant":
+            return instruction.literal.value
+        self._bytes += instruction.shape.byte_size
+        if self._bytes > _MAX_BYTES:
+            raise ResourceExhaustedError(
+                f"a value that is needed to lower the program takes more than {_MAX_BYTES >> 20} MiB to compute",
+                location=instruction.location,
+                hint="write the value as a constant",
+            )
+        if self._context is None:
+            from xla_core.hlo.evaluation_context import EvaluationContext  # only for programs with computed shapes
+
+            self._context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
+        return self._context.evaluate(instruction, [self._values[o] for o in instruction.operands])

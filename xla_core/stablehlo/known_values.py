@@ -21,6 +21,9 @@ __all__ = ["ValueFolder", "constant_like", "known_value"]
 _MAX_KNOWN = 1024  # elements: shape arithmetic is on short vectors
 _MAX_KNOWN_FLOATS = 64
 _MAX_STEPS = 100_000  # of one op, its regions included
+_MAX_STEPS_OF_ALL = 1_000_000
+_MAX_BYTES = 64 << 20
+_UNKNOWN = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.PER_DEVICE))
 
 
 class ValueFolder:
@@ -28,6 +31,7 @@ class ValueFolder:
 
     def __init__(self) -> None:
         self._computed: dict[Any, list[np.ndarray] | None] = {}
+        self._steps = _MAX_STEPS_OF_ALL
 
     def computed(self, op: ir.Op) -> list[np.ndarray] | None:
         """The values of an op's results; None where they follow from what is not known, or it has effects."""
@@ -42,15 +46,28 @@ class ValueFolder:
         if not values or any(k is None for k in values):
             return None
         if op.regions:
-            return _evaluate(op, needed)
+            return self._evaluate(op, needed)
         operands = tuple((v.type, k.tobytes()) for v, k in zip(needed, values, strict=True) if k is not None)
         try:
             key = (op.name, frozenset(op.attributes.items()), operands, tuple(r.type for r in op.results))
             if key not in self._computed:
-                self._computed[key] = _evaluate(op, needed)
+                self._computed[key] = self._evaluate(op, needed)
             return self._computed[key]
         except TypeError:  # an attribute that has no hash
-            return _evaluate(op, needed)
+            return self._evaluate(op, needed)
+
+    def _evaluate(self, op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
+        from xla_core.hlo.evaluation_context import EvaluationContext  # only programs with computed shapes need it
+        from xla_core.hlo.evaluator import evaluate_computation
+        from xla_core.stablehlo.lowering import lower  # the lowering refines what it is given
+
+        context = EvaluationContext(max_steps=min(self._steps, _MAX_STEPS), max_bytes=_MAX_BYTES)
+        try:
+            return list(evaluate_computation(lower(_alone(op, needed)).entry, (), context))
+        except XlaError:
+            return None  # what can't be evaluated here is an error, with its place, where it is lowered
+        finally:
+            self._steps = max(0, self._steps - context.steps)
 
 
 def constant_like(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
@@ -82,7 +99,7 @@ def _may_compute(op: ir.Op) -> bool:
     if Trait.TERMINATOR in definition.traits or not all(_is_shape_like(r.type) for r in op.results):
         return False
     inside = [op_table.OPS.get(nested.name) for nested in op.walk()]
-    return all(d is not None and not d.traits & {Trait.SIDE_EFFECT, Trait.COLLECTIVE} for d in inside)
+    return all(d is not None and not d.traits & _UNKNOWN for d in inside)
 
 
 def _captured(op: ir.Op) -> list[ir.Value]:
@@ -95,16 +112,11 @@ def _captured(op: ir.Op) -> list[ir.Value]:
     return [v for n in nested for v in n.operands if v not in inside]
 
 
-def _evaluate(op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
-    from xla_core.hlo.evaluator import evaluate  # only programs with computed shapes need it
-    from xla_core.stablehlo.lowering import lower  # the lowering refines what it is given
-
+def _alone(op: ir.Op, needed: Sequence[ir.Value]) -> ir.Module:
+    """A module of the op and the constants that it needs."""
     sources = list(dict.fromkeys(v.owner for v in needed if isinstance(v.owner, ir.Op)))
     block = ir.Block()
     block.ops = [*sources, op, ir.Op("func.return", list(op.results), [])]
     type = ir.FunctionType((), tuple(r.type for r in op.results))
     function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
-    try:
-        return list(evaluate(lower(ir.Module("value", functions={"main": function})), max_steps=_MAX_STEPS))
-    except XlaError:
-        return None  # what can't be evaluated here is an error, with its place, where it is lowered
+    return ir.Module("value", functions={"main": function})

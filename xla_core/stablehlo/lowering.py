@@ -1,19 +1,26 @@
 """StableHLO to HLO: functions become computations, regions become called computations, ops what the table says.
 
 HLO's computations are closed. What a region of while, if or case takes from outside becomes a part of its parameter;
-what a reducer or comparator takes from outside is computed anew inside, which works for constants and what follows
-from them. Constants are always made anew inside: they cost nothing, and the regions stay readable for passes.
+what a reducer or comparator takes from outside is computed anew inside (`rematerialization`), which works for constants
+and what follows from them. Constants are always made anew inside: they cost nothing, and the regions stay readable for
+passes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError, XlaError
+from xla_core.errors import (
+    InternalError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    UnimplementedError,
+    XlaError,
+)
 from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -22,14 +29,16 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.entry import lower_signature, sharding_of, wrap_entry
-from xla_core.stablehlo.folding import static_value
+from xla_core.stablehlo.folding import StaticValues
 from xla_core.stablehlo.quantization import has_quantized_types, is_quantized, lower_quantized
-from xla_core.stablehlo.refine import has_dynamic_types, refine
+from xla_core.stablehlo.refine import has_dynamic_types, recursion, refine
+from xla_core.stablehlo.rematerialization import Rematerialization, rematerialize
 from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.verifier import verify
 
 __all__ = ["LoweringContext", "lower"]
 
-_MAX_DEPTH = 150
+_MAX_DEPTH = 120  # regions and calls together
 
 
 def lower(module: ir.Module, entry: str | None = None) -> HloModule:
@@ -48,10 +57,14 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
     body_of(function)
     if has_dynamic_types(module):
         module = refine(module, entry=str(function.attributes["sym_name"]))
+        verify(module)
         function = next(iter(module.functions.values()))
     name = module.name or entry or str(function.attributes.get("sym_name", "main"))
     lowering = ModuleLowering(module, HloModule(name))
-    lowering.lower_entry(function)
+    try:
+        lowering.lower_entry(function)
+    except RecursionError as error:  # the caller itself is deep
+        raise ResourceExhaustedError("regions and calls are nested too deeply to be lowered") from error
     return lowering.hlo
 
 
@@ -93,6 +106,9 @@ class ModuleLowering:
         self.hlo = hlo
         self.quantized = has_quantized_types(source)
         self.reducers: dict[Any, HloComputation] = {}  # one-op regions, which most reductions have
+        self.static_values = StaticValues()
+        self.rematerialization = Rematerialization()
+        self.depth = 0
         self._functions: dict[str, HloComputation | None] = {}  # None: being lowered
 
     def lower_entry(self, function: ir.Op) -> None:
@@ -106,19 +122,12 @@ class ModuleLowering:
         if name in self._functions:
             computation = self._functions[name]
             if computation is None:
-                raise InvalidArgumentError(
-                    f"function @{name} calls itself",
-                    op=op.name,
-                    location=op.location,
-                    hint="HLO has no recursion; use while",
-                )
+                raise recursion(name, op)
             return computation
         if name not in self.source.functions:
             raise InvalidArgumentError(
                 f"'{name}' does not reference a valid function", op=op.name, location=op.location
             )
-        if len(self._functions) > 0 and sum(c is None for c in self._functions.values()) > _MAX_DEPTH:
-            raise InvalidArgumentError(f"calls are nested more than {_MAX_DEPTH} deep", location=op.location)
         self._functions[name] = None
         computation = self.new_computation(name)
         context = LoweringContext(self, computation)
@@ -148,7 +157,7 @@ class LoweringContext:
         self.values: dict[ir.Value, HloInstruction] = {}
         self.metadata: OpMetadata = _NO_METADATA if parent is None else parent.metadata
         self.frontend_attributes: tuple[tuple[str, str], ...] = ()
-        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.is_anew = False  # what is added stands in another computation already
 
     # -- making instructions -------------------------------------------------------------------------------------
 
@@ -163,7 +172,10 @@ class LoweringContext:
         """Appends an instruction, as `HloComputation.add` does."""
         if self.frontend_attributes:
             attributes["frontend_attributes"] = self.frontend_attributes
-        return self.computation.add(opcode, *operands, shape=shape, name=name, metadata=self.metadata, **attributes)
+        made = self.computation.add(opcode, *operands, shape=shape, name=name, metadata=self.metadata, **attributes)
+        if self.is_anew:
+            self.module.rematerialization.check(made)
+        return made
 
     def constant(self, value: Literal | npt.ArrayLike, shape: Shape | None = None) -> HloInstruction:
         """A constant; a scalar with a `shape` is broadcast to it."""
@@ -221,7 +233,7 @@ class LoweringContext:
 
         Raises UnimplementedError at `op`, naming `what`, where it depends on something that is known at run time only.
         """
-        array = static_value(value)
+        array = self.module.static_values.of(value)
         if array is None:
             raise UnimplementedError(
                 f"{what} of {op.name} must be a constant of the program",
@@ -237,32 +249,19 @@ class LoweringContext:
     def value(self, value: ir.Value) -> HloInstruction:
         """The instruction of a value: in this computation, or what it follows from outside made anew in here."""
         found = self.values.get(value)
-        if found is None:
-            found = self.values[value] = self._rematerialize(value)
-        return found
-
-    def _rematerialize(self, value: ir.Value) -> HloInstruction:
-        owner = value.owner
-        if self.parent is None or not isinstance(owner, ir.Op) or owner.regions:
-            where = owner.location if isinstance(owner, ir.Op) else None
-            raise UnimplementedError(
-                f"%{value.name or value.index} is computed outside of a region whose HLO computation must be closed",
-                location=where,
-                hint="pass it as an operand of the op that has the region",
-            )
-        metadata = self.metadata
-        self.lower_op(owner)
-        self.metadata = metadata
-        return self.values[value]
+        return rematerialize(self, value) if found is None else found
 
     def lower_block(self, block: ir.Block) -> list[HloInstruction]:
         """Lowers the ops of a block; returns what its terminator gives back."""
-        if self.depth > _MAX_DEPTH:
+        module = self.module
+        module.depth += 1
+        if module.depth > _MAX_DEPTH:
             raise InvalidArgumentError(
-                f"regions are nested more than {_MAX_DEPTH} deep", location=block.ops[0].location
+                f"regions and calls are nested more than {_MAX_DEPTH} deep", location=block.ops[0].location
             )
         for op in block.ops[:-1]:
             self.lower_op(op)
+        module.depth -= 1
         return [self.value(v) for v in block.ops[-1].operands]
 
     def lower_op(self, op: ir.Op) -> None:
@@ -285,7 +284,7 @@ class LoweringContext:
             error.location = error.location or op.location
             error.op = error.op or op.name
             raise
-        except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError) as error:
             raise InternalError(f"lowering {op.name}: {type(error).__name__}: {error}", location=op.location) from error
         if isinstance(made, HloInstruction):
             self.values[op.results[0]] = made
@@ -303,15 +302,14 @@ class LoweringContext:
         """A context for a computation that an instruction of this one calls."""
         return LoweringContext(self.module, self.module.new_computation(name), self)
 
-    def region(self, region: ir.Region, name: str, *, order: Sequence[int] | None = None) -> HloComputation:
-        """A region as a closed computation whose parameters are the block's arguments (in another order, if given)."""
+    def region(self, region: ir.Region, name: str, *, captured: Sequence[ir.Value] = ()) -> HloComputation:
+        """A region as a closed computation whose parameters are the block's arguments, then the captured values."""
         block = region.block
-        key = _reducer_key(block, order)
+        key = _reducer_key(block)
         if key is not None and key in self.module.reducers:
             return self.module.reducers[key]
         context = self.child(name if key is None else block.ops[0].name.split(".")[1] + f".{key[2]}")
-        arguments = block.arguments if order is None else [block.arguments[i] for i in order]
-        for number, argument in enumerate(arguments):
+        for number, argument in enumerate((*block.arguments, *captured)):
             context.values[argument] = context.computation.parameter(
                 number, shape_of(argument.type), argument.name or None
             )
@@ -378,16 +376,11 @@ def _is_constant(value: ir.Value) -> bool:
     return isinstance(value.owner, ir.Op) and value.owner.name == "stablehlo.constant"
 
 
-def _reducer_key(block: ir.Block, order: Sequence[int] | None) -> tuple[Any, ...] | None:
+def _reducer_key(block: ir.Block) -> tuple[Any, ...] | None:
     """What identifies a region of one binary op over its two arguments, as nearly every reduction has it."""
-    if order is not None or len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].attributes:
+    if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].attributes:
         return None
     op, end = block.ops
     if op.operands != block.arguments or end.operands != op.results or op.regions:
         return None
     return (op.name, block.arguments[0].type, shape_of(op.results[0].type).element_type.value, block.arguments[1].type)
-
-
-def is_static(values: Mapping[ir.Value, HloInstruction], value: ir.Value) -> bool:
-    """Whether a value is known when the program is compiled."""
-    return value in values and static_value(values[value]) is not None

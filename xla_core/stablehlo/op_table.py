@@ -108,6 +108,7 @@ class Trait(enum.Enum):
     SIDE_EFFECT = enum.auto()
     ISOLATED_REGIONS = enum.auto()  # its regions see nothing from outside
     COLLECTIVE = enum.auto()
+    PER_DEVICE = enum.auto()  # its value depends on which device runs it
     INFERRED_FROM_REGIONS = enum.auto()  # its rule speaks of what the regions return: it comes after what is in them
     ON_STORAGE = enum.auto()  # quantized tensors are taken as what they are stored as: the op moves elements alone
 

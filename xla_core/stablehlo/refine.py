@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.attributes import SymbolRef
-from xla_core.stablehlo.compatibility import compatible, merge
+from xla_core.stablehlo.compatibility import compatible, fail, merge
 from xla_core.stablehlo.experimental_ops import static_op
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.known_values import ValueFolder, constant_like, known_value
@@ -24,9 +24,18 @@ from xla_core.stablehlo.op_table import Trait
 
 __all__ = ["has_dynamic_types", "refine"]
 
-_MAX_DEPTH = 100
+_MAX_DEPTH = 120  # regions and calls together
+_MAX_OPS = 20_000
+_MAX_GROWTH = 16
 
 Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
+
+
+def recursion(name: str, call: ir.Op) -> InvalidArgumentError:
+    """The error of a function that is called within itself."""
+    return InvalidArgumentError(
+        f"function @{name} calls itself", op=call.name, location=call.location, hint="HLO has no recursion; use while"
+    )
 
 
 def is_dynamic(type: ir.Type) -> bool:
@@ -69,7 +78,8 @@ def refine(
         entry: the function to start with. Functions that it doesn't reach are left out.
         values: arguments, by position, whose values are known; they stay parameters, which nothing reads.
 
-    Raises InvalidArgumentError when a type doesn't fit, or a shape assertion of the program fails.
+    Raises InvalidArgumentError when a type doesn't fit, or a shape assertion of the program fails;
+    ResourceExhaustedError when functions are called with so many types and values that the module grows out of bounds.
     """
     function = module.functions[entry]
     declared = [a.type for a in function.regions[0].block.arguments]
@@ -83,7 +93,10 @@ def refine(
             raise InvalidArgumentError(f"argument {i} of type {type} doesn't fit @{entry}, which takes {wanted}")
     refiner = _Refiner(module)
     known = [None if values is None else values.get(i) for i in range(len(types))]
-    made = refiner.function(entry, types, known)
+    try:
+        made = refiner.function(entry, types, known)
+    except RecursionError as error:  # the caller itself is deep
+        raise ResourceExhaustedError("regions and calls are nested too deeply to be refined") from error
     name = str(made.attributes["sym_name"])
     functions = {name: made, **{n: f for n, f in refiner.functions.items() if n != name}}
     return dataclasses.replace(module, functions=functions)
@@ -111,20 +124,25 @@ class _Refiner:
         self.module = module
         self.functions: dict[str, ir.Op] = {}
         self._made: dict[Key, str] = {}
+        self._entered: set[str] = set()
         self.folder = ValueFolder()
         self._depth = 0
+        self._ops = 0
+        self._most_ops = _MAX_OPS + _MAX_GROWTH * sum(1 for _ in module.walk())
 
     # -- functions ---------------------------------------------------------------------------------------------------
 
-    def function(self, name: str, types: Sequence[ir.Type], known: Sequence[np.ndarray | None]) -> ir.Op:
+    def function(
+        self, name: str, types: Sequence[ir.Type], known: Sequence[np.ndarray | None], caller: ir.Op | None = None
+    ) -> ir.Op:
         """The function for these types and known values: made once."""
         key = (name, tuple(types), tuple(None if k is None else k.tobytes() for k in known))
         if key in self._made:
             return self.functions[self._made[key]]
         old = self.module.functions[name]
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise InvalidArgumentError(f"calls are nested more than {_MAX_DEPTH} deep", location=old.location)
+        if name in self._entered:
+            raise recursion(name, caller or old)
+        self._entered.add(name)
         block = old.regions[0].block
         new, scope = ir.Block(list(types)), _Scope()
         for mine, theirs, value in zip(new.arguments, block.arguments, known, strict=True):
@@ -145,7 +163,7 @@ class _Refiner:
         made = ir.Op(old.name, [], [], attributes, [ir.Region([new])], old.location)
         self.functions[unique] = made
         self._made[key] = unique
-        self._depth -= 1
+        self._entered.remove(name)
         return made
 
     def call(self, op: ir.Op, attribute: str, operands: list[ir.Value], scope: _Scope) -> None:
@@ -153,7 +171,7 @@ class _Refiner:
         name = str(op.attributes[attribute])
         if name not in self.module.functions:
             raise InvalidArgumentError(f"'{name}' does not reference a valid function", location=op.location)
-        callee = self.function(name, [v.type for v in operands], [known_value(v) for v in operands])
+        callee = self.function(name, [v.type for v in operands], [known_value(v) for v in operands], op)
         returned = callee.regions[0].block.ops[-1].operands
         attributes = {**op.attributes, attribute: SymbolRef(str(callee.attributes["sym_name"]))}
         new = ir.Op(op.name, operands, [v.type for v in returned], attributes, [], op.location)
@@ -170,8 +188,33 @@ class _Refiner:
     # -- ops ---------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, scope: _Scope) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise InvalidArgumentError(
+                f"regions and calls are nested more than {_MAX_DEPTH} deep", location=block.ops[0].location
+            )
         for op in block.ops:
-            self.op(op, scope)
+            self._count(op)
+            try:
+                self.op(op, scope)
+            except XlaError as error:
+                error.location, error.op = error.location or op.location, error.op or op.name
+                raise
+            except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError) as error:
+                message = f"refining {op.name}: {type(error).__name__}: {error}"
+                raise InternalError(message, op=op.name, location=op.location) from error
+        self._depth -= 1
+
+    def _count(self, op: ir.Op) -> None:
+        self._ops += 1
+        if self._ops > self._most_ops:
+            raise ResourceExhaustedError(
+                f"the program becomes more than {self._most_ops:,} ops: each function is made anew for all types and "
+                "constants that it is called with",
+                op=op.name,
+                location=op.location,
+                hint="give functions that are called many times the same constants, or none",
+            )
 
     def op(self, op: ir.Op, scope: _Scope) -> None:
         operands = [scope[v] for v in op.operands]
@@ -210,6 +253,8 @@ class _Refiner:
         inferred = definition.rule(new, self.module)
         if inferred is None:
             return new
+        if len(inferred) != len(declared):
+            fail(op, f"has {len(inferred)} results, but {len(declared)} are declared")
         types = [_merged(op, a, b) for a, b in zip(inferred, declared, strict=True)]
         return ir.Op(op.name, operands, types, attributes, regions, op.location)
 
@@ -220,7 +265,7 @@ class _Refiner:
             return op.attributes
         blocks = [self.module.functions[name].regions[0].block for name in called]
         made = [
-            self.function(name, [a.type for a in block.arguments], [None] * len(block.arguments))
+            self.function(name, [a.type for a in block.arguments], [None] * len(block.arguments), op)
             for name, block in zip(called, blocks, strict=True)
         ]
         names = tuple([SymbolRef(str(function.attributes["sym_name"])) for function in made])
@@ -257,6 +302,12 @@ def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
 
 def _holds(op: ir.Op, operands: Sequence[ir.Value]) -> bool:
     """Whether a shape assertion is known to hold. Raises InvalidArgumentError, with its message, where it fails."""
+    if not operands or op.results:
+        fail(
+            op,
+            f"shape_assertion takes a flag and gives nothing, but has {len(operands)} operands and "
+            f"{len(op.results)} results",
+        )
     value = known_value(operands[0])
     if value is None:
         return False
@@ -264,6 +315,6 @@ def _holds(op: ir.Op, operands: Sequence[ir.Value]) -> bool:
         message = str(op.attributes.get("error_message", "a shape assertion of the program fails"))
         for i, operand in enumerate(operands[1:]):
             known = known_value(operand)
-            message = message.replace(f"{{{i}}}", "?" if known is None else str(known.item()))
+            message = message.replace(f"{{{i}}}", "?" if known is None else str(known.tolist()))
         raise InvalidArgumentError(message, op=op.name, location=op.location)
     return True

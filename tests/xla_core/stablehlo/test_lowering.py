@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.stablehlo import lower, parse_text, to_hlo, verify
@@ -260,7 +261,7 @@ def test_custom_call_keeps_what_it_says():
     assert call.attributes["api_version"] == "API_VERSION_TYPED_FFI"
     assert call.attributes["backend_config"] == "{n = 3 : i32, uplo = 76 : ui8}"
     assert call.attributes["custom_call_has_side_effect"] is True
-    assert call.attributes["output_to_operand_aliasing"] == "{{0}: (0, {})}"
+    assert call.attributes["output_to_operand_aliasing"] == (OutputToOperandAlias((0,), 0, ()),)
     assert [str(s) for s in call.attributes["operand_layout_constraints"]] == ["f32[2,3]{0,1}"]
     assert str(call.shape) == "(f32[2,3]{0,1}, s32[]{})"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, UnimplementedError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.stablehlo import lower, parse_text, refine, verify
 from xla_core.stablehlo.ir import TensorType
@@ -177,3 +177,175 @@ def test_programs_that_jax_exports_with_symbolic_shapes():
         outputs = evaluate(lower(refined), x, w)
         for got, want in zip(outputs, jax.jit(model)(x, w), strict=True):
             np.testing.assert_allclose(got, np.asarray(want), rtol=2e-5, atol=1e-6)
+
+
+def test_a_failed_shape_assertion_may_speak_of_vectors():
+    text = """
+    func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+      %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+      %four = stablehlo.constant dense<4> : tensor<i32>
+      %sizes = stablehlo.constant dense<[4, 5]> : tensor<2xi32>
+      %ok = stablehlo.compare EQ, %n, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.custom_call @shape_assertion(OPERANDS) {error_message = "{1} is not of {0}", has_side_effect = true}
+          : (TYPES) -> ()
+      return %a : tensor<?xf32>
+    }"""
+    filled = text.replace("OPERANDS", "%ok, %sizes, %n").replace("TYPES", "tensor<i1>, tensor<2xi32>, tensor<i32>")
+    refine(parse_text(filled), [TensorType((4,), "f32")])
+    with pytest.raises(InvalidArgumentError, match=r"3 is not of \[4, 5\]"):
+        refine(parse_text(filled), [TensorType((3,), "f32")])
+    with pytest.raises(InvalidArgumentError, match=r"takes a flag .* but has 0 operands") as raised:
+        refine(parse_text(text.replace("OPERANDS", "").replace("TYPES", "")), [TensorType((3,), "f32")])
+    assert raised.value.location is not None
+
+
+def doubling(depth: int) -> str:
+    """Each function calls the next with 2k and 2k + 1: 2^depth pairs of a function and a constant."""
+    t = "(tensor<?xf32>, tensor<i32>) -> tensor<?xf32>"
+    functions = [
+        f"""
+    func.func private @f{i}(%a: tensor<?xf32>, %k: tensor<i32>) -> tensor<?xf32> {{
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %l = stablehlo.add %k, %k : tensor<i32>
+      %r = stablehlo.add %l, %one : tensor<i32>
+      %0 = func.call @f{i + 1}(%a, %l) : {t}
+      %1 = func.call @f{i + 1}(%0, %r) : {t}
+      return %1 : tensor<?xf32>
+    }}"""
+        for i in range(depth)
+    ]
+    return f"""
+    func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {{
+      %k = stablehlo.constant dense<0> : tensor<i32>
+      %0 = func.call @f0(%a, %k) : {t}
+      return %0 : tensor<?xf32>
+    }}
+    func.func private @f{depth}(%a: tensor<?xf32>, %k: tensor<i32>) -> tensor<?xf32> {{ return %a : tensor<?xf32> }}
+    {"".join(functions)}"""
+
+
+def test_functions_for_ever_more_constants_are_bounded():
+    refined = refine(parse_text(doubling(6)), [TensorType((3,), "f32")])
+    assert len(refined.functions) == 2**7
+    with pytest.raises(ResourceExhaustedError, match=r"becomes more than [0-9,]+ ops") as raised:
+        refine(parse_text(doubling(40)), [TensorType((3,), "f32")])
+    assert raised.value.location is not None
+    assert "constants" in raised.value.hint
+
+
+def test_recursion_is_named_as_where_types_are_static():
+    text = """
+    func.func @main(%a: tensor<SIZExf32>, %k: tensor<i32>) -> tensor<SIZExf32> {
+      %0 = func.call @next(%a, %k) : (tensor<SIZExf32>, tensor<i32>) -> tensor<SIZExf32>
+      return %0 : tensor<SIZExf32>
+    }
+    func.func private @next(%a: tensor<SIZExf32>, %k: tensor<i32>) -> tensor<SIZExf32> {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %0 = func.call @next(%a, %one) : (tensor<SIZExf32>, tensor<i32>) -> tensor<SIZExf32>
+      return %0 : tensor<SIZExf32>
+    }"""
+    errors = []
+    for size in ("3", "?"):
+        with pytest.raises(InvalidArgumentError, match="function @next calls itself") as raised:
+            lower(parse_text(text.replace("SIZE", size)))
+        errors.append((raised.value.message, raised.value.location, raised.value.hint))
+    assert errors[0] == errors[1]
+    assert errors[0][1].line == 8
+
+
+LOOPS = """
+func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {{
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  {loops}
+  return %a : tensor<?xf32>
+}}"""
+ENDLESS = """
+  %k{0} = stablehlo.constant dense<{0}> : tensor<i32>
+  %w{0} = stablehlo.while(%i = %k{0}) : tensor<i32>
+  cond {{
+    %p = stablehlo.compare GE, %one, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %n = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %n : tensor<i32>
+  }}"""
+
+
+def test_loops_that_end_late_or_never_are_left_alone():
+    """A loop of known values may say a size; that all of them together take bounded time is what this tests."""
+    text = LOOPS.format(loops="".join(ENDLESS.format(i) for i in range(100)))
+    refined = refine(parse_text(text), [TensorType((3,), "f32")])
+    assert sum(op.name == "stablehlo.while" for op in refined.walk()) == 100
+
+
+def test_what_differs_between_devices_is_not_known():
+    text = """
+    func.func @main(%a: tensor<?xf32>) -> tensor<ui32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %0 = "stablehlo.case"(%zero) ({
+        %id = stablehlo.partition_id : tensor<ui32>
+        stablehlo.return %id : tensor<ui32>
+      }) : (tensor<i32>) -> tensor<ui32>
+      return %0 : tensor<ui32>
+    }"""
+    refined = refine(parse_text(text), [TensorType((3,), "f32")])
+    assert [op.name for op in refined.walk() if op.name == "stablehlo.partition_id"]
+
+
+HEAD = """
+func.func @main(%x: tensor<?xf32>, %z: tensor<f32>) -> tensor<?xf32> {
+  %n = stablehlo.constant dense<2> : tensor<1xi64>
+  %q"""
+TAIL = "\n  return %x : tensor<?xf32>\n}\nfunc.func private @declared(tensor<f32>, tensor<f32>) -> tensor<f32>"
+WINDOW = "tensor<?xf32>, tensor<f32>" + ", tensor<1xi64>" * 5
+MALFORMED = {
+    "no operands": ("= stablehlo.custom_call @stablehlo.dynamic_reduce_window() : () -> tensor<?xf32>", "7 operands"),
+    "padding that is no pairs": (
+        f"= stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %n, %n, %n, %n, %n) : ({WINDOW}) -> tensor<?xf32>",
+        "pairs of numbers",
+    ),
+    "no state": (
+        ":2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%x) : (tensor<?xf32>) -> (tensor<2xui64>, tensor<?xui32>)",
+        "2 operands",
+    ),
+    "no algorithm": (
+        ":2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%n, %n) : (tensor<1xi64>, tensor<1xi64>)"
+        " -> (tensor<1xi64>, tensor<?xui32>)",
+        "rng_algorithm",
+    ),
+    "one result of top_k": (
+        "= stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %n) : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>",
+        "gives 2 results",
+    ),
+    "an operand that isn't there": (
+        "= stablehlo.custom_call @acme(%x, %n) {indices_of_shape_operands = dense<5> : tensor<1xi64>}"
+        " : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>",
+        "indices_of_shape_operands",
+    ),
+    "no numbers": (
+        "= stablehlo.custom_call @acme(%x, %n) {indices_of_shape_operands = 1 : i64}"
+        " : (tensor<?xf32>, tensor<1xi64>) -> tensor<?xf32>",
+        "indices_of_shape_operands",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_custom_calls_that_stand_for_ops_are_checked(case: str):
+    op, message = MALFORMED[case]
+    with pytest.raises(InvalidArgumentError, match=message) as raised:
+        refine(parse_text(HEAD + op + TAIL), [TensorType((3,), "f32"), TensorType((), "f32")])
+    assert raised.value.location is not None
+    assert raised.value.location.line == 4
+
+
+@pytest.mark.parametrize("called", ["", "called_computations = [@nowhere]", "called_computations = [@declared]"])
+def test_a_window_by_a_custom_call_needs_a_function(called: str):
+    op = (
+        "  %p = stablehlo.constant dense<0> : tensor<1x2xi64>\n"
+        f"  %q = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %n, %n, %n, %n, %p) {{{called}}}"
+        f" : ({WINDOW.removesuffix('tensor<1xi64>')}tensor<1x2xi64>) -> tensor<?xf32>"
+    )
+    text = HEAD.removesuffix("  %q") + op + TAIL
+    with pytest.raises(InvalidArgumentError, match="needs one function of the module in called_computations"):
+        refine(parse_text(text), [TensorType((3,), "f32"), TensorType((), "f32")])

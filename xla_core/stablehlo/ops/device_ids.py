@@ -10,7 +10,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Lower, define
+from xla_core.stablehlo.op_table import Lower, Trait, define
 from xla_core.stablehlo.type_constraints import UI32
 
 __all__: list[str] = []
@@ -34,6 +34,7 @@ for _kind in ("partition", "replica"):
         "",
         rule=_id_rule,
         lower=_lower_id(f"{_kind}-id"),
+        traits=(Trait.PER_DEVICE,),
         doc=f"The number of the {_kind} that runs this, as ui32.",
         result_types=UI32,
     )

@@ -294,9 +294,17 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
     """HLO `map`."""
-    return ctx.add(
-        "map", *operands, dimensions=ints(op, "dimensions"), to_apply=ctx.region(op.regions[0], "map_region")
-    )
+    shape = operands[0].shape
+    # A scalar from outside is one more operand, the same for every element.
+    captured = [] if shape.is_dynamic else [v for v in ctx.captures(op.regions) if _is_scalar(v.type)]
+    values = [ctx.value(v) for v in captured]
+    passed = [ctx.broadcast(v, shape.with_element_type(v.shape.element_type)) for v in values]
+    region = ctx.region(op.regions[0], "map_region", captured=captured)
+    return ctx.add("map", *operands, *passed, dimensions=ints(op, "dimensions"), to_apply=region)
+
+
+def _is_scalar(type: ir.Type) -> bool:
+    return isinstance(type, TensorType) and not type.shape
 
 
 define(
