@@ -55,16 +55,19 @@ def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) 
 
 def device_counts(source: ir.Module) -> tuple[int, int]:
     """Numbers of replicas and of partitions (`mhlo.num_replicas`, `mhlo.num_partitions`), one where none is given."""
+    return _count(source, "mhlo.num_replicas"), _count(source, "mhlo.num_partitions")
+
+
+def _count(source: ir.Module, name: str) -> int:
     location = next((f.location for f in source.functions.values()), None)
-    return (
-        _integer(source.attributes, "mhlo.num_replicas", 1, location),
-        _integer(source.attributes, "mhlo.num_partitions", 1, location),
-    )
+    count = _integer(source.attributes.get(name, 1), name, location)
+    if count < 1:
+        raise InvalidArgumentError(f"attribute {name} must be at least 1, not {count}", location=location)
+    return count
 
 
-def _integer(attributes: Mapping[str, Any], name: str, default: int, location: SourceLocation | None) -> int:
-    value = attributes.get(name, default)
-    if not isinstance(value, int):
+def _integer(value: Any, name: str, location: SourceLocation | None) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
         raise InvalidArgumentError(f"attribute {name} must be an integer, not {value}", location=location)
     return int(value)
 
@@ -98,18 +101,47 @@ def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
     frontend = source.attributes.get("mhlo.frontend_attributes")
     if isinstance(frontend, dict):
         hlo.frontend_attributes = {str(k): str(v) for k, v in frontend.items()}
-    block = function.regions[0].block
-    parameters = _flat_positions([a.type for a in block.arguments])
-    results = _flat_positions([v.type for v in block.ops[-1].operands])
+    parameters = _flat_positions([a.type for a in function.regions[0].block.arguments])
+    aliases = _aliased_outputs(function)
+    outputs = _flat_positions([v.type for v in function.regions[0].block.ops[-1].operands])
     is_tuple = hlo.result_shape.is_tuple
     for index, attribute in enumerate(argument_attributes(function)):
-        aliased = _integer(attribute, "tf.aliasing_output", -1, function.location)
-        for number in parameters[index]:
-            if 0 <= aliased < len(results) and len(results[aliased]) == len(parameters[index]):
-                output = results[aliased][number - parameters[index][0]]
-                hlo.input_output_aliases.append(InputOutputAlias((output,) if is_tuple else (), number))
-            elif attribute.get("jax.buffer_donor"):
-                hlo.buffer_donors.append((number, ()))
+        if index in aliases:
+            pairs = zip(outputs[aliases[index]], parameters[index], strict=True)
+            hlo.input_output_aliases += [InputOutputAlias((o,) if is_tuple else (), number) for o, number in pairs]
+        elif attribute.get("jax.buffer_donor"):
+            hlo.buffer_donors += [(number, ()) for number in parameters[index]]
+
+
+def _aliased_outputs(function: ir.Op) -> dict[int, int]:
+    """The result that takes the buffer of an argument, for those that say so."""
+    block = function.regions[0].block
+    arguments, results = [shape_of(a.type) for a in block.arguments], [shape_of(v.type) for v in block.ops[-1].operands]
+    donors: dict[int, int] = {}
+    for index, attribute in enumerate(argument_attributes(function)):
+        if "tf.aliasing_output" not in attribute:
+            continue
+        number = _integer(attribute["tf.aliasing_output"], "tf.aliasing_output", function.location)
+        if not 0 <= number < len(results):
+            why = f"@{function.attributes.get('sym_name')} has {len(results)} result{'' if len(results) == 1 else 's'}"
+        elif number in donors:
+            why = f"it takes that of argument {donors[number]}"
+        elif _sizes(arguments[index]) != _sizes(results[number]):
+            why = f"the argument is {arguments[index]}, the result {results[number]}"
+        else:
+            donors[number] = index
+            continue
+        places = block.argument_locations
+        raise InvalidArgumentError(
+            f"result {number} cannot take the buffer of argument {index} (tf.aliasing_output): {why}",
+            location=(places[index] if places else None) or function.location,
+            hint="with jax.buffer_donor an argument gives its buffer to any result that it fits",
+        )
+    return {index: number for number, index in donors.items()}
+
+
+def _sizes(shape: Shape) -> list[int]:
+    return [leaf.byte_size for leaf in shape.leaves() if leaf.is_array]
 
 
 def _flat_positions(types: list[ir.Type]) -> list[range]:
