@@ -137,7 +137,7 @@ class CollectiveGroups:
             raise InvalidArgumentError(f"{where} names {noun} {number}; {there}", hint=_hint(count, noun))
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=64)  # groups may be long
 def _checked(
     opcode: str, groups: ReplicaGroups, channel: bool, flattened: bool, replicas: int | None, partitions: int | None
 ) -> CollectiveGroups:
