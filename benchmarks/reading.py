@@ -69,7 +69,7 @@ class Reading:
 def cases(text: str, megabytes: int = 64) -> list[Case]:
     """Every form of one program (StableHLO text that jaxlib reads), and constants of so many MiB."""
     from jax._src.interpreters import mlir
-    from jax._src.lib import _jax
+    from jaxlib import _jax
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
 

@@ -63,8 +63,10 @@ def training_step_text(
         parameters = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v) + 1e-8), parameters, means, squares)
         return parameters, means, squares, count, value
 
+    struct: Any = jax.ShapeDtypeStruct  # JAX doesn't say its arguments' types
+
     def array(*shape: int, dtype: Any = jnp.float32) -> Any:
-        return jax.ShapeDtypeStruct(shape, dtype)
+        return struct(shape, dtype)
 
     def dense_shapes(inputs: int, outputs: int) -> Any:
         return {"w": array(inputs, outputs), "b": array(outputs)}
