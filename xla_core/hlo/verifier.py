@@ -21,11 +21,18 @@ from xla_core.hlo.op_table import COMMON_ATTRIBUTES, Attribute, AttributeKind, O
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 from xla_core.hlo.shape import Shape
 
-__all__ = ["verify", "verify_collectives", "verify_computation", "verify_instruction"]
+__all__ = ["verify", "verify_collectives", "verify_computation", "verify_instruction", "verify_structure"]
 
 
 def verify(module: HloModule) -> None:
     """Raises InvalidArgumentError for the first thing wrong: what, in which instruction, from which source line."""
+    for computation in module.computations:
+        verify_computation(computation)
+    verify_structure(module)
+
+
+def verify_structure(module: HloModule) -> None:
+    """What concerns the module as a whole: its names, calls, aliases, number of devices and schedule."""
     computations = module.computations
     if module.entry not in computations:
         raise InvalidArgumentError(f"the entry of {module.name} is not one of its computations")
@@ -39,17 +46,20 @@ def verify(module: HloModule) -> None:
     members = set(computations)
     instruction_names: set[str] = set()
     for computation in computations:
-        verify_computation(computation)
         for instruction in computation.instructions:
             if instruction.name in instruction_names:
                 raise _error(instruction, "its name is taken by another instruction")
             instruction_names.add(instruction.name)
-            for callee in instruction.called_computations:
+            for callee in instruction.called_computations if instruction.op.calls else ():
                 if callee not in members:
                     raise _error(instruction, f"it calls {callee.name}, which is not in the module")
                 if callee is module.entry:
                     raise _error(instruction, "it calls the entry computation")
     module.post_order()  # raises for recursion
+    if module.num_replicas < 1 or module.num_partitions < 1:
+        raise InvalidArgumentError(
+            f"{module.name} is for {module.num_replicas} replicas and {module.num_partitions} partitions"
+        )
     _verify_aliases(module)
     _verify_schedule(module)
 

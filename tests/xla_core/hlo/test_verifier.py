@@ -20,6 +20,7 @@ from xla_core.hlo import (
     verify,
 )
 from xla_core.hlo.parser import parse_hlo
+from xla_core.hlo.verifier import verify_structure
 
 VECTOR = Shape.array(F32, (4,))
 
@@ -220,6 +221,37 @@ def test_errors_have_the_place_in_the_users_program() -> None:
         verify(m)
     assert caught.value.location is not None
     assert str(caught.value).startswith("model.py:3: INVALID_ARGUMENT: added: declared as")
+
+
+def two_computations_of_a_name(m: HloModule) -> None:
+    body, condition = (next(c for c in m.computations if c.name == name) for name in ("body", "condition"))
+    body.name = condition.name
+
+
+def for_no_replica(m: HloModule) -> None:
+    m.num_replicas = 0
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (two_computations_of_a_name, "two computations are named condition"),
+        (alias_twice, "aliased twice"),
+        (for_no_replica, "m is for 0 replicas and 1 partitions"),
+        (schedule_out_of_order, "scheduled before"),
+    ],
+)
+def test_what_concerns_the_module_is_verified_apart_from_its_instructions(
+    damage: Callable[[HloModule], None], message: str
+) -> None:
+    m = module()
+    wrong_shape(m)
+    verify_structure(m)
+    m = module()
+    damage(m)
+    for verifier in (verify, verify_structure):
+        with pytest.raises(InvalidArgumentError, match=message):
+            verifier(m)
 
 
 def test_no_entry() -> None:
