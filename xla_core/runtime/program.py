@@ -58,7 +58,7 @@ def parse(
 
     if argument_shapes is not None:
         open_program = PolymorphicProgram(found)
-        return _verified(open_program.lower(_argument_shapes(open_program, argument_shapes)))
+        return open_program.lower(_argument_shapes(open_program, argument_shapes))
     if has_polymorphic_entry(found):
         _require_shapes(PolymorphicProgram(found))
     return lower(found)
@@ -109,7 +109,7 @@ def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str 
         return lower(found)
     given = [as_host_array(array) for array in arrays]
     known = {i: a for i, a in enumerate(given) if a.dtype.kind in "biu" and a.size <= MAX_KNOWN_ELEMENTS}
-    return _verified(PolymorphicProgram(found).lower([Shape.of(a) for a in given], known))
+    return PolymorphicProgram(found).lower([Shape.of(a) for a in given], known)
 
 
 def _argument_shapes(program: PolymorphicProgram, given: Sequence[Shape | Sequence[int] | None]) -> tuple[Shape, ...]:
@@ -235,15 +235,7 @@ def lower(module: Module) -> HloModule:
     from xla_core.stablehlo.polymorphism import source_lines
 
     with source_lines(module):
-        return _verified(stablehlo.lower(module))
-
-
-def _verified(module: HloModule) -> HloModule:
-    """What the lowering made. Each instruction got its shape from the op table a moment ago: that isn't done again."""
-    from xla_core.hlo.verifier import verify_structure
-
-    verify_structure(module)
-    return module
+        return stablehlo.lower(module)
 
 
 def _read_stablehlo(source: str | bytes, file: str) -> Module:

@@ -27,6 +27,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
+from xla_core.hlo.verifier import verify_structure
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.entry import lower_signature, sharding_of, wrap_entry
 from xla_core.stablehlo.folding import StaticValues
@@ -65,6 +66,7 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
         lowering.lower_entry(function)
     except RecursionError as error:  # the caller itself is deep
         raise ResourceExhaustedError("regions and calls are nested too deeply to be lowered") from error
+    verify_structure(lowering.hlo)  # its instructions got their shapes from the op table a moment ago
     return lowering.hlo
 
 
