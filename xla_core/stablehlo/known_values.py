@@ -21,7 +21,8 @@ __all__ = ["ValueFolder", "constant_like", "known_value"]
 _MAX_KNOWN = 1024  # elements: shape arithmetic is on short vectors
 _MAX_KNOWN_FLOATS = 64
 _MAX_STEPS = 100_000  # of one op, its regions included
-_MAX_STEPS_OF_ALL = 1_000_000
+_MAX_STEPS_OF_ALL = 1_000_000  # of all ops with regions
+_STEPS_TO_LOWER = 10  # one op
 _MAX_BYTES = 64 << 20
 _UNKNOWN = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.PER_DEVICE))
 
@@ -61,13 +62,16 @@ class ValueFolder:
         from xla_core.hlo.evaluator import evaluate_computation
         from xla_core.stablehlo.lowering import lower  # the lowering refines what it is given
 
-        context = EvaluationContext(max_steps=min(self._steps, _MAX_STEPS), max_bytes=_MAX_BYTES)
+        if op.regions and self._steps <= 0:
+            return None
+        context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
         try:
             return list(evaluate_computation(lower(_alone(op, needed)).entry, (), context))
         except XlaError:
             return None  # what can't be evaluated here is an error, with its place, where it is lowered
         finally:
-            self._steps = max(0, self._steps - context.steps)
+            if op.regions:
+                self._steps -= context.steps + _STEPS_TO_LOWER * sum(1 for _ in op.walk())
 
 
 def constant_like(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
