@@ -10,11 +10,13 @@ import re
 
 import numpy as np
 
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.stablehlo.attributes import AxisRef, DenseElements, Mesh, OpaqueAttribute
 from xla_core.stablehlo.ir import Module, TensorType
 
-__all__ = ["axis_sizes", "device_ids", "find_mesh", "parse_mesh", "sub_axis"]
+__all__ = ["MAX_DEVICES", "axis_sizes", "device_ids", "find_mesh", "parse_mesh", "sub_axis"]
+
+MAX_DEVICES = 1 << 20
 
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=\s*(\d+)')
 _DEVICE_IDS = re.compile(r"device_ids\s*=\s*\[([\d,\s]*)\]")
@@ -58,9 +60,11 @@ def axis_sizes(mesh: Mesh) -> dict[str, int]:
 def device_ids(mesh: Mesh) -> np.ndarray:
     """The devices' numbers, the last axis running fastest: (product of the axes' sizes,).
 
-    Raises InvalidArgumentError where the mesh names more or fewer devices.
+    Raises InvalidArgumentError where the mesh names more or fewer devices, ResourceExhaustedError beyond 2^20 of them.
     """
     count = math.prod(size for _, size in mesh.axes)
+    if count > MAX_DEVICES:
+        raise ResourceExhaustedError(f"a mesh has {count} devices; {MAX_DEVICES:,} is the most")
     if mesh.device_ids is None:
         return np.arange(count)
     ids = mesh.device_ids.array.reshape(-1)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.stablehlo import lower, parse_text, read
 from xla_core.stablehlo.attributes import AxisRef, Mesh
 from xla_core.stablehlo.mesh import device_ids, find_mesh, parse_mesh, sub_axis
@@ -86,3 +86,27 @@ def test_parts_that_an_axis_does_not_have(sizes: tuple[int, ...], part: tuple[in
         axes = ", ".join(f'"x"={n}' for n in sizes)
         with pytest.raises(InvalidArgumentError, match=rf"^<input>:4:8: .*{re.escape(message)}"):
             read(MANUAL.replace("MESH", axes).replace("AXIS", f'"x":({first}){size}'))
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        "#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "
+        '"x", size = 1000000000000>]>, axes = [#stablehlo.axis_ref<name = "x">]>',
+        "dense<-1> : tensor<1000x1000000000xi64>",
+        "dense<> : tensor<1000000000000x0xi64>",
+    ],
+)
+def test_more_devices_than_there_are_anywhere(groups: str) -> None:
+    text = f"""func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+  %0 = "stablehlo.all_reduce"(%x) ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) {{replica_groups = {groups}}} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}}"""
+    with pytest.raises(ResourceExhaustedError, match="1,048,576") as raised:
+        lower(read(text))
+    assert raised.value.location is not None
+    assert raised.value.location.line == 2

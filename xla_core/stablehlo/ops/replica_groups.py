@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, Mesh, ReplicaGroupMeshAxes
@@ -11,6 +13,7 @@ from xla_core.stablehlo.compatibility import (
     fail,
 )
 from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.mesh import MAX_DEVICES
 from xla_core.stablehlo.mesh_groups import mesh_groups
 from xla_core.stablehlo.op_table import Attribute, Kind
 from xla_core.stablehlo.ops.common import CHANNEL
@@ -46,7 +49,9 @@ def _groups(op: ir.Op, module: ir.Module) -> ReplicaGroups:
 
 
 def listed_groups(value: Any) -> ReplicaGroups:
-    """The rows of a tensor of ids, without the -1 that fills them up."""
+    """The rows of a tensor of ids, without the -1 that fills them up. Raises ResourceExhaustedError beyond 2^20 ids."""
+    if isinstance(value, DenseElements) and math.prod(max(1, size) for size in value.type.shape) > MAX_DEVICES:
+        raise ResourceExhaustedError(f"replica_groups of {value.type} are for more than {MAX_DEVICES:,} devices")
     rows = value.array.tolist() if isinstance(value, DenseElements) else [list(row) for row in value]
     return tuple(tuple(int(i) for i in row if i >= 0) for row in rows if row)
 
