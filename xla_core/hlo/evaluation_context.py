@@ -25,9 +25,12 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Evaluate
 from xla_core.hlo.shape import Shape
 
-__all__ = ["EvaluationContext", "flatten_value", "unflatten_value"]
+__all__ = ["ELEMENTS_PER_STEP", "EvaluationContext", "check_rank", "flatten_value", "unflatten_value"]
 
-_ELEMENTS_PER_STEP = 4096
+ELEMENTS_PER_STEP = 4096
+_ELEMENTS_PER_SECOND = 1e9  # no machine fills or combines arrays faster by far
+
+_MAX_RANK = 64
 
 _SAME_SCALAR = frozenset({"broadcast", "reshape", "transpose", "opt-barrier"})
 
@@ -59,9 +62,10 @@ class EvaluationContext:
     Args:
         environment: feeds, channels, other devices; a device alone by default.
         max_steps: raise DeadlineExceededError after this many steps (an instruction is one, and one more every 4,096
-            elements of its result).
-        max_bytes: raise ResourceExhaustedError for an instruction whose result would be larger.
-        timeout: raise DeadlineExceededError after this many seconds.
+            elements of its result, and of what it makes on the way: see `charge`).
+        max_bytes: raise ResourceExhaustedError for an instruction whose result, or what it makes on the way, would be
+            larger.
+        timeout: raise DeadlineExceededError after this many seconds, or before work that cannot be done in them.
     """
 
     def __init__(
@@ -91,7 +95,37 @@ class EvaluationContext:
 
     def evaluate(self, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         """One instruction, by its op's definition. Raises UnimplementedError for an op that has none."""
-        return _definition(instruction)(self, instruction, list(operands))
+        check_rank(instruction)
+        try:
+            return _definition(instruction)(self, instruction, list(operands))
+        except _EXPLAINED as error:
+            raise _explained(error, instruction) from error
+
+    def charge(self, elements: int, itemsize: int = 0) -> None:
+        """Counts what an op is about to do besides filling its result, and refuses what is beyond a limit.
+
+        Args:
+            elements: of the arrays that it will fill, all passes counted.
+            itemsize: bytes of an element, where all of them are in memory at once.
+
+        Raises:
+            ResourceExhaustedError, DeadlineExceededError: as the context's limits say.
+        """
+        if self.max_bytes is not None and elements * itemsize > self.max_bytes:
+            raise ResourceExhaustedError(
+                f"the op needs {elements * itemsize} bytes on the way to its result, more than max_bytes = "
+                f"{self.max_bytes}"
+            )
+        self._count(elements // ELEMENTS_PER_STEP)
+        self.check_time(elements / _ELEMENTS_PER_SECOND)
+
+    def check_time(self, needed: float = 0.0) -> None:
+        """Raises DeadlineExceededError when the time is over, or what is about to be done needs more seconds than are
+        left; an op that runs long asks now and then.
+        """
+        self.environment.check_cancelled()
+        if self._deadline is not None and time.monotonic() + needed > self._deadline:
+            raise DeadlineExceededError(f"the evaluation took more than {self._timeout:g} s", hint="raise timeout")
 
     def map(self, computation: HloComputation, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """A computation of scalars, for every element of (broadcast) arrays at once; its results, a tuple flattened."""
@@ -124,38 +158,30 @@ class EvaluationContext:
         slots = plan.slots.copy()
         for slot, argument in zip(plan.parameters, arguments, strict=True):
             slots[slot] = argument
-        self._check_time()
-        limit = self.max_steps
+        self.check_time()
         instruction: HloInstruction | None = None
         try:
             for evaluate, instruction, sources, target, dead, cost in plan.steps:
-                self.steps += cost
-                if limit is not None and self.steps > limit:
-                    raise DeadlineExceededError(
-                        f"the evaluation took more than {limit} steps",
-                        hint="raise max_steps, or look for an endless loop",
-                    )
+                if cost > 1:
+                    self.check_time()
+                self._count(cost)
                 slots[target] = evaluate(self, instruction, [slots[i] for i in sources])
                 for slot in dead:
                     slots[slot] = None
         except XlaError as error:
-            if instruction is not None and error.op is None:
-                error.op = instruction.opcode
-            if instruction is not None and error.location is None:
-                error.location = instruction.location
+            _locate(error, instruction)
             raise
-        except MemoryError as error:
-            raise _described(ResourceExhaustedError, instruction, "not enough memory", error) from error
-        except RecursionError as error:
-            raise _described(ResourceExhaustedError, instruction, "computations are nested too deep", error) from error
-        except (ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
-            raise _described(InternalError, instruction, f"{type(error).__name__}: {error}", error) from error
+        except _EXPLAINED as error:
+            raise _explained(error, instruction) from error
         return slots[plan.root]
 
-    def _check_time(self) -> None:
-        self.environment.check_cancelled()
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise DeadlineExceededError(f"the evaluation took more than {self._timeout:g} s", hint="raise timeout")
+    def _count(self, steps: int) -> None:
+        self.steps += steps
+        if self.max_steps is not None and self.steps > self.max_steps:
+            raise DeadlineExceededError(
+                f"the evaluation took more than {self.max_steps} steps",
+                hint="raise max_steps, or look for an endless loop",
+            )
 
     def _make_plan(self, computation: HloComputation) -> _Plan:
         order = _live(computation, self._effects)
@@ -169,6 +195,7 @@ class EvaluationContext:
             if instruction.opcode == "constant":
                 slots[numbers[instruction]] = instruction.literal.value
                 continue
+            check_rank(instruction)
             size = instruction.shape.num_elements
             if self.max_bytes is not None and instruction.shape.byte_size > self.max_bytes:
                 raise ResourceExhaustedError(
@@ -185,7 +212,7 @@ class EvaluationContext:
                     tuple(numbers[o] for o in instruction.operands),
                     numbers[instruction],
                     tuple(numbers[o] for o in dead if o is not computation.root),
-                    1 + size // _ELEMENTS_PER_STEP,
+                    1 + size // ELEMENTS_PER_STEP,
                 )
             )
         return _Plan(slots, [numbers[p] for p in computation.parameters], steps, numbers[computation.root])
@@ -212,6 +239,19 @@ class EvaluationContext:
         return plan
 
 
+def check_rank(instruction: HloInstruction) -> None:
+    """Raises UnimplementedError where an array has more dimensions than numpy's may have."""
+    for shape in (instruction.shape, *(o.shape for o in instruction.operands)):
+        if any(leaf.rank > _MAX_RANK for leaf in shape.leaves()):
+            raise UnimplementedError(
+                f"the evaluator computes arrays of at most {_MAX_RANK} dimensions, as numpy does; {instruction.name} "
+                f"has one of {max(leaf.rank for leaf in shape.leaves())}",
+                op=instruction.opcode,
+                location=instruction.location,
+                hint="reshape dimensions of size 1 away",
+            )
+
+
 def _live(computation: HloComputation, effects: EffectAnalysis) -> list[HloInstruction]:
     """What the root needs and what has effects, operands first; parameters always."""
     needed: set[HloInstruction] = set()
@@ -233,10 +273,28 @@ def _definition(instruction: HloInstruction) -> Evaluate:
     return evaluate
 
 
-def _described(kind: type[XlaError], instruction: HloInstruction | None, message: str, cause: Exception) -> XlaError:
+_EXPLAINED = (MemoryError, RecursionError, ArithmeticError, LookupError, TypeError, ValueError)
+
+
+def _explained(error: Exception, instruction: HloInstruction | None) -> XlaError:
+    """What numpy or Python raised within an op: it lacks memory or stack, or the op's definition has a slip."""
+    kind: type[XlaError] = ResourceExhaustedError
+    if isinstance(error, MemoryError):
+        message = "not enough memory"
+    elif isinstance(error, RecursionError):
+        message = "computations are nested too deep"
+    else:
+        kind, message = InternalError, f"{type(error).__name__}: {error}"
     if instruction is None:
         return kind(message)
-    return kind(f"evaluating {instruction!r}: {message}", op=instruction.opcode, location=instruction.location)
+    return _locate(kind(f"evaluating {instruction!r}: {message}"), instruction)
+
+
+def _locate(error: XlaError, instruction: HloInstruction | None) -> XlaError:
+    if instruction is not None:
+        error.op = error.op or instruction.opcode
+        error.location = error.location or instruction.location
+    return error
 
 
 def _same(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

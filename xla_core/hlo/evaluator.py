@@ -15,7 +15,7 @@ import numpy.typing as npt
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.environment import TOKEN, Alone, Environment, Rendezvous, Token, Value
-from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
+from xla_core.hlo.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
@@ -58,6 +58,8 @@ def _argument(array: npt.ArrayLike, shape: Shape, position: int) -> np.ndarray:
 
 
 def _arguments(computation: HloComputation, arrays: Sequence[npt.ArrayLike]) -> list[Value]:
+    for parameter in computation.parameters:
+        check_rank(parameter)
     shapes = [leaf for p in computation.parameters for leaf in p.shape.leaves() if leaf.is_array]
     if len(arrays) != len(shapes):
         raise InvalidArgumentError(

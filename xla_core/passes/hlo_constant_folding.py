@@ -11,14 +11,15 @@ import math
 
 import numpy as np
 
-from xla_core.errors import XlaError
+from xla_core.errors import InternalError, XlaError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
-from xla_core.hlo.evaluator import EvaluationContext
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import ELEMENTS_PER_STEP, EvaluationContext
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import PINNED
+from xla_core.hlo.op_table import PINNED, Trait
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
@@ -90,8 +91,14 @@ class HloConstantFolding(HloPass):
                 return uniform
         if any(o.opcode != "constant" for o in instruction.operands) or not self._is_small(instruction):
             return None
-        literal = _evaluate(instruction, self._options.max_steps)
+        literal = _evaluate(instruction, self._max_steps(instruction))
         return None if literal is None else add_constant(computation, literal)
+
+    def _max_steps(self, instruction: HloInstruction) -> int:
+        options = self._options
+        if Trait.CONTROL_FLOW in instruction.op.traits:
+            return options.max_steps
+        return max(options.max_steps, options.max_operations // ELEMENTS_PER_STEP)
 
     def _is_small(self, instruction: HloInstruction) -> bool:
         options, shape = self._options, instruction.shape
@@ -103,26 +110,30 @@ class HloConstantFolding(HloPass):
             return False
         operations = elements
         if instruction.opcode in _TIMES_REDUCED:
-            operations *= max(o.shape.num_elements for o in instruction.operands)
+            window = math.prod(w.size for w in instruction.attributes.get("window", ()))
+            operations *= max(window, *(o.shape.num_elements for o in instruction.operands))
         operations = max(operations, sum(o.shape.num_elements for o in instruction.operands))
         return operations <= options.max_operations
 
 
 def _evaluate(instruction: HloInstruction, max_steps: int) -> Literal | None:
     """The value, or None where the evaluator can't, or won't within its limits, say."""
-    evaluate = instruction.op.evaluate
-    if evaluate is None:
-        return None
     context = EvaluationContext(max_steps=max_steps, max_bytes=1 << 28)
+    value = _run(context, instruction, [_value(o.literal) for o in instruction.operands])
+    return None if value is None else _literal(value, instruction.shape)
+
+
+def _run(context: EvaluationContext, instruction: HloInstruction, operands: list[Value]) -> Value | None:
     try:
         with np.errstate(all="ignore"):
-            value = evaluate(context, instruction, [_value(o.literal) for o in instruction.operands])
-    except (XlaError, ArithmeticError, ValueError):
+            return context.evaluate(instruction, operands)
+    except InternalError:
+        raise  # a slip of the evaluator's
+    except XlaError:
         return None
-    return _literal(value, instruction.shape)
 
 
-def _value(literal: Literal) -> object:
+def _value(literal: Literal) -> Value:
     return tuple(_value(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
 
 
@@ -139,13 +150,8 @@ def _fold_uniform(computation: HloComputation, instruction: HloInstruction) -> H
         return None
     shape = instruction.shape.without_layout().with_dimensions(())
     scalar = HloInstruction(instruction.opcode, shape, (), instruction.attributes)
-    evaluate = instruction.op.evaluate
-    if evaluate is None:
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            value = evaluate(EvaluationContext(max_steps=4096), scalar, list(values))
-    except (XlaError, ArithmeticError, ValueError):
+    value = _run(EvaluationContext(max_steps=4096), scalar, list(values))
+    if value is None:
         return None
     constant = computation.add("constant", shape=shape, literal=Literal(np.asarray(value), shape))
     return computation.add("broadcast", constant, shape=instruction.shape, dimensions=())

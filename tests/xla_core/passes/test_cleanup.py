@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
-from xla_core.errors import ResourceExhaustedError
+from xla_core.errors import InternalError, ResourceExhaustedError
+from xla_core.hlo import Literal
 from xla_core.hlo.parser import parse_hlo
 from xla_core.passes import create_pass
 from xla_core.passes.call_inliner import CallInliner
@@ -215,6 +218,30 @@ def test_large_results_and_long_work_are_left_alone(check_pass):
     add = "a = f32[200] constant({" + ",".join(map(str, range(200))) + "})\nROOT r = f32[200] negate(a)"
     check_pass(add, HloConstantFolding(options), changes=False)
     check_pass(add, HloConstantFolding())
+
+
+def test_elements_of_windows_count_as_operations(check_pass):
+    text = """HloModule m
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+ENTRY e { p = f32[4] constant({1, 2, 3, 4})
+ z = f32[] constant(0)
+ ROOT r = f32[4] reduce-window(p, z), window={size=%d pad=%d_%d}, to_apply=add }"""
+    check_pass(text % (21, 10, 10), HloConstantFolding())
+    wide = parse_hlo(text % (40_000_001, 20_000_000, 20_000_000))
+    start = time.process_time()
+    assert not HloConstantFolding().run(wide)
+    assert time.process_time() - start < 0.5
+
+
+def test_a_slip_of_the_evaluator_is_no_reason_not_to_fold():
+    constants = "a = f32[2] constant({1, 2})\n b = f32[2] constant({3, 4})"
+    module = parse_hlo(f"HloModule m\nENTRY e {{ {constants}\n ROOT c = f32[2] add(a, b) }}")
+    module.entry.root.operand(1).attributes["literal"] = Literal(np.ones(3, np.float32))
+    with pytest.raises(InternalError, match="add") as caught:
+        HloConstantFolding().run(module)
+    assert caught.value.op == "add"
 
 
 def test_loops_of_constants_are_folded_within_their_steps(check_pass, opcodes):

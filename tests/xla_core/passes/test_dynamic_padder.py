@@ -210,3 +210,16 @@ def test_hlo_of_bounded_parameters_is_compiled_for_each_size() -> None:
             exe(X[:, :3], np.zeros(6, np.float32), np.int32(1))
         module = xla.parse("HloModule m\nENTRY main {\n ROOT x = f32[<=3] parameter(0)\n}")
         assert np.asarray(client.compile(module)(np.ones(2, np.float32))[0]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("size", "taken"), [(-1, 0), (6, 5), (-(2**31), 0), (2**31 - 1, 5)])
+def test_a_size_beyond_its_bound_is_refused_by_the_evaluator_and_the_nearest_for_code(size, taken):
+    text = (
+        f"HloModule m\n{COMPUTATIONS}ENTRY e {{ x = f32[5] parameter(0)\n n = s32[] parameter(1)\n z = f32[] constant(0)\n"
+        " d = f32[<=5] set-dimension-size(x, n), dimensions={0}\n ROOT r = f32[] reduce(d, z), dimensions={0}, to_apply=add }"
+    )
+    arrays = np.ones(5, np.float32), np.int32(size)
+    with pytest.raises(InvalidArgumentError, match="not within its bound 5"):
+        evaluate(xla.parse(text), *arrays)
+    (result,) = xla.Client("cpu").compile(text)(*arrays)
+    assert np.asarray(result) == taken

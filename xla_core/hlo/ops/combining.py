@@ -186,6 +186,7 @@ def windows(
     blocks, width, done = list(inputs), 1, 0
     total: list[Array] | None = None
     while True:
+        context.check_time()
         if size & width:
             part = at(blocks, done * dilation)
             total = part if total is None else combine(total, part)

@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["algorithm_format", "contraction_result_type", "dot", "factors", "group_axes", "product_type", "products"]
+__all__ = [
+    "algorithm_format",
+    "charge_products",
+    "contraction_result_type",
+    "dot",
+    "factors",
+    "group_axes",
+    "product_type",
+    "products",
+]
+
+_PRODUCTS_PER_ELEMENT = 64
+"""Products that are made and added in the time that an array's element takes to be filled."""
 
 
 _CATEGORIES = {name: rank for rank, name in enumerate(("pred", "integer", "float", "complex"))}
@@ -83,7 +95,9 @@ def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[V
         _in_algorithm(v, o.shape.element_type, algorithm) for v, o in zip(values, instruction.operands, strict=True)
     ]
     lhs, rhs, dtype = factors(instruction, seen)
-    return convert(dot(lhs, rhs, *_dimensions(instruction), dtype), instruction.shape.dtype)
+    dimensions = _dimensions(instruction)
+    charge_products(context, instruction.shape.num_elements, math.prod(lhs.shape[d] for d in dimensions[0]))
+    return convert(dot(lhs, rhs, *dimensions, dtype), instruction.shape.dtype)
 
 
 def group_axes(attributes: Attributes, rank: int) -> list[int]:
@@ -204,6 +218,11 @@ def _scaled_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
 def _scaled_dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     lhs, rhs = (_scaled(x, scale) for x, scale in zip(values[:2], values[2:], strict=True))
     return dot(lhs, rhs, *_dimensions(instruction), instruction.shape.dtype)
+
+
+def charge_products(context: EvaluationContext, sums: int, products: int) -> None:
+    """Counts matrix products of so many elements, each the sum of so many products."""
+    context.charge(sums * products // _PRODUCTS_PER_ELEMENT)
 
 
 def products(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:

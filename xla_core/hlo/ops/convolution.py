@@ -11,7 +11,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.ops.contraction import contraction_result_type, factors, products
+from xla_core.hlo.ops.contraction import charge_products, contraction_result_type, factors, products
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
 from xla_core.hlo.ops.rules import array, attr, check, check_permutation, dims, entry
@@ -78,7 +78,7 @@ def _convolution(context: EvaluationContext, instruction: HloInstruction, values
     sizes = windowed(lhs.shape[2:], window)
     if lhs.dtype.type(0) != 0:
         lhs = widen(lhs)  # the type has no zero to pad with
-    lhs = padded(lhs, lhs.dtype.type(0), (WindowDimension(), WindowDimension(), *window))
+    lhs = padded(context, lhs, lhs.dtype.type(0), (WindowDimension(), WindowDimension(), *window))
     batch, features = lhs.shape[0] // batch_groups, rhs.shape[1]
     spatial = lhs.shape[2:]
     if batch_groups > 1:
@@ -86,7 +86,7 @@ def _convolution(context: EvaluationContext, instruction: HloInstruction, values
     else:
         grouped = np.moveaxis(lhs.reshape(batch, groups, features, *spatial), 1, 0)
     kernel = rhs.reshape(groups, rhs.shape[0] // groups, features, *rhs.shape[2:])
-    result = _grouped(grouped, kernel, window, sizes, dtype)  # group, batch, spatial, features of the group
+    result = _grouped(context, grouped, kernel, window, sizes, dtype)  # group, batch, spatial, features of the group
     result = np.moveaxis(result, 0, -2).reshape(batch, *sizes, rhs.shape[0])
     order = [labels.output_batch, *labels.output_spatial, labels.output_feature]
     return convert(result.transpose(np.argsort(order)), instruction.shape.dtype)
@@ -95,7 +95,14 @@ def _convolution(context: EvaluationContext, instruction: HloInstruction, values
 _LARGEST_PATCHES = 1 << 25
 
 
-def _grouped(lhs: np.ndarray, kernel: np.ndarray, window: Window, sizes: Sequence[int], dtype: np.dtype) -> np.ndarray:
+def _grouped(
+    context: EvaluationContext,
+    lhs: np.ndarray,
+    kernel: np.ndarray,
+    window: Window,
+    sizes: Sequence[int],
+    dtype: np.dtype,
+) -> np.ndarray:
     """lhs: group, batch, feature, space; kernel: group, output, feature, space. All patches at once where they are
     few, else one kernel position after another.
     """
@@ -103,7 +110,10 @@ def _grouped(lhs: np.ndarray, kernel: np.ndarray, window: Window, sizes: Sequenc
     outputs, offsets = kernel.shape[1], [w.size for w in window]
     rows, taps = batch * math.prod(sizes), math.prod(offsets)
 
+    charge_products(context, groups * rows * outputs, features * taps)
+
     def patch(offset: Sequence[int]) -> np.ndarray:
+        context.check_time()
         cut = tuple(
             slice(o * w.window_dilation, o * w.window_dilation + (n - 1) * w.stride + 1 if n else 0, w.stride)
             for o, w, n in zip(offset, window, sizes, strict=True)
@@ -111,6 +121,7 @@ def _grouped(lhs: np.ndarray, kernel: np.ndarray, window: Window, sizes: Sequenc
         return np.moveaxis(lhs[(slice(None),) * 3 + cut], 2, -1).reshape(groups, rows, features)
 
     if groups * rows * features * taps <= _LARGEST_PATCHES or CLASS[dtype] not in "fec":
+        context.charge(groups * rows * taps * features, lhs.dtype.itemsize)
         patches = np.empty((groups, rows, taps, features), lhs.dtype)
         for number, offset in enumerate(np.ndindex(*offsets)):
             patches[:, :, number] = patch(offset)

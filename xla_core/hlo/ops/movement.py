@@ -69,6 +69,8 @@ def _iota_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 def _iota(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     sizes, axis = instruction.shape.dimensions, instruction.attributes["iota_dimension"]
+    if 0 in sizes:
+        return np.empty(sizes, instruction.shape.dtype)
     numbers = convert(np.arange(sizes[axis]), instruction.shape.dtype)
     return np.broadcast_to(numbers.reshape((-1,) + (1,) * (len(sizes) - 1 - axis)), sizes)
 
@@ -292,7 +294,8 @@ entry(
     _dynamic_reshape_shape,
     _dynamic_reshape,
     Trait.DATA_MOVEMENT,
-    doc="Reshape to sizes known at run time.",
+    doc="Reshape to sizes known at run time. Sizes beyond their bounds, or that do not hold the operand's elements, "
+    "are undefined: the evaluator refuses them; compiled code takes the nearest that are within the bounds.",
     index_operands=lambda count: range(1, count),
 )
 entry(

@@ -243,7 +243,8 @@ entry(
     2,
     _set_dimension_size_shape,
     _set_dimension_size,
-    doc="The operand with a dimension of the given size; elements beyond it are undefined.",
+    doc="The operand with a dimension of the given size; elements beyond it are undefined. So is a size below 0 or "
+    "above the bound: the evaluator refuses it; compiled code, which cannot, takes the nearest that is within.",
     index_operands=lambda count: (1,),
     dimensions=attr("ints"),
 )

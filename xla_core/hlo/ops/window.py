@@ -66,7 +66,9 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     computation, window = instruction.attributes["to_apply"], instruction.attributes.get("window", ())
     types = [p.shape.dtype for p in computation.parameters]
     initial = [convert(v, t) for v, t in zip(values[n:], types, strict=False)]
-    bases = [padded(convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
+    passes = sum(w.size.bit_length() for w in window)
+    context.charge(n * math.prod(_padded_sizes(values[0].shape, window)) * passes)
+    bases = [padded(context, convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
     wide = known_combiner(computation) in ("add", "multiply")
     if wide and not few(math.prod(w.size for w in window), types[0]):
         bases, initial = [widen(b) for b in bases], [widen(i) for i in initial]
@@ -115,10 +117,13 @@ def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction,
         instruction.attributes["scatter"],
     )
     numbers = np.arange(operand.size).reshape(operand.shape)
-    numbers = padded(numbers, np.asarray(-1), window)
-    base = padded(operand, operand.dtype.type(0), window)
+    numbers = padded(context, numbers, np.asarray(-1), window)
+    base = padded(context, operand, operand.dtype.type(0), window)
     best = chosen = None
-    for offset in np.ndindex(*(w.size for w in window)):
+    sizes = [w.size for w in window] if source.size else [0]
+    context.charge(source.size * math.prod(sizes))
+    for offset in np.ndindex(*sizes):
+        context.check_time()
         cut = tuple(
             slice(o * w.window_dilation, o * w.window_dilation + (n - 1) * w.stride + 1 if n else 0, w.stride)
             for o, w, n in zip(offset, window, source.shape, strict=True)
@@ -131,17 +136,17 @@ def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction,
         take = (number >= 0) & ((chosen < 0) | ~keeps)
         best, chosen = np.where(take, value, best), np.where(take, number, chosen)
     if chosen is None:
-        chosen = numbers
+        chosen = np.zeros(source.shape, np.int64)
     target = np.broadcast_to(convert(initial, scatter.parameters[0].shape.dtype), operand.shape)
     return combine_at(context, scatter, [target], chosen, chosen >= 0, [source])
 
 
-def padded(x: np.ndarray, value: np.ndarray, window: Window) -> np.ndarray:
+def padded(context: EvaluationContext, x: np.ndarray, value: np.ndarray, window: Window) -> np.ndarray:
     """The base area that windows move over: dilated and padded with a value (cut off where padding is negative)."""
     sizes = [(n - 1) * w.base_dilation + 1 if n else 0 for n, w in zip(x.shape, window, strict=True)]
-    result = np.full(
-        [max(0, n + w.padding_low) + max(0, w.padding_high) for n, w in zip(sizes, window, strict=True)], value, x.dtype
-    )
+    area = _padded_sizes(x.shape, window)
+    context.charge(math.prod(area), x.dtype.itemsize)
+    result = np.full(area, value, x.dtype)
     target, source = [], []
     for n, w, size in zip(x.shape, window, sizes, strict=True):
         first = -(min(0, w.padding_low) // w.base_dilation)
@@ -151,6 +156,12 @@ def padded(x: np.ndarray, value: np.ndarray, window: Window) -> np.ndarray:
     result[tuple(target)] = x[tuple(source)]
     cut = tuple(slice(0, max(0, n + w.padding_low + w.padding_high)) for n, w in zip(sizes, window, strict=True))
     return result[cut]
+
+
+def _padded_sizes(dimensions: Sequence[int], window: Window) -> list[int]:
+    """Of the base area before anything is cut off."""
+    sizes = [(n - 1) * w.base_dilation + 1 if n else 0 for n, w in zip(dimensions, window, strict=True)]
+    return [max(0, n + w.padding_low) + max(0, w.padding_high) for n, w in zip(sizes, window, strict=True)]
 
 
 entry(

@@ -60,7 +60,9 @@ def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -
 
 
 def _within(b: Builder, size: HloInstruction, bound: int) -> HloInstruction:
-    """A size that the program computes, s32[]: none is beyond its bound, whatever the program says."""
+    """A size that the program computes, s32[]. One that is not within its bound is undefined, and native code cannot
+    raise: the nearest is taken, so that nothing reads beyond the array. The evaluator refuses it.
+    """
     return b.add("clamp", b.constant(0, S32), b.convert(size, S32), b.constant(bound, S32))
 
 
