@@ -1,8 +1,9 @@
-"""backend_config of custom calls: MLIR's text of a dictionary, `{uplo = 76 : ui8, name = "x"}`, as a dictionary."""
+"""backend_config of custom calls as a dictionary: from MLIR's text of one, `{uplo = 76 : ui8, name = "x"}`, or JSON."""
 
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,6 +15,7 @@ _TOKEN = re.compile(
     r"""\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?0x[0-9a-fA-F]+|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
     r"""|(?P<word>[A-Za-z_][\w.$-]*)|(?P<mark>[{}\[\]<>=,:@#!]))""",
 )
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.S)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -25,13 +27,21 @@ def parse_backend_config(text: str) -> Mapping[str, Any]:
     text = text.strip()
     if not text:
         return MappingProxyType({})
-    try:
-        reader = _Reader(text)
-        value = reader.value()
-        reader.end()
-    except (ValueError, RecursionError):
-        value = None
-    return MappingProxyType(value if isinstance(value, dict) else {"": text})
+    for read in (json.loads, _read_mlir):
+        try:
+            value = read(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            return MappingProxyType(value)
+    return MappingProxyType({"": text})
+
+
+def _read_mlir(text: str) -> Any:
+    reader = _Reader(text)
+    value = reader.value()
+    reader.end()
+    return value
 
 
 class _Reader:
@@ -108,12 +118,17 @@ class _Reader:
                 self._take(",")
             kind, key = self._take()
             key = _unquoted(key) if kind == "string" else key
-            if self._accept("=") or (kind == "string" and self._accept(":")):  # MLIR's form, or JSON's
-                entries[key] = self.value()
-            else:
-                entries[key] = True
+            entries[key] = self.value() if self._accept("=") else True
         return entries
 
 
 def _unquoted(text: str) -> str:
-    return re.sub(r"\\([0-9A-Fa-f]{2}|.)", lambda m: chr(int(m[1], 16)) if len(m[1]) == 2 else m[1], text[1:-1])
+    if "\\" not in text:
+        return text[1:-1]
+    data = _ESCAPE.sub(_unescape, text[1:-1].encode("utf-8", "surrogateescape"))
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes.fromhex(code.decode()) if len(code) == 2 else {b"n": b"\n", b"t": b"\t"}.get(code, code)

@@ -160,3 +160,9 @@ def test_every_pass_is_known_by_its_own_name() -> None:
         made += kind.__subclasses__()
     names = {k.name for k in made if k.__module__.startswith("xla_core.passes") and "name" in vars(k)}
     assert names - set(PASSES) == {"legalize", "legality-checker"}  # made for a target
+
+
+def test_file_names_of_dumps_are_those_of_hlo_text(tmp_path) -> None:
+    path = ModuleDump(tmp_path, "../a é\n" + "x" * 300).write("stablehlo.mlir", "é\udcff")
+    assert re.fullmatch(r"module_\d{4}\._\.\._a___x{112}\.stablehlo\.mlir", path.name)
+    assert path.read_bytes() == "é".encode() + b"\xff"
