@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
@@ -73,3 +75,8 @@ def test_an_opcode_is_defined_once_and_found_by_name() -> None:
     with pytest.raises(InvalidArgumentError, match="unknown HLO opcode") as caught:
         lookup("ad")
     assert "add" in str(caught.value.hint)
+
+
+def test_a_group_is_the_file_that_has_the_entry(op: OpDef) -> None:
+    module = importlib.import_module(f"xla_core.hlo.ops.{op.group}")
+    assert module.entry.__self__.name == op.group

@@ -10,7 +10,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.ops.numerics import round_to, widen
-from xla_core.hlo.ops.rules import array, attr, dims, entry, normalize
+from xla_core.hlo.ops.rules import OpGroup, array, attr, dims, normalize
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
+
+entry = OpGroup("batch_norm").entry
 
 
 def _check(operand: Shape, features: Sequence[Shape], attributes: Attributes) -> Shape:

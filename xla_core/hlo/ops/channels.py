@@ -12,7 +12,7 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN, Device, Environment
 from xla_core.hlo.op_table import Attributes, Trait
-from xla_core.hlo.ops.rules import attr, check, entry, normalize
+from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["SOURCE_TARGET_PAIRS", "source_target_pairs"]
+
+entry = OpGroup("channels").entry
 
 SOURCE_TARGET_PAIRS = "_xla_send_recv_source_target_pairs"
 """XLA's frontend attribute of send and recv, `{{0,1},{1,2}}`: each of the pairs is a channel of its own."""

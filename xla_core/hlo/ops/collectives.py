@@ -7,9 +7,11 @@ from typing import Any
 from xla_core.hlo.op_table import Evaluate, ShapeRule, Trait
 from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
-from xla_core.hlo.ops.rules import attr, entry
+from xla_core.hlo.ops.rules import OpGroup, attr
 
 __all__: list[str] = []
+
+entry = OpGroup("collectives").entry
 
 _SOME = (1, None)
 _GROUPS: dict[str, Any] = {"channel_id": attr("int", None), "replica_groups": attr("replica_groups", ())}

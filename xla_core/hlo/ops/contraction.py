@@ -15,7 +15,7 @@ from xla_core.hlo.ops.arithmetic import multiply
 from xla_core.hlo.ops.combining import few
 from xla_core.hlo.ops.conversion import convert, reduce_precision
 from xla_core.hlo.ops.numerics import CLASS, integer_bounds, round_to, widen, wrap
-from xla_core.hlo.ops.rules import array, attr, category, check, check_axes, dims, dynamic, entry
+from xla_core.hlo.ops.rules import OpGroup, array, attr, category, check, check_axes, dims, dynamic
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ __all__ = [
     "product_type",
     "products",
 ]
+
+entry = OpGroup("contraction").entry
 
 _PRODUCTS_PER_ELEMENT = 64
 """Products that are made and added in the time that an array's element takes to be filled."""

@@ -12,7 +12,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.custom_calls import check_aliasing, custom_call, custom_call_shape
-from xla_core.hlo.ops.rules import attr, check, entry, normalize, parameter_shapes
+from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize, parameter_shapes
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["branch_computations"]
+
+entry = OpGroup("control_flow").entry
 
 
 def _check_call(computation: HloComputation, operands: Sequence[Shape]) -> Shape:

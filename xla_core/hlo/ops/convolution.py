@@ -14,7 +14,7 @@ from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.contraction import charge_products, contraction_result_type, factors, products
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
-from xla_core.hlo.ops.rules import array, attr, check, check_permutation, dims, entry
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_permutation, dims
 from xla_core.hlo.ops.window import check_window, padded, windowed
 from xla_core.hlo.shape import Shape
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
+
+entry = OpGroup("convolution").entry
 
 
 def _convolution_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

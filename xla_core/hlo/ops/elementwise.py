@@ -15,7 +15,7 @@ from xla_core.hlo.ops import arithmetic, conversion, elementary
 from xla_core.hlo.ops import elementwise_shapes as shapes
 from xla_core.hlo.ops.elementwise_shapes import elementwise
 from xla_core.hlo.ops.numerics import CLASS
-from xla_core.hlo.ops.rules import attr, check, entry
+from xla_core.hlo.ops.rules import OpGroup, attr, check
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.shape import Shape
 
 __all__: list[str] = []
+
+entry = OpGroup("elementwise").entry
 
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL

@@ -10,7 +10,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import combine_at
-from xla_core.hlo.ops.rules import array, attr, check, check_axes, dims, entry, scalar_signature, shape_of_parts
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_axes, dims, scalar_signature, shape_of_parts
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
+
+entry = OpGroup("indexing").entry
 
 
 def _check_sorted(axes: Sequence[int], what: str) -> None:

@@ -11,7 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.ops.numerics import round_to, widen
-from xla_core.hlo.ops.rules import array, attr, check, entry, normalize
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check, normalize
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
+
+entry = OpGroup("linalg").entry
 
 
 def _check_square(shape: Shape) -> None:

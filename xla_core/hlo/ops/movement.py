@@ -13,6 +13,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
+    OpGroup,
     array,
     attr,
     check,
@@ -21,7 +22,6 @@ from xla_core.hlo.ops.rules import (
     declared_array,
     dims,
     dynamic,
-    entry,
 )
 from xla_core.hlo.shape import Shape
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
+
+entry = OpGroup("movement").entry
 
 _MOVES = (Trait.DATA_MOVEMENT, Trait.PRIMITIVE, Trait.EXACT_IN_WIDER_INTEGERS)
 

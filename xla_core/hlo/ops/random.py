@@ -13,7 +13,7 @@ from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.bit_generators import philox, three_fry
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
-from xla_core.hlo.ops.rules import array, attr, check, declared_array, dims, entry, normalize
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check, declared_array, dims, normalize
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
+
+entry = OpGroup("random").entry
 
 
 def _rng_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

@@ -11,13 +11,13 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import as_value, fold
 from xla_core.hlo.ops.rules import (
+    OpGroup,
     array,
     attr,
     check,
     check_axes,
     dims,
     dynamic,
-    entry,
     normalize,
     parameter_shapes,
     same_dimensions,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["split_operands"]
+
+entry = OpGroup("reduction").entry
 
 
 def split_operands(operands: Sequence[Shape]) -> tuple[Sequence[Shape], Sequence[Shape]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
 
 __all__ = [
+    "OpGroup",
     "array",
     "attr",
     "category",
@@ -34,7 +35,6 @@ __all__ = [
     "declared_array",
     "dims",
     "dynamic",
-    "entry",
     "normalize",
     "parameter_shapes",
     "same_dimensions",
@@ -50,62 +50,68 @@ def attr(kind: str, default: Any = REQUIRED, *, shown: bool = False) -> Attribut
     return Attribute(_KINDS[kind], default, shown)
 
 
-def entry(
-    opcode: str,
-    arity: int | tuple[int, int | None],
-    shape: ShapeRule,
-    evaluate: Evaluate | None,
-    *traits: Trait,
-    doc: str,
-    index_operands: Callable[[int], Sequence[int]] = lambda count: (),
-    predicate_operand: int | None = None,
-    predicate_result: bool = False,
-    waits_for: tuple[str, ...] = (),
-    operands_at: tuple[int, ...] | None = None,
-    result_at: tuple[int, ...] | None = None,
-    **attributes: Attribute,
-) -> OpDef:
-    """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, errors name
-    the op, and a declared shape is the inferred one (but for layouts, and for how dynamic a dimension is).
-    """
-    module = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
-    required = tuple(name for name, attribute in attributes.items() if attribute.default is REQUIRED)
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpGroup:
+    """The ops of one file, and of one page of the documentation."""
 
-    def rule(operands: Sequence[Shape], values: Attributes, declared: Shape | None) -> Shape:
-        for name in required:
-            if name not in values:
-                raise InvalidArgumentError(f"{opcode} needs attribute {name}", op=opcode)
-        try:
-            result = shape(operands, values, declared)
-            if declared is not None and result is not declared and not _fits(declared, result):
-                raise InvalidArgumentError(f"declared as {declared}, but {opcode} of {_list(operands)} is {result}")
-            return result
-        except InvalidArgumentError as error:
-            error.op = error.op or opcode
-            raise
-        except (IndexError, ValueError, TypeError) as error:
-            raise InvalidArgumentError(
-                f"{opcode} of {_list(operands)}: attributes don't fit the operands ({error})", op=opcode
-            ) from error
+    name: str
 
-    return define(
-        OpDef(
-            opcode=opcode,
-            arity=arity,
-            shape=rule,
-            evaluate=evaluate,
-            attributes=attributes,
-            traits=frozenset(traits),
-            doc=doc,
-            index_operands=index_operands,
-            predicate_operand=predicate_operand,
-            predicate_result=predicate_result,
-            waits_for=waits_for,
-            operands_at=operands_at,
-            result_at=result_at,
-            group=module,
+    def entry(
+        self,
+        opcode: str,
+        arity: int | tuple[int, int | None],
+        shape: ShapeRule,
+        evaluate: Evaluate | None,
+        *traits: Trait,
+        doc: str,
+        index_operands: Callable[[int], Sequence[int]] = lambda count: (),
+        predicate_operand: int | None = None,
+        predicate_result: bool = False,
+        waits_for: tuple[str, ...] = (),
+        operands_at: tuple[int, ...] | None = None,
+        result_at: tuple[int, ...] | None = None,
+        **attributes: Attribute,
+    ) -> OpDef:
+        """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, errors name
+        the op, and a declared shape is the inferred one (but for layouts, and for how dynamic a dimension is).
+        """
+        required = tuple(name for name, attribute in attributes.items() if attribute.default is REQUIRED)
+
+        def rule(operands: Sequence[Shape], values: Attributes, declared: Shape | None) -> Shape:
+            for name in required:
+                if name not in values:
+                    raise InvalidArgumentError(f"{opcode} needs attribute {name}", op=opcode)
+            try:
+                result = shape(operands, values, declared)
+                if declared is not None and result is not declared and not _fits(declared, result):
+                    raise InvalidArgumentError(f"declared as {declared}, but {opcode} of {_list(operands)} is {result}")
+                return result
+            except InvalidArgumentError as error:
+                error.op = error.op or opcode
+                raise
+            except (IndexError, ValueError, TypeError) as error:
+                raise InvalidArgumentError(
+                    f"{opcode} of {_list(operands)}: attributes don't fit the operands ({error})", op=opcode
+                ) from error
+
+        return define(
+            OpDef(
+                opcode=opcode,
+                arity=arity,
+                shape=rule,
+                evaluate=evaluate,
+                attributes=attributes,
+                traits=frozenset(traits),
+                doc=doc,
+                index_operands=index_operands,
+                predicate_operand=predicate_operand,
+                predicate_result=predicate_result,
+                waits_for=waits_for,
+                operands_at=operands_at,
+                result_at=result_at,
+                group=self.name,
+            )
         )
-    )
 
 
 def _list(shapes: Iterable[Shape]) -> str:

@@ -12,12 +12,12 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.rules import (
+    OpGroup,
     array,
     attr,
     check,
     check_axes,
     dims,
-    entry,
     normalize,
     parameter_shapes,
     same_dimensions,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["topk_shape"]
+
+entry = OpGroup("sorting").entry
 
 
 def _sort_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

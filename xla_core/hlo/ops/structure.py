@@ -12,7 +12,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.conversion import bitcast_convert
-from xla_core.hlo.ops.rules import array, attr, check, check_axes, declared_array, dims, dynamic, entry, normalize
+from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_axes, declared_array, dims, dynamic, normalize
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
+
+entry = OpGroup("structure").entry
 
 
 def _declared_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

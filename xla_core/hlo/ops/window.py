@@ -18,11 +18,11 @@ from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.reduction import split_operands
 from xla_core.hlo.ops.rules import (
+    OpGroup,
     array,
     attr,
     check,
     dims,
-    entry,
     parameter_shapes,
     same_dimensions,
     scalar_signature,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["check_window", "padded", "windowed"]
+
+entry = OpGroup("window").entry
 
 
 def check_window(window: Window, rank: int) -> None:
