@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from xla_core.checks import require
+
 __all__ = ["Profiler", "active", "span", "trace"]
 
 
@@ -102,6 +104,8 @@ def span(name: str, category: str = "", track: str = "", **arguments: Any) -> _S
 def trace(path: str | Path | None = None) -> Iterator[Profiler]:
     """Profiles the block; with a `path`, writes the Chrome trace there at its end. Within another one, adds to that."""
     global _active
+    if path is not None:
+        require("path", path, (str, os.PathLike), "a file's path or None")
     outer = _active
     profiler = outer or Profiler()
     _active = profiler

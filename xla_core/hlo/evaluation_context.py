@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xla_core.checks import require, require_limit
 from xla_core.errors import (
     DeadlineExceededError,
     InternalError,
@@ -76,6 +77,11 @@ class EvaluationContext:
         max_bytes: int | None = None,
         timeout: float | None = None,
     ) -> None:
+        if environment is not None:
+            require("environment", environment, Environment, "an Environment or None")
+        require_limit("max_steps", max_steps, "steps")
+        require_limit("max_bytes", max_bytes, "bytes")
+        require_limit("timeout", timeout, "seconds")
         self.environment = environment or Environment()
         self.steps = 0
         self.max_steps = max_steps

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from xla_core.checks import require_limit, wrong_argument
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.environment import TOKEN, Alone, Environment, Rendezvous, Token, Value
 from xla_core.hlo.evaluation_context import EvaluationContext, check_rank, flatten_value, unflatten_value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify_collectives
 
@@ -128,8 +129,8 @@ def evaluate(
     if environment is None:
         count = module.num_replicas, module.num_partitions
         environment = Environment(num_replicas=count[0], num_partitions=count[1], rendezvous=Alone(module.name, *count))
-    verify_collectives(module, environment.num_replicas, environment.num_partitions)
     context = EvaluationContext(environment, max_steps=max_steps, max_bytes=max_bytes, timeout=timeout)
+    verify_collectives(module, environment.num_replicas, environment.num_partitions)
     return evaluate_computation(module.entry, arrays, context)
 
 
@@ -151,7 +152,7 @@ def evaluate_replicas(
     arguments: Sequence[Sequence[npt.ArrayLike]],
     *,
     num_partitions: int | None = None,
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
     max_steps: int | None = None,
     environments: Sequence[Environment] | None = None,
 ) -> list[tuple[np.ndarray, ...]]:
@@ -161,7 +162,7 @@ def evaluate_replicas(
         module: the program that all devices run.
         arguments: a list of arrays a device; device i is replica i // num_partitions, partition i % num_partitions.
         num_partitions: the module's by default.
-        timeout: seconds that a device waits for others in a collective, and that the whole run may take.
+        timeout: seconds that a device waits for others in a collective, and that the whole run may take; None for any.
         max_steps: as of EvaluationContext, for each device.
         environments: one a device, where feeds or channels are wanted; their numbers and rendezvous are set here.
 
@@ -169,8 +170,10 @@ def evaluate_replicas(
         A tuple of arrays a device. The first device's error is raised, where one fails; InvalidArgumentError before
         anything runs, where so many devices can't run the collectives.
     """
+    require_module(module)
+    _require_rows(arguments)
     computations = [module.entry] * len(arguments)
-    partitions = num_partitions or module.num_partitions
+    partitions = module.num_partitions if num_partitions is None else num_partitions
     return evaluate_parallel(
         computations,
         arguments,
@@ -181,31 +184,50 @@ def evaluate_replicas(
     )
 
 
+def _require_rows(arguments: Sequence[Sequence[npt.ArrayLike]]) -> None:
+    lists = (Sequence, np.ndarray)
+    if not isinstance(arguments, lists) or not all(isinstance(row, lists) for row in arguments):
+        raise wrong_argument("arguments", arguments, "a list of arrays for each device, in a list")
+
+
+def _surroundings(environments: Sequence[Environment] | None, count: int) -> list[Environment]:
+    if environments is None:
+        return [Environment() for _ in range(count)]
+    given = list(environments) if isinstance(environments, Sequence) else []
+    if len(given) != count or not all(isinstance(environment, Environment) for environment in given):
+        raise wrong_argument("environments", environments, f"an Environment for each of the {count} devices")
+    return given
+
+
 def evaluate_parallel(
     computations: Sequence[HloComputation],
     arguments: Sequence[Sequence[npt.ArrayLike]],
     *,
     num_partitions: int = 1,
-    timeout: float = 60.0,
+    timeout: float | None = 60.0,
     max_steps: int | None = None,
     environments: Sequence[Environment] | None = None,
 ) -> list[tuple[np.ndarray, ...]]:
     """As `evaluate_replicas`, where devices may run different computations."""
+    _require_rows(arguments)
+    require_limit("timeout", timeout, "seconds")
     count = len(arguments)
+    if not (isinstance(num_partitions, int) and num_partitions >= 1):
+        raise wrong_argument("num_partitions", num_partitions, "a number of at least 1")
     if count % num_partitions:
         raise InvalidArgumentError(f"{count} devices are not a multiple of {num_partitions} partitions")
     for module in {c.module for c in computations if c.module is not None}:
         verify_collectives(module, count // num_partitions, num_partitions)
-    rendezvous = Rendezvous(timeout)
-    surroundings = list(environments or (Environment() for _ in range(count)))
+    rendezvous = Rendezvous(threading.TIMEOUT_MAX if timeout is None else timeout)
+    surroundings = _surroundings(environments, count)
+    contexts = [EvaluationContext(e, max_steps=max_steps, timeout=timeout) for e in surroundings]
     results: list[tuple[np.ndarray, ...]] = [()] * count
     errors: list[tuple[float, BaseException]] = []
 
     def run(index: int) -> None:
         environment = surroundings[index]
-        context = EvaluationContext(environment, max_steps=max_steps, timeout=timeout)
         try:
-            results[index] = evaluate_computation(computations[index], arguments[index], context)
+            results[index] = evaluate_computation(computations[index], arguments[index], contexts[index])
             rendezvous.end(environment.device)
         except BaseException as error:  # reaches the caller below
             errors.append((time.monotonic(), error))

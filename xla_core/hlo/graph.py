@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.op_table import Trait
 
 __all__ = ["to_dot"]
@@ -39,6 +39,7 @@ def to_dot(module: HloModule) -> str:
     edge from the instruction that runs them. A computation of scalars that an instruction applies (a reduction's, say)
     is named in the instruction. Fused computations that nothing calls are left out.
     """
+    require_module(module)
     writer = _Writer()
     writer.box(module.entry, f"ENTRY {module.entry.name}", "  ", {})
     return "".join([_HEADER.format(name=_escape(module.name)), *writer.lines, *writer.edges, "}\n"])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.shape import Shape
 
@@ -35,6 +36,8 @@ class Literal:
             self.shape = Shape.tuple([e.shape for e in self.elements])
             self.array = np.empty(0)
             return
+        if shape is not None:
+            require("shape", shape, Shape, "a Shape or None")
         array = np.asarray(value)
         if shape is not None and (array.dtype != shape.dtype or array.shape != shape.dimensions):
             if array.shape != shape.dimensions:
@@ -48,6 +51,7 @@ class Literal:
     @staticmethod
     def splat(value: npt.ArrayLike, shape: Shape) -> Literal:
         """Every element `value`, at the cost of one."""
+        require("shape", shape, Shape, "a Shape")
         return Literal(np.broadcast_to(np.asarray(value).astype(shape.dtype), shape.dimensions), shape)
 
     @property

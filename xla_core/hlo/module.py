@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -15,7 +16,7 @@ from xla_core.hlo.shape import Shape
 if TYPE_CHECKING:
     from xla_core.hlo.printer import PrintOptions
 
-__all__ = ["HloModule", "InputOutputAlias"]
+__all__ = ["HloModule", "InputOutputAlias", "require_module"]
 
 ShapeIndex = tuple[int, ...]
 
@@ -171,3 +172,8 @@ class HloModule:
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {len(self._computations)} computations, {self.instruction_count} instructions>"
+
+
+def require_module(module: object) -> None:
+    """Raises InvalidArgumentError for what is no HloModule."""
+    require("module", module, HloModule, "an HloModule", hint="xla_core.parse makes one of text or bytecode")

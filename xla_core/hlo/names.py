@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from xla_core.checks import wrong_argument
+
 __all__ = ["NameUniquer", "sanitized_name"]
 
 _is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*").fullmatch
@@ -12,7 +14,11 @@ _without_others = re.compile(r"[^A-Za-z0-9_.\-]").sub
 
 def sanitized_name(wanted: str) -> str:
     """`wanted` with "_" for all but ASCII letters, digits, "_", "." and "-", and before what cannot be first."""
-    if _is_name(wanted):
+    try:
+        is_name = _is_name(wanted)
+    except TypeError:
+        raise wrong_argument("a name", wanted, "text") from None
+    if is_name:
         return wanted
     name = _without_others("_", wanted)
     return name if _is_name(name) else f"_{name}"

@@ -13,6 +13,7 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_core.checks import require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.hlo.shape import Shape
 
@@ -194,7 +195,8 @@ def lookup(opcode: str) -> OpDef:
     """The entry of an opcode. Raises InvalidArgumentError, naming the nearest opcodes, when there is none."""
     try:
         return OPS[opcode]
-    except KeyError:
+    except (KeyError, TypeError):
+        require("opcode", opcode, str, "text")
         near = difflib.get_close_matches(opcode, OPS, 3)
         hint = f"did you mean {', '.join(near)}?" if near else None
         raise InvalidArgumentError(f"unknown HLO opcode {opcode!r}", hint=hint) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from xla_core.checks import require
 from xla_core.errors import XlaError
 from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
@@ -42,6 +43,7 @@ def parse_hlo(text: str, *, file: str = "") -> HloModule:
 
     Shapes are taken as written (the verifier checks them) and inferred where they are left out.
     """
+    require("text", text, str, "HLO text")
     return _ModuleReader(Cursor(text, file)).read()
 
 

@@ -16,7 +16,7 @@ from xla_core.hlo.attributes import (
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.op_table import COMMON_ATTRIBUTES, Attribute, AttributeKind, OpDef, Trait
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 from xla_core.hlo.shape import Shape
@@ -26,6 +26,7 @@ __all__ = ["verify", "verify_collectives", "verify_computation", "verify_instruc
 
 def verify(module: HloModule) -> None:
     """Raises InvalidArgumentError for the first thing wrong: what, in which instruction, from which source line."""
+    require_module(module)
     for computation in module.computations:
         verify_computation(computation)
     verify_structure(module)

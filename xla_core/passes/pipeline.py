@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_core.analysis import CanShare, can_share_buffer
+from xla_core.checks import require
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.module import HloModule
+from xla_core.hlo.module import HloModule, require_module
 from xla_core.passes.bitcast_expander import BitcastExpander
 from xla_core.passes.call_inliner import CallInliner
 from xla_core.passes.composite_rewriter import CompositeRewriter
@@ -153,6 +154,7 @@ def default_pipeline(
     target: TargetConfig, options: Any = None, stages: Mapping[str, HloPass] | None = None
 ) -> HloPassPipeline:
     """The whole pipeline. `stages` replaces stages by name. Printing it shows every pass."""
+    require("target", target, TargetConfig, "a TargetConfig")
     own, replaced = PipelineOptions.of(options), stages or {}
     made = [replaced[name] if name in replaced else make(target, own) for name, make in STAGES.items()]
     return HloPassPipeline("optimization", made)
@@ -165,5 +167,6 @@ def run_hlo_passes(
 
     Raises UnimplementedError when the target cannot run the program.
     """
+    require_module(module)
     PassContext.default(module).run(default_pipeline(target, options, stages), module, ())
     return module

@@ -9,6 +9,7 @@ import difflib
 import importlib
 from collections.abc import Callable
 
+from xla_core.checks import require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
 from xla_core.passes.pass_manager import HloPass
 
@@ -89,6 +90,7 @@ def register_pass(name: str, factory: PassFactory) -> None:
 
 def create_pass(name: str) -> HloPass:
     """A new instance of the pass `name` ("algebraic-simplifier", "algebraic_simplifier", or XLA's "algsimp")."""
+    require("name", name, str, "a pass's")
     key = name.strip().replace("_", "-")
     key = _ALIASES.get(key, key)
     factory = PASSES.get(key) or PASSES.get(name.strip())

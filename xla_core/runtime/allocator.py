@@ -12,7 +12,8 @@ from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import Allocator
 from xla_core.backend.stream import Event, Stream
 from xla_core.backend.stream_executor import StreamExecutor
-from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
+from xla_core.checks import require_limit
+from xla_core.errors import ResourceExhaustedError
 
 if TYPE_CHECKING:
     from xla_core.runtime.buffer import Buffer
@@ -187,8 +188,7 @@ class PoolAllocator(Allocator):
 
     @limit.setter
     def limit(self, limit: int | None) -> None:
-        if limit is not None and limit < 0:
-            raise InvalidArgumentError(f"a memory limit of {limit} bytes is negative")
+        require_limit("memory_limit", limit, "bytes")
         with self._lock:
             self._limit = limit
             if limit is not None and self._reserved > limit:

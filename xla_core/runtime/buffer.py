@@ -238,11 +238,15 @@ class Buffer:
 
         return dlpack.device_of(self)
 
-    def copy_to_device(self, device: Device) -> Buffer:
-        """The same value on another device of any client; through the host."""
+    def copy_to_device(self, device: Device | int | str) -> Buffer:
+        """The same value on another device; through the host.
+
+        Args:
+            device: of any client; or the number or the name ("cpu:1") of one of the buffer's own client.
+        """
         if device is self._device:
             return self
-        client = device.client
+        client = getattr(device, "client", self._device.client)
         if client is None:
             raise FailedPreconditionError(f"the client of {device} is gone")
         return client.buffer_from_host(self.to_numpy(), device)

@@ -18,6 +18,7 @@ from xla_core.backend.entry import flatten_entry, set_donation
 from xla_core.backend.hooks import BackendSpec
 from xla_core.backend.platform import Platform
 from xla_core.backend.registry import BackendInfo
+from xla_core.checks import require, require_limit, wrong_argument
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnavailableError, XlaError
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
@@ -51,6 +52,7 @@ class Client:
     """
 
     def __init__(self, platform: str | None = None) -> None:
+        require("platform", platform, (str, type(None)), "a backend's name or None")
         name, spec = _choose(platform or config.environment().XLA_PLATFORM or None)
         self._spec = spec
         self.platform: Platform = _open(name, spec)
@@ -214,16 +216,15 @@ class Client:
 
     # -- arrays ------------------------------------------------------------------------------------------------------
 
-    def buffer_from_host(self, array: Any, device: Device | None = None) -> Buffer:
-        """A copy of `array` on a device (the first by default). The array may be changed as soon as this returns.
+    def buffer_from_host(self, array: Any, device: Device | int | str | None = None) -> Buffer:
+        """A copy of `array` on a device: the first by default; its number or its name ("cpu:1") stand for it. The array
+        may be changed as soon as this returns.
 
         Takes numpy arrays of any strides and byte order, DLPack objects on the host, objects with `__array__`, nested
         lists and numbers. Raises InvalidArgumentError for a dtype that has no element type.
         """
         self._alive()
-        device = device if device is not None else self.devices[0]
-        if device.client is not self:
-            raise InvalidArgumentError(f"{device!r} is not a device of this client")
+        device = self._device(device)
         if array.__class__ is Buffer:
             array._require()
             array = array.to_numpy()
@@ -271,21 +272,37 @@ class Client:
 
     # -- infeed and outfeed ------------------------------------------------------------------------------------------
 
-    def transfer_to_infeed(self, value: Any, device: Device | None = None) -> None:
+    def transfer_to_infeed(self, value: Any, device: Device | int | str | None = None) -> None:
         """Queues what one infeed op of a program on a device takes: an array, or a tuple of arrays.
 
         An array stands for a tuple of one too. A value that doesn't fit fails the program that takes it.
         """
         self._alive()
-        self.platform.transfer_manager.infeed(self._ordinal(device)).put(_literal(value))
+        self.platform.transfer_manager.infeed(self._device(device).local_ordinal).put(_literal(value))
 
-    def transfer_from_outfeed(self, device: Device | None = None, timeout: float | None = None) -> Any:
-        """The oldest value that a program's outfeed wrote, waited for: an array or a tuple of them."""
+    def transfer_from_outfeed(self, device: Device | int | str | None = None, timeout: float | None = None) -> Any:
+        """The oldest value that a program's outfeed wrote, waited for (`timeout` in seconds): an array or a tuple of
+        them. Raises DeadlineExceededError where none came in time.
+        """
         self._alive()
-        return _arrays(self.platform.transfer_manager.outfeed(self._ordinal(device)).get(timeout))
+        require_limit("timeout", timeout, "seconds")
+        return _arrays(self.platform.transfer_manager.outfeed(self._device(device).local_ordinal).get(timeout))
 
-    def _ordinal(self, device: Device | None) -> int:
-        return (device if device is not None else self.devices[0]).local_ordinal
+    def _device(self, wanted: Device | int | str | None) -> Device:
+        """A device of this client as a caller says it: itself, its number, its name; None is the first."""
+        if wanted is None:
+            return self.devices[0]
+        if isinstance(wanted, Device):
+            if wanted.client is not self:
+                raise InvalidArgumentError(f"{wanted!r} is not a device of this client")
+            return wanted
+        names = {f"{self.platform_name}:{device.id}": device for device in self.devices}
+        if isinstance(wanted, str) and wanted in names:
+            return names[wanted]
+        if type(wanted) is int and 0 <= wanted < len(self.devices):
+            return self.devices[wanted]
+        known = ", ".join([*names][:8]) + (", ..." if len(names) > 8 else "")
+        raise wrong_argument("device", wanted, "a Device, its number or its name", hint=f"this client has {known}")
 
     # -- life --------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.backend.executable import Executable, RunOptions
+from xla_core.checks import wrong_argument
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.argument_checks import conversion_hint, wrong_count
 from xla_core.hlo.shape import Shape
@@ -63,8 +64,12 @@ class DeviceProgram:
 
     def run(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
         """Enqueues one run. This is the hot path: everything here is paid by every call."""
-        if len(arguments) != self.count:
-            raise self.wrong_count(len(arguments))
+        try:
+            count = len(arguments)
+        except TypeError:
+            raise wrong_argument("arguments", arguments, "a list of Buffers") from None
+        if count != self.count:
+            raise self.wrong_count(count)
         device = self.device
         if device.dead is not None:
             raise device.dead.with_traceback(None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import Executable
+from xla_core.checks import require
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape
@@ -75,7 +76,7 @@ class DynamicExecutable(LoadedExecutable):
         if not self._static:
             try:
                 found = self._cache.lookup(tuple([a._shape.dimensions for a in arguments]))
-            except AttributeError:  # not a Buffer: said below
+            except (AttributeError, TypeError):  # not a Buffer: said below
                 found = None
         if found is None:
             found = self._specialization(arguments)
@@ -103,8 +104,7 @@ class DynamicExecutable(LoadedExecutable):
             raise
 
     def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
-        if len(arguments) != len(self._devices):
-            raise self._wrong_devices(len(arguments))
+        self._check_rows(arguments)
         rows = [self._on_host(row) for row in arguments]
         (first, values), *rest = [self._signature(row) for row in rows]
         for number, (signature, _) in enumerate(rest, 1):
@@ -138,6 +138,7 @@ class DynamicExecutable(LoadedExecutable):
         """For arguments on one device."""
         if not self._single:
             raise self._not_single()
+        require("arguments", arguments, (Sequence, np.ndarray), "a list of Buffers")
         if len(arguments) != len(self._shapes):
             raise self._wrong_count(len(arguments))
         return self._found_or_compiled(*self._signature(arguments))

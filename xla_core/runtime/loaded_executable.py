@@ -6,8 +6,11 @@ import abc
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
+from xla_core.checks import require
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.argument_checks import wrong_count
 from xla_core.hlo.shape import Shape
@@ -92,11 +95,17 @@ class LoadedExecutable(abc.ABC):
             hint="use execute_sharded, one list of arguments a device",
         )
 
-    def _wrong_devices(self, count: int) -> InvalidArgumentError:
-        return InvalidArgumentError(
-            f"{self.name} runs on {len(self._devices)} devices ({self.num_replicas} replicas x "
-            f"{self.num_partitions} partitions), arguments are given for {count}"
-        )
+    def _check_rows(self, arguments: Sequence[Sequence[Buffer]]) -> None:
+        """Raises InvalidArgumentError where they are not one list for each device."""
+        lists = (Sequence, np.ndarray)
+        require("arguments", arguments, lists, "a list of arguments for each device")
+        if len(arguments) != len(self._devices):
+            raise InvalidArgumentError(
+                f"{self.name} runs on {len(self._devices)} devices ({self.num_replicas} replicas x "
+                f"{self.num_partitions} partitions), arguments are given for {len(arguments)}"
+            )
+        for device, row in enumerate(arguments):
+            require(f"the arguments of device {device}", row, lists, "a list")
 
     # -- what it is --------------------------------------------------------------------------------------------------
 

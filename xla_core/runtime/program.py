@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xla_core import profiler
+from xla_core.checks import require_file_name
 from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
@@ -149,6 +150,7 @@ def _require_shapes(program: PolymorphicProgram) -> None:
 
 def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Module:
     """As `parse`, but StableHLO stays what it is: read and verified."""
+    file = require_file_name(file)
     if isinstance(program, HloModule):
         return program.clone()
     if isinstance(program, (bytes, bytearray, memoryview)):

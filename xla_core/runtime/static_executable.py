@@ -103,8 +103,7 @@ class StaticExecutable(LoadedExecutable):
         return self.execute([a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(arguments)])
 
     def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
-        if len(arguments) != len(self._programs):
-            raise self._wrong_devices(len(arguments))
+        self._check_rows(arguments)
         self._client._alive()
         run_id = next(_run_ids)
         rows = [

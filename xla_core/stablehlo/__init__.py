@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from xla_core.checks import require
 from xla_core.stablehlo import ops as _ops
 from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.bytecode import parse_bytecode
@@ -86,6 +87,7 @@ __all__ = [
 
 def read(source: str | bytes, file: str = "") -> Module:
     """Reads StableHLO text or bytecode, and verifies it. Raises XlaError with the place that is wrong."""
+    require("source", source, (str, bytes, bytearray, memoryview), "StableHLO text or bytecode")
     module = parse_text(source, file) if isinstance(source, str) else parse_bytecode(source, file)
     with source_lines(module):
         verify(module)

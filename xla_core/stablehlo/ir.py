@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from xla_core.checks import require
 from xla_core.errors import SourceLocation
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Type",
     "Value",
     "op_names",
+    "require_module",
 ]
 
 DYNAMIC = -1
@@ -334,6 +336,12 @@ class Module:
             yield from function.walk()
         for op in self.others:
             yield from op.walk()
+
+
+def require_module(module: object) -> None:
+    """Raises InvalidArgumentError for what is no module of StableHLO."""
+    hint = "xla_core.stablehlo.read makes one of text or bytecode, from_hlo one of HLO"
+    require("module", module, Module, "a StableHLO module", hint=hint)
 
 
 def op_names(module: Module) -> set[str]:

@@ -54,6 +54,7 @@ def lower(module: ir.Module, entry: str | None = None) -> HloModule:
     apart, tokens vanish; more than one result makes a tuple root.
     Raises InvalidArgumentError or UnimplementedError, with the op's location, for what HLO has no form for.
     """
+    ir.require_module(module)
     function = entry_function(module, entry)
     body_of(function)
     if has_dynamic_types(module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 
+from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.stablehlo.ir import Module, Op
 from xla_core.stablehlo.op_reader import OpReader
@@ -28,6 +29,7 @@ def parse_text(source: str, file: str = "<input>") -> Module:
     Raises:
         InvalidArgumentError: with file, line, column, the line and what was expected.
     """
+    require("source", source, str, "StableHLO text")
     # A tree of this many small objects makes Python's collector go over them, and over all else that lives in the
     # process, again and again: it is half of the time, and finds nothing, for reading makes no garbage in cycles.
     was_enabled = gc.isenabled()
@@ -45,6 +47,7 @@ def parse_text(source: str, file: str = "<input>") -> Module:
 
 def split_modules(source: str) -> list[str]:
     """The parts of a text between lines `// -----`, each with the line numbers that it has in the whole."""
+    require("source", source, str, "StableHLO text")
     parts, start, line = [], 0, 0
     for match in _SEPARATOR.finditer(source):
         parts.append("\n" * line + source[start : match.start()])

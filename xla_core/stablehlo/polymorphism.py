@@ -30,6 +30,7 @@ class PolymorphicProgram(OpenProgram):
     """A StableHLO module."""
 
     def __init__(self, module: ir.Module) -> None:
+        ir.require_module(module)
         function = entry_function(module)
         block = body_of(function)
         self._module = module

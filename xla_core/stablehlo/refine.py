@@ -81,7 +81,11 @@ def refine(
     Raises InvalidArgumentError when a type doesn't fit, or a shape assertion of the program fails;
     ResourceExhaustedError when functions are called with so many types and values that the module grows out of bounds.
     """
-    function = module.functions[entry]
+    ir.require_module(module)
+    function = module.functions.get(entry) if isinstance(entry, str) else None
+    if function is None:
+        names = ", ".join(f"@{name}" for name in module.functions)
+        raise InvalidArgumentError(f"there is no function @{entry}", hint=f"the module has {names or 'none'}")
     declared = [a.type for a in function.regions[0].block.arguments]
     types = list(declared if argument_types is None else argument_types)
     if len(types) != len(declared):

@@ -27,6 +27,7 @@ def verify(module: ir.Module) -> None:
 
     Ops of other dialects are accepted: what nobody knows is an error of the lowering, if it is reached.
     """
+    ir.require_module(module)
     users: list[tuple[ir.Op, Rule]] = []
     for function in module.functions.values():
         type = function.attributes.get("function_type")

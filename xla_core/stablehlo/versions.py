@@ -28,7 +28,7 @@ class Version(NamedTuple):
         """`1.17.0`. Raises InvalidArgumentError for anything else, and for releases that can't be written."""
         if isinstance(text, Version):
             return text
-        match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", text)
+        match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", text) if isinstance(text, str) else None
         if match is None:
             raise InvalidArgumentError(f"{text!r} is no version of StableHLO", hint="write it as 1.17.0")
         version = Version(int(match[1]), int(match[2]), int(match[3]))

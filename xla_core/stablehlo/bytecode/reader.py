@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, XlaError
 from xla_core.stablehlo.bytecode import builtin, sdy_dialect, stablehlo_dialect, vhlo_dialect
 from xla_core.stablehlo.bytecode.encoding import ByteReader
@@ -56,6 +57,7 @@ def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") 
         InvalidArgumentError: with the byte that is wrong.
         UnimplementedError: for a newer format, or a dialect whose encoding isn't known.
     """
+    require("data", data, (bytes, bytearray, memoryview), "MLIR bytecode")
     was_enabled = gc.isenabled()
     gc.disable()  # as in the text reader: nothing that is made here is garbage in a cycle
     try:

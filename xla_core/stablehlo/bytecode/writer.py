@@ -20,7 +20,7 @@ from xla_core.stablehlo.call_sites import locate
 from xla_core.stablehlo.collector import without_collector
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.expansion import expand
-from xla_core.stablehlo.ir import Block, Module, Op, Region, Value
+from xla_core.stablehlo.ir import Block, Module, Op, Region, Value, require_module
 from xla_core.stablehlo.versions import CURRENT, MIXED_DIALECTS, Version
 
 __all__ = ["write_portable_artifact"]
@@ -41,6 +41,7 @@ def write_portable_artifact(module: Module, version: Version | str = CURRENT, *,
     Raises VersionError, with the op's location, for what needs a later release; UnimplementedError for what portable
     artifacts have no form for.
     """
+    require_module(module)
     release = Version.parse(version)
     try:
         with without_collector():

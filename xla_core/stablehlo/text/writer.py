@@ -11,7 +11,7 @@ from xla_core.stablehlo.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.bytecode.properties import layouts
 from xla_core.stablehlo.collector import without_collector
 from xla_core.stablehlo.custom_forms import type_of_value
-from xla_core.stablehlo.ir import Block, Module, Op, Region, Value
+from xla_core.stablehlo.ir import Block, Module, Op, Region, Value, require_module
 from xla_core.stablehlo.release import for_release
 from xla_core.stablehlo.syntax import FORMATS
 from xla_core.stablehlo.text.custom_forms import CUSTOM
@@ -37,6 +37,7 @@ def write_text(
     Values get new names, in the order in which they stand. Raises VersionError, with the op's location, for what needs
     a later release than `version`.
     """
+    require_module(module)
     if version is not None:
         module = for_release(module, Version.parse(version))
     writer = OpWriter(generic=generic, locations=locations)
