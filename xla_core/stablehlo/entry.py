@@ -32,21 +32,25 @@ def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
 
 
 def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
-    """HLO's attribute `sharding`, if `mhlo.sharding` says one.
+    """HLO's attribute `sharding`, if `mhlo.sharding` says one, as text or as a proto's bytes.
 
-    JAX writes the shardings of more than 100 devices as protos; no program of so many runs here, and they are dropped.
     Raises InvalidArgumentError for a malformed one.
     """
     text = attributes.get("mhlo.sharding")
     if not isinstance(text, str) or not text or text[0] < " ":  # a proto begins with the tag of a field
         return {}
     from xla_core.hlo.text.sharding import check_sharding  # HLO text's reader, which most programs need nothing of
+    from xla_core.stablehlo.sharding_proto import sharding_text
 
+    given = text
     try:
+        if text[0] != "{" and not text.isprintable():
+            text = sharding_text(text.encode("utf-8", "surrogateescape"))
         check_sharding(text)
-    except InvalidArgumentError as error:
+    except (InvalidArgumentError, ValueError) as error:
+        why = error.message if isinstance(error, InvalidArgumentError) else str(error)
         raise InvalidArgumentError(
-            f"mhlo.sharding is {text[:200]!r}: {error.message}",
+            f"mhlo.sharding is {given[:200]!r}: {why}",
             location=location,
             hint='XLA\'s text of a sharding, such as "{replicated}" or "{devices=[2,1]<=[2]}"',
         ) from None

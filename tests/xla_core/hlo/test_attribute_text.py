@@ -187,12 +187,6 @@ def test_xla_takes_the_same_shardings(text):
         hlo.hlo_module_from_text(program)
 
 
-def test_shardings_as_protos_are_dropped():
-    module = xla_core.parse(stablehlo('mhlo.sharding = "\\08\\01\\1A\\01\\01\\22\\01\\00"'))
-    assert module.entry.root.attribute("sharding") is None
-    assert structurally_equal(module, xla_core.parse(module.to_text()))
-
-
 # -- what StableHLO's custom calls become ------------------------------------------------------------------------------
 
 

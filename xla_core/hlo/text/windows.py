@@ -1,4 +1,4 @@
-"""Windows, slices, padding and labels in HLO text: `{size=3x3 pad=1_1x1_1}`, `{[0:4]}`, `0_1x2_2`, `b01f_01io->b01f`."""
+"""Windows, slices, padding, labels in HLO text: `{size=3x3 pad=1_1x1_1}`, `{[0:4]}`, `0_1x2_2`, `b01f_01io->b01f`."""
 
 from __future__ import annotations
 
