@@ -37,7 +37,7 @@ def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) 
     Raises InvalidArgumentError for a malformed one.
     """
     text = attributes.get("mhlo.sharding")
-    if not isinstance(text, str) or not text or text[0] < " ":  # a proto begins with the tag of a field
+    if not isinstance(text, str) or not text:
         return {}
     from xla_core.hlo.text.sharding import check_sharding  # HLO text's reader, which most programs need nothing of
     from xla_core.stablehlo.sharding_proto import sharding_text
