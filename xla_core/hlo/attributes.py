@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from xla_core.errors import SourceLocation
+
 __all__ = [
     "ConvolutionDimensionNumbers",
     "OpMetadata",
@@ -96,3 +98,10 @@ class OpMetadata:
     source_file: str = ""
     source_line: int = 0
     source_column: int = 0
+
+    @property
+    def location(self) -> SourceLocation | None:
+        """The place, where it is known; without a file, it is one in the text of the program."""
+        if not (self.source_file or self.source_line or self.op_name):
+            return None
+        return SourceLocation(self.source_file, self.source_line, self.source_column, self.op_name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ class HloInstruction:
         "opcode",
         "parent",
         "shape",
+        "text_location",
     )
 
     def __init__(
@@ -57,6 +59,7 @@ class HloInstruction:
         self.name = name
         self.metadata = metadata
         self.parent: HloComputation | None = None
+        self.text_location: SourceLocation | None = None
         self._control_predecessors: list[HloInstruction] = []
         self._control_successors: dict[HloInstruction, None] = {}
         self._operands = list(operands)
@@ -202,17 +205,19 @@ class HloInstruction:
 
     @property
     def location(self) -> SourceLocation | None:
-        """Where in the user's program it comes from, where the metadata says."""
-        m = self.metadata
-        if m is _NO_METADATA or not (m.source_file or m.op_name):
-            return None
-        return SourceLocation(m.source_file, m.source_line, m.source_column, m.op_name)
+        """Where in the user's program it comes from, where the metadata says; else where the text that was read
+        defines it.
+        """
+        place, defined = self.metadata.location, self.text_location
+        if defined is None or (place is not None and place.file):
+            return place
+        return defined if place is None else dataclasses.replace(defined, name=place.name)
 
     def clone(
         self, operands: Sequence[HloInstruction] | None = None, *, shape: Shape | None = None, **attributes: Any
     ) -> HloInstruction:
         """A copy outside any computation: same metadata, attributes (but for those given), called computations."""
-        return HloInstruction(
+        copy = HloInstruction(
             self.opcode,
             self.shape if shape is None else shape,
             self._operands if operands is None else operands,
@@ -220,6 +225,8 @@ class HloInstruction:
             name=self.name,
             metadata=self.metadata,
         )
+        copy.text_location = self.text_location
+        return copy
 
     def __str__(self) -> str:
         from xla_core.hlo.printer import instruction_to_text  # the printer reads instructions

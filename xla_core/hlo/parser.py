@@ -44,7 +44,7 @@ def parse_hlo(text: str, *, file: str = "") -> HloModule:
     Shapes are taken as written (the verifier checks them) and inferred where they are left out.
     """
     require("text", text, str, "HLO text")
-    return _ModuleReader(Cursor(text, file)).read()
+    return _ModuleReader(Cursor(text.removeprefix("\ufeff"), file)).read()
 
 
 def parse_shape(text: str) -> Shape:
@@ -186,7 +186,8 @@ class _ComputationReader:
         opcode = match[1]
         op = op_table.OPS.get(opcode)
         if op is None:
-            raise cursor.error(f"unknown opcode {opcode!r}", position=opcode_at, hint=nearest(opcode, op_table.OPS))
+            hint = nearest(opcode, op_table.OPS) or "`xla ops` lists the opcodes of HLO"
+            raise cursor.error(f"unknown opcode {opcode!r}", position=opcode_at, hint=hint)
         attributes: dict[str, Any] = {}
         operands = self._operands(op, shape, attributes)
         if not op.accepts_arity(len(operands)):
@@ -203,6 +204,8 @@ class _ComputationReader:
         instruction = HloInstruction(opcode, shape, operands, attributes)
         if metadata is not None:
             instruction.metadata = metadata
+        if metadata is None or not metadata.source_file:
+            instruction.text_location = cursor.location(at)
         instruction.control_predecessors = predecessors
         self.computation.add_instruction(instruction, name)
         self.instructions[name] = instruction

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from xla_core import profiler
 from xla_core.checks import require_file_name
-from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError
+from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError, snippet
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.host_array import as_host_array
@@ -27,7 +27,8 @@ MAX_KNOWN_ELEMENTS = 1024
 """Elements of an array whose values sizes may follow from."""
 
 _BYTECODE_MAGIC = b"ML\xefR"
-_HLO_TEXT = re.compile(r"(?>\s++|//[^\n]*\n|/\*.*?\*/)*+HloModule\b", re.DOTALL)
+_FILE_NAME = re.compile(r"[^\s%@(){}]{1,1000}\.[A-Za-z]\w{0,9}")
+_HLO_TEXT = re.compile(r"\ufeff?(?>\s++|//[^\n]*\n|/\*.*?\*/)*+HloModule\b", re.DOTALL)
 
 
 def parse(
@@ -172,6 +173,12 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         )
     if not program.isascii():
         _check_unicode(program, file)
+    program = program.removeprefix("\ufeff")  # the mark that editors put before UTF-8
+    if _FILE_NAME.fullmatch(program):
+        raise InvalidArgumentError(
+            f"{program!r} is no program, but looks like the name of a file",
+            hint="pass what the file holds: pathlib.Path(...).read_bytes()",
+        )
     if not program.strip():
         raise InvalidArgumentError(
             "the program is empty", location=SourceLocation(file) if file else None, hint="it needs a function @main"
@@ -216,6 +223,9 @@ def _parse_hlo(text: str, file: str) -> HloModule:
     except XlaError as error:
         if error.location is None:
             _find_line(error, text, file)
+        elif error.snippet is None and error.location.file == file and error.location.line:
+            line = text.split("\n")[error.location.line - 1 : error.location.line]
+            error.snippet = snippet(line[0], error.location.column) if line else None
         raise
     return module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from xla_core.errors import InvalidArgumentError, SourceLocation
+from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.shape import Shape
@@ -23,12 +23,20 @@ def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
     block = function.regions[0].block
     attributes = argument_attributes(function)
     for argument, attribute in zip(block.arguments, attributes, strict=True):
-        value = _parameter(context, shape_of(argument.type), argument.name or f"arg{argument.index}")
+        value = _parameter(context, _shape_at(function, argument.type), argument.name or f"arg{argument.index}")
         if value.opcode == "parameter":
             value.attributes.update(sharding_of(attribute, function.location))
         context.values[argument] = value
     results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
     context.set_root(results)
+
+
+def _shape_at(function: ir.Op, type: ir.Type) -> Shape:
+    try:
+        return shape_of(type)
+    except UnimplementedError as error:
+        error.op, error.location = function.name, function.location
+        raise
 
 
 def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:

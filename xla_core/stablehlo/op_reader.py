@@ -76,7 +76,8 @@ class OpReader(DialectAttributeReader):
         if value is None and match[2] == "#0":
             value = self.values.get(match[1])
         if value is None:
-            hint = self.nearest(f"%{name}", [f"%{known}" for known in self.defined[-200:] if len(known) < 100])
+            known = [f"%{value}" for value in self.defined[-200:] if len(value) < 100]
+            hint = self.nearest(f"%{name}", known) or (f"defined before it: {', '.join(known[-5:])}" if known else None)
             raise self.error(f"use of undeclared SSA value name %{name}", match.start(), hint=hint)
         state.operands.append(value)
         state.offsets.append(match.start())

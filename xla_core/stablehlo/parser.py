@@ -35,7 +35,7 @@ def parse_text(source: str, file: str = "<input>") -> Module:
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return _Parser(source, file).module()
+        return _Parser(source.removeprefix("\ufeff"), file).module()
     except RecursionError as error:
         raise InvalidArgumentError(f"{file}: the program is nested too deeply to be read") from error
     except MemoryError as error:

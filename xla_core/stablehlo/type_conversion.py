@@ -54,4 +54,7 @@ def shape_of(type: ir.Type) -> Shape:
         return Shape.token()
     if isinstance(type, ir.TupleType):
         return Shape.tuple([shape_of(t) for t in type.elements])
-    raise UnimplementedError(f"type {type} has no counterpart in HLO")
+    hint = "HLO has tensors, tuples of them, and tokens"
+    if isinstance(type, ir.OpaqueType) and type.text.startswith("tensor<*x"):
+        hint = "HLO's tensors have a rank: write tensor<?x?xf32> where only the sizes are not known yet"
+    raise UnimplementedError(f"type {type} has no counterpart in HLO", hint=hint)

@@ -25,13 +25,13 @@ class Version(NamedTuple):
 
     @staticmethod
     def parse(text: str | Version) -> Version:
-        """`1.17.0`. Raises InvalidArgumentError for anything else, and for releases that can't be written."""
+        """`1.17.0` or `1.17`. Raises InvalidArgumentError for anything else, and for releases that can't be written."""
         if isinstance(text, Version):
             return text
-        match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", text) if isinstance(text, str) else None
+        match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text) if isinstance(text, str) else None
         if match is None:
             raise InvalidArgumentError(f"{text!r} is no version of StableHLO", hint="write it as 1.17.0")
-        version = Version(int(match[1]), int(match[2]), int(match[3]))
+        version = Version(int(match[1]), int(match[2]), int(match[3] or 0))
         if not version >= MINIMUM or not (version.major, version.minor) <= (CURRENT.major, CURRENT.minor):
             raise InvalidArgumentError(
                 f"StableHLO {version} can't be written: {MINIMUM} to {CURRENT} can",

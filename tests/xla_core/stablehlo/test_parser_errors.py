@@ -74,6 +74,7 @@ def test_errors(body: str, message: str, line: int | None, column: int | None) -
         ),
         ("%0 = other.thing %a : tensor<f32>", "unknown op 'other.thing'", "lower other dialects"),
         ("%0 = stablehlo.add %aa, %a : tensor<f32>", "use of undeclared SSA value name %aa", "did you mean %a?"),
+        ("%0 = stablehlo.add %y, %a : tensor<f32>", "use of undeclared SSA value name %y", "defined before it: %a"),
         ("retrun", "expected an op, found 'retrun'", "did you mean return?"),
     ],
 )

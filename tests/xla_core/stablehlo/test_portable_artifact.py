@@ -258,10 +258,11 @@ def test_an_error_in_a_function_without_places_says_where_it_is_called(is_byteco
 
 def test_versions_that_there_are_not() -> None:
     module = parse_text(in_function(""))
-    for version in ("0.8.0", "1.21.0", "2.0.0", "1.17", "new", ""):
+    for version in ("0.8.0", "1.21.0", "2.0.0", "1", "1.17.", "1.17.0.0", "new", ""):
         with pytest.raises(InvalidArgumentError):
             write_portable_artifact(module, version)
     assert write_portable_artifact(module, "1.20.7")  # a patch changes nothing
+    assert write_portable_artifact(module, "1.17") == write_portable_artifact(module, "1.17.0")
 
 
 def test_other_dialects_are_refused_by_name() -> None:

@@ -123,7 +123,11 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
     if start.attribute("is_host_transfer"):
         waiting = environment.to_receive.get(channel)
         if not waiting:
-            raise FailedPreconditionError(f"the host has put nothing into channel {channel}")
+            raise FailedPreconditionError(
+                f"the host has put nothing into channel {channel}",
+                hint="let the program take values of the host from its infeed (docs/values.md); for the reference "
+                "evaluator alone, give them in Environment.to_receive",
+            )
         value = waiting.popleft()
     elif pairs:
         sources = [source for source, target in pairs if target == _number(environment)]

@@ -47,6 +47,7 @@ class Cursor:
         self.file = file
         self.text = text
         self.position = 0
+        self._line = (1, 0)  # the number of a line, and where it starts
         if "/*" in text or "//" in text:
             self.text = _COMMENT.sub(self._blank, text)
         self.skip()
@@ -132,6 +133,14 @@ class Cursor:
             self.string()
         else:
             self.match(_WORD)
+
+    def location(self, position: int) -> SourceLocation:
+        """The place of a position; of one behind the last that was asked for, without counting all lines."""
+        line, start = self._line if self._line[1] <= position else (1, 0)
+        if (newlines := self.original.count("\n", start, position)) > 0:
+            line, start = line + newlines, self.original.rfind("\n", start, position) + 1
+            self._line = line, start
+        return SourceLocation(self.file, line, position - start + 1)
 
     def error(self, message: str, *, position: int | None = None, hint: str | None = None) -> InvalidArgumentError:
         """An error to raise, with `file:line:column`, the line, and a caret below the position."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import compatible, fail, least_specific, types_text
+from xla_core.stablehlo.cursor import Cursor
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -25,7 +26,7 @@ def _call_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     name = str(op.attributes["callee"])
     function = module.functions.get(name)
     if function is None:
-        fail(op, f"'{name}' does not reference a valid function")
+        fail(op, f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
     type = function.attributes.get("function_type")
     if not isinstance(type, ir.FunctionType):
         return None

@@ -16,6 +16,7 @@ from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import DenseElements, OutputOperandAlias
 from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.cursor import Cursor
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -43,7 +44,7 @@ def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
     name = str(op.attributes["decomposition"])
     function = module.functions.get(name)
     if function is None:
-        fail(op, f"'{name}' does not reference a valid function")
+        fail(op, f"'{name}' does not reference a valid function", hint=Cursor.nearest(name, module.functions))
     type = function.attributes.get("function_type")
     if not isinstance(type, ir.FunctionType):
         return

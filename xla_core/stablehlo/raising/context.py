@@ -181,7 +181,7 @@ class RaisingContext:
 
 
 def _location(instruction: HloInstruction | None) -> SourceLocation | None:
-    return None if instruction is None else instruction.location
+    return None if instruction is None else instruction.metadata.location
 
 
 def _add_common(op: ir.Op, instruction: HloInstruction) -> None:
