@@ -7,6 +7,7 @@ HLO for a target that lacks the function.
 
 from xla_core.elementary import (  # they fill the tables
     complex_elementary,
+    complex_hyperbolic,
     complex_inverse,
     complex_power,
     exponential,
@@ -26,6 +27,7 @@ __all__ = [
     "Pair",
     "V",
     "complex_elementary",
+    "complex_hyperbolic",
     "complex_inverse",
     "complex_power",
     "exponential",

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 
+from xla_core.elementary import in_two
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.complex_arithmetic import Pair, complex_function, divide
 from xla_core.elementary.complex_elementary import log_modulus, sqrt
+from xla_core.elementary.in_two import Two
+from xla_core.elementary.logarithm import split
 
 __all__: list[str] = []
 
@@ -31,13 +34,15 @@ def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
     ends, crossing, side = _plus_and_minus(m, y, x), _crossing(m, y, x), _along(m, y, x)
     x, y = (Pair(m.mul(v.real, scale), m.mul(v.imag, scale)) for v in (x, y))
     plus, minus = _plus_and_minus(m, y, x)
-    apart = m.sub(m.mul(x.real, y.imag), m.mul(x.imag, y.real))
+    apart = _in_two(m, (x.real, y.imag), (m.neg(x.imag), y.real))
     less = m.less(apart, 0.0)
-    small = Pair(m.select(less, minus.real, plus.real), m.select(less, minus.imag, plus.imag))
-    excess = m.div(m.mul(m.abs(apart), 4.0), m.fma(small.real, small.real, m.mul(small.imag, small.imag)))
-    across = m.add(m.mul(plus.real, minus.real), m.mul(plus.imag, minus.imag))
+    turned = m.select(less, y.imag, m.neg(y.imag)), m.select(less, m.neg(y.real), y.real)
+    small = [Two(*m.two_sum(a, b)) for a, b in zip(x, turned, strict=True)]  # x + i y or x - i y
+    excess = m.div(m.mul(m.abs(apart), 4.0), in_two.plus(m, *(in_two.times(m, part, part) for part in small)).high)
+    across = _in_two(m, *((v, v) for v in x), *((m.neg(v), v) for v in y))
     beside_pole = m.sub(m.mul(plus.imag, minus.real), m.mul(plus.real, minus.imag))
-    along = m.mul(_along(m, y, x), 2.0)
+    along = _in_two(m, *zip(x, y, strict=True))
+    along = m.mul(m.select(m.equal(along, 0.0), _along(m, y, x), along), 2.0)
     half = m.mul(m.emit("atan2", m.select(m.greater(excess, 1.0), beside_pole, along), across), 0.5)
     # Signs are those of unscaled sums, but for infinity less infinity.
     side = m.select(m.fcmp("uno", side, side), along, side)
@@ -93,25 +98,41 @@ def _along(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> V:
     return m.neg(_sum_of_products(m, Pair(m.neg(x.real), m.neg(x.imag)), y))
 
 
+def _in_two(m: Arithmetic[V], *products: tuple[V, V]) -> V:
+    """A sum of products, rounded once."""
+    first, *others = (Two(*m.two_product(*product)) for product in products)
+    for other in others:
+        first = in_two.plus(m, first, other)
+    return first.high
+
+
 def _sum_of_products(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
-    """Re x Re y + Im x Im y. A zero has the sign of the products that underflowed, or else the sign that the sum would
-    have, were zeros tiny numbers of their signs.
+    """Re x Re y + Im x Im y. A zero has the sign of the sum before it was rounded, or else the sign that it would have,
+    were zeros tiny numbers of their signs.
     """
-    total = m.add(m.mul(x.real, y.real), m.mul(x.imag, y.imag))
-    zero = m.constant(0.0, total)
-    # By quotients, as |a b| > |c d| where |a / c| > |d / b|.
-    sizes = m.abs(m.div(x.real, x.imag)), m.abs(m.div(y.imag, y.real))
-    tiny, lost, both = zero, zero, zero
-    for a, b, size in ((x.real, y.real, sizes[0]), (x.imag, y.imag, sizes[1])):
+    products = (x.real, y.real), (x.imag, y.imag)
+    total = m.add(*(m.mul(a, b) for a, b in products))
+    zero, one = m.constant(0.0, total), m.constant(1.0, total)
+    tiny, signs = zero, []
+    for a, b in products:
         none = m.equal(a, 0.0), m.equal(b, 0.0)
         u, v = (m.with_sign(m.choose(n, 1.0, zero), z) for n, z in zip(none, (a, b), strict=True))
         tiny = m.add(tiny, m.add(m.mul(u, b), m.mul(v, a)))
-        one = m.constant(1.0, a)
-        sign = m.select(m.or_(*none), zero, m.mul(m.with_sign(one, a), m.with_sign(one, b)))
-        lost, both = m.add(lost, sign), m.add(both, m.with_sign(size, sign))
-    lost = m.select(m.and_(m.equal(lost, 0.0), m.equal(tiny, 0.0)), both, lost)
+        signs.append(m.select(m.or_(*none), zero, m.mul(m.with_sign(one, a), m.with_sign(one, b))))
+    lost = m.add(*signs)
+    opposite = m.and_(m.equal(lost, 0.0), m.equal(tiny, 0.0))
+    lost = m.select(opposite, m.mul(signs[0], _larger_product(m, *products)), lost)
     side = m.select(m.equal(lost, 0.0), m.select(m.equal(tiny, 0.0), total, tiny), lost)
     return m.select(m.equal(total, 0.0), m.with_sign(zero, side), total)
+
+
+def _larger_product(m: Arithmetic[V], first: tuple[V, V], second: tuple[V, V]) -> V:
+    """A number of the sign of |a b| - |c d|, where that is neither too large nor too small for one."""
+    (a, i), (b, j), (c, k), (d, n) = (split(m, m.abs(factor)) for factor in (*first, *second))
+    ahead = m.isub(m.iadd(i, j), m.iadd(k, n))
+    scale = m.power_of_two(m.clamp(m.integer(-2, ahead), ahead, m.integer(2, ahead)))
+    (product, error), (other, other_error) = m.two_product(a, b), m.two_product(c, d)
+    return m.add(m.sub(m.mul(product, scale), other), m.sub(m.mul(error, scale), other_error))
 
 
 def _roots(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:

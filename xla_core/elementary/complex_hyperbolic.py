@@ -1,0 +1,138 @@
+"""Hyperbolic and trigonometric functions of complex numbers, and the logistic function, by formulas on their parts.
+
+Infinities, NaN and the signs of zeros are those of C's Annex G.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple
+
+from xla_core.elementary.arithmetic import Arithmetic, V
+from xla_core.elementary.complex_arithmetic import Pair, complex_function
+from xla_core.elementary.complex_elementary import FAR, is_unbounded
+from xla_core.elementary.exponential import decay_in_two
+from xla_core.elementary.in_two import Two, over, plus, scaled, times
+from xla_core.elementary.trigonometric import sine_and_cosine_in_two
+
+__all__: list[str] = []
+
+_INFINITY = float("inf")
+
+
+def _hyperbolic(m: Arithmetic[V], x: V) -> tuple[V, V, V]:
+    """(s, c, f) with sinh(x) = s f, cosh(x) = c f: a large one in two factors, as its product may be finite."""
+    size = m.abs(x)
+    far = m.greater(size, FAR[m.kind(x)])
+    t = m.emit("exponential-minus-one", m.select(far, m.mul(size, 0.5), size))
+    e = m.add(t, 1.0)
+    half = m.mul(e, 0.5)
+    sinh = m.mul(m.add(t, m.div(t, e)), 0.5)
+    cosh = m.fma(m.div(t, e), m.mul(t, 0.5), m.constant(1.0, t))
+    infinite = m.equal(size, _INFINITY)
+    sinh, cosh = m.select(far, half, sinh), m.select(far, half, cosh)
+    sinh, cosh = m.choose(infinite, _INFINITY, sinh), m.choose(infinite, _INFINITY, cosh)
+    return m.with_sign(sinh, x), cosh, m.choose(far, e, 1.0)
+
+
+@complex_function("sinh")
+def _sinh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """sinh(x) cos(y) and cosh(x) sin(y)."""
+    y = x.imag
+    sinh, cosh, factor = _hyperbolic(m, x.real)
+    real = m.mul(m.mul(m.emit("cosine", y), sinh), factor)
+    imag = m.mul(m.mul(m.emit("sine", y), cosh), factor)
+    real = m.select(m.and_(m.equal(m.abs(x.real), _INFINITY), is_unbounded(m, y)), x.real, real)
+    real = m.select(m.equal(x.real, 0.0), x.real, real)
+    flat = m.equal(y, 0.0)
+    return Pair(m.select(flat, m.mul(sinh, factor), real), m.select(flat, y, imag))
+
+
+@complex_function("cosh")
+def _cosh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """cosh(x) cos(y) and sinh(x) sin(y)."""
+    y = x.imag
+    sinh, cosh, factor = _hyperbolic(m, x.real)
+    sine = m.emit("sine", y)
+    real = m.mul(m.mul(m.emit("cosine", y), cosh), factor)
+    imag = m.mul(m.mul(sine, sinh), factor)
+    real = m.choose(m.and_(m.equal(m.abs(x.real), _INFINITY), is_unbounded(m, y)), _INFINITY, real)
+    flat = m.equal(y, 0.0)
+    zero = m.or_(flat, m.equal(x.real, 0.0))  # of the sign of the product, whatever the other part is
+    sign = m.mul(m.with_sign(m.constant(1.0, y), x.real), m.with_sign(m.constant(1.0, y), m.select(flat, y, sine)))
+    imag = m.select(zero, m.with_sign(m.constant(0.0, y), sign), imag)
+    return Pair(m.select(flat, m.mul(cosh, factor), real), imag)
+
+
+@complex_function("sine")
+def _sine(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """-i sinh(i x)."""
+    turned = _sinh(m, Pair(m.neg(x.imag), x.real))
+    return Pair(turned.imag, m.neg(turned.real))
+
+
+@complex_function("cosine")
+def _cosine(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """cosh(i x)."""
+    return _cosh(m, Pair(m.neg(x.imag), x.real))
+
+
+class _Poles(NamedTuple, Generic[V]):
+    """Of q = e^-size and an angle's cosine c and sine s: what functions are made of whose poles are where q = 1, c = 0.
+
+    Their denominator (1 - q)^2 + 4 q c^2 is |1 + q e^(2 i angle)|^2, written so that nothing cancels.
+    """
+
+    less: Two[V]  # 1 - q
+    share: Two[V]  # q (1 - q)
+    across: Two[V]  # 2 q c^2
+    along: Two[V]  # 2 q c s
+    below: Two[V]
+    inverse: V  # of `below`
+    rest: V  # a factor of q besides, 1 where q isn't tiny
+
+
+def _poles(m: Arithmetic[V], size: V, angle: V) -> _Poles[V]:
+    q, less, rest = decay_in_two(m, size)
+    sine, cosine = sine_and_cosine_in_two(m, angle)
+    twice = times(m, scaled(m, q, 2.0), cosine)
+    across = times(m, twice, cosine)
+    below = plus(m, times(m, less, less), scaled(m, across, 2.0))
+    inverse = m.div(m.constant(1.0, size), below.high)
+    return _Poles(less, times(m, q, less), across, times(m, twice, sine), below, inverse, rest)
+
+
+@complex_function("logistic")
+def _logistic(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """By q = e^-|x|, c = cos(y / 2): 1 - q + 2 q c^2 on the right, 2 q c^2 - q (1 - q) on the left, and q sin(y), over
+    |1 + q e^(i y)|^2.
+    """
+    p = _poles(m, m.abs(x.real), m.mul(x.imag, 0.5))
+    left = m.less(x.real, 0.0)
+    second = Two(*(m.select(left, m.neg(share), less) for share, less in zip(p.share, p.less, strict=True)))
+    real = over(m, plus(m, p.across, second), p.below, p.inverse)
+    real = m.select(left, m.mul(real, p.rest), real)
+    imag = m.mul(over(m, p.along, p.below, p.inverse), p.rest)
+    settled = m.and_(m.equal(m.abs(x.real), _INFINITY), is_unbounded(m, x.imag))
+    real = m.select(settled, m.choose(left, 0.0, m.constant(1.0, real)), real)
+    return Pair(real, m.choose(settled, 0.0, imag))
+
+
+@complex_function("tanh")
+def _tanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """By q = e^-2|x|: 1 - q^2 and 2 q sin(2 y) over |1 + q e^(2 i y)|^2."""
+    y = x.imag
+    size = m.abs(x.real)
+    p = _poles(m, m.add(size, size), y)
+    real = over(m, plus(m, p.less, p.share), p.below, p.inverse)
+    imag = m.mul(over(m, scaled(m, p.along, 2.0), p.below, p.inverse), p.rest)
+    settled = m.and_(m.equal(size, _INFINITY), is_unbounded(m, y))
+    real, imag = m.choose(settled, 1.0, real), m.choose(settled, 0.0, imag)
+    real = m.with_sign(real, x.real)
+    return Pair(m.select(m.equal(x.real, 0.0), x.real, real), m.select(m.equal(y, 0.0), y, imag))
+
+
+@complex_function("tan")
+def _tan(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
+    """-i tanh(i x)."""
+    turned = _tanh(m, Pair(m.neg(x.imag), x.real))
+    return Pair(turned.imag, m.neg(turned.real))
