@@ -46,11 +46,19 @@ def dialect_section(op: OpReference) -> str:
     values = _values(op)
     if values:
         parts.append(fenced("text", values))
+        if op_example(op.name).is_random:
+            parts.append(_RANDOM)
     parts += list(_becomes(op))
     parts += list(_evaluators(op))
     parts += list(measured(op.name, _opcodes(op.hlo)))
     parts.append(tests_of(op.name))
     return "\n\n".join(parts)
+
+
+_RANDOM = (
+    "These are the numbers of one run on the reference evaluator; every backend, and every run, draws its own. So "
+    "`xla run --check` compares only types and sizes of what depends on them, and says that it is not comparable."
+)
 
 
 def _becomes(op: OpReference) -> Iterator[str]:
@@ -92,7 +100,7 @@ def _evaluators(op: OpReference) -> Iterator[str]:
 def _values(op: OpReference) -> str:
     """What the example gives, by the reference evaluator: arguments, then results. "" for what needs a host."""
     example = op_example(op.name)
-    if op.hlo is None or example.devices > 1 or example.infeed or example.is_random:
+    if op.hlo is None or example.devices > 1 or example.infeed:
         return ""
     shapes = op.hlo.parameter_shapes
     given = [example_array(shape, number in example.positive) for number, shape in enumerate(shapes)]

@@ -141,6 +141,12 @@ def test_results_of_examples_are_the_evaluators() -> None:
     assert "start index … is larger than limit index …" in section
 
 
+def test_what_is_drawn_at_random_is_shown_as_that() -> None:
+    section = op_pages()["ops/rng.md"].split("\n## ")[1]
+    assert "-> [" in section
+    assert "the numbers of one run" in section
+
+
 def test_support_tables_show_what_was_measured() -> None:
     tables = hooks._beside("support_tables")
     assert [m["subject"] for m in tables.measured()] == ["evaluator", "cpu", "template"]

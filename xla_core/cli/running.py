@@ -52,9 +52,11 @@ def check_everywhere(
     infeed: Sequence[Any] = (),
 ) -> bool:
     """Prints how each device's results differ from the reference evaluator's, with as many devices; returns whether all
-    are right. What each device has `written` to its outfeed is compared too; `infeed` is what each was fed.
+    are right. What each device has `written` to its outfeed is compared too; `infeed` is what each was fed. What
+    follows from numbers that the program draws at random is not comparable.
     """
     import xla_core as xla
+    from xla_core.analysis.nondeterminism import find_nondeterminism
     from xla_core.hlo import Environment, evaluate_replicas
     from xla_core.hlo.environment import Alone
 
@@ -65,12 +67,18 @@ def check_everywhere(
     else:
         rows = [arguments] * len(results)
         expected = evaluate_replicas(module, rows, num_partitions=executable.num_partitions, environments=surroundings)
-    actual, right, places = [], [], []
+    nondeterminism = find_nondeterminism(module)
+    actual: list[np.ndarray] = []
+    right: list[np.ndarray] = []
+    places: list[str] = []
+    random: list[int] = []
     for device, (have, want) in enumerate(zip(results, expected, strict=True)):
+        drawn = [*nondeterminism.results, *(nondeterminism.outfeed for _ in written[device])]
+        random += [len(actual) + number for number, draws in enumerate(drawn) if draws]
         actual += [*have, *written[device].values()]
         right += [*want, *feeding.named(surroundings[device].outfeed).values()]
         where = f"device {device}, " if len(results) > 1 else ""
         places += [
             f"{where}{name}" for name in (*map(str, range(len(have))), *(f"outfeed {name}" for name in written[device]))
         ]
-    return checking.check_results(console, actual, right, places)
+    return checking.check_results(console, actual, right, places, random)

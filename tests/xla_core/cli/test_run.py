@@ -50,6 +50,53 @@ def test_types_that_numpy_files_do_not_know(xla: Callable[..., Any], tmp_path: P
     np.testing.assert_array_equal(stored, values + values)
 
 
+RANDOM = """\
+func.func @main(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %low = stablehlo.constant dense<-1.0> : tensor<f32>
+  %high = stablehlo.constant dense<1.0> : tensor<f32>
+  %n = stablehlo.constant dense<[5]> : tensor<1xi64>
+  %r = stablehlo.rng %low, %high, %n, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<5xf32>
+  %y = stablehlo.add %x, %x : tensor<5xf32>
+  return %r, %y : tensor<5xf32>, tensor<5xf32>
+}
+"""
+
+
+def test_what_is_drawn_at_random_is_not_compared(xla: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "rng.mlir"
+    path.write_text(RANDOM)
+    result = xla("run", path, "--backend", "cpu", "--check")
+    assert result.code == 0, result.out + result.err
+    verdicts = [
+        line.rstrip().split("  ")[-1].strip() for line in result.out.splitlines() if line.startswith(("0", "1"))
+    ]
+    assert verdicts[-2:] == ["draws random numbers: not comparable", "right"]
+    assert "agrees with the reference evaluator, where it can be compared" in result.out
+
+
+def test_where_all_is_drawn_at_random_nothing_is_claimed(xla: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "rng.mlir"
+    path.write_text(RANDOM.replace("return %r, %y :", "return %r, %r :"))
+    result = xla("run", path, "--backend", "cpu", "--check")
+    assert result.code == 0, result.out + result.err
+    assert "agrees" not in result.out
+    assert "not compared with the reference evaluator, but for types and sizes" in result.out
+
+
+def test_what_is_not_random_is_still_compared(
+    xla: Callable[..., Any], toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rng.mlir"
+    path.write_text(RANDOM)
+    right = toy.evaluate
+    monkeypatch.setattr(toy, "evaluate", lambda module, *a: [r + 1 for r in right(module, *a)])
+    result = xla("run", path, "--backend", "toy", "--check")
+    assert result.code == 1, result.out + result.err
+    assert "draws random numbers: not comparable" in result.out
+    assert "5 of 5 wrong" in result.out
+    assert "differs from the reference evaluator" in result.out
+
+
 def test_a_wrong_backend_fails_the_check(
     xla: Callable[..., Any], program: Path, toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

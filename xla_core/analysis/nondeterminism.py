@@ -1,0 +1,110 @@
+"""Which results of a module two right executions may give differently, since they depend on numbers drawn at random."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Nondeterminism", "find_nondeterminism"]
+
+Leaves = tuple[bool, ...]
+"""Of each leaf of a value, whether it depends on an op with `Trait.NONDETERMINISTIC`."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Nondeterminism:
+    """What depends on a draw: of the arrays of the entry's result, each; of what is written to the outfeed, any."""
+
+    results: Leaves
+    outfeed: bool
+
+
+def find_nondeterminism(module: HloModule) -> Nondeterminism:
+    """Follows what ops with `Trait.NONDETERMINISTIC` give, through tuples, calls, branches and loops."""
+    tracer = _Tracer(module)
+    parameters = [_all(False, p.shape) for p in module.entry.parameters]
+    leaves = tracer.computation(module.entry, parameters)
+    arrays = [leaf.is_array for leaf in module.entry.root.shape.leaves()]
+    return Nondeterminism(tuple(n for n, keep in zip(leaves, arrays, strict=True) if keep), tracer.outfeed)
+
+
+class _Tracer:
+    def __init__(self, module: HloModule) -> None:
+        self._draws = EffectAnalysis(frozenset({Trait.NONDETERMINISTIC}))
+        self._module_draws = any(self._draws.of_computation(c) for c in module.computations)
+        self._known: dict[tuple[HloComputation, tuple[Leaves, ...]], Leaves] = {}
+        self.outfeed = False
+
+    def computation(self, computation: HloComputation, arguments: Iterable[Leaves]) -> Leaves:
+        """The root's leaves for these arguments."""
+        given = tuple(arguments)
+        known = self._known.get((computation, given))
+        if known is not None:
+            return known
+        found: dict[HloInstruction, Leaves] = {}
+        for instruction in computation.post_order():
+            if instruction.opcode == "parameter":
+                found[instruction] = given[instruction.parameter_number]
+            else:
+                found[instruction] = self._instruction(instruction, [found[o] for o in instruction.operands])
+        self._known[computation, given] = root = found[computation.root]
+        return root
+
+    def _instruction(self, instruction: HloInstruction, operands: list[Leaves]) -> Leaves:
+        callees = instruction.called_computations
+        match instruction.opcode:
+            case "tuple":
+                return sum(operands, ())
+            case "get-tuple-element":
+                return _element(operands[0], instruction.operand(0).shape, instruction.tuple_index)
+            case "opt-barrier":
+                return operands[0]
+            case "call" | "fusion":
+                return self.computation(callees[0], operands)
+            case "conditional":
+                branches = [self.computation(c, [o]) for c, o in zip(callees, operands[1:], strict=True)]
+                return _all(True, instruction.shape) if any(operands[0]) else _either(branches)
+            case "while":
+                return self._loop(instruction, operands[0])
+            case "outfeed":
+                self.outfeed |= any(operands[0])
+        depends = self._draws.of(instruction) or any(
+            leaf
+            for operand, leaves in zip(instruction.operands, operands, strict=True)
+            for leaf, shape in zip(leaves, operand.shape.leaves(), strict=True)
+            if not shape.is_token  # a token orders effects, and tells nothing
+        )
+        if instruction.opcode in ("recv", "recv-done"):
+            depends = self._module_draws  # what another device sends
+        return _all(depends, instruction.shape)
+
+    def _loop(self, loop: HloInstruction, state: Leaves) -> Leaves:
+        body, condition = loop.attribute("body"), loop.attribute("condition")
+        while True:
+            if any(self.computation(condition, [state])):
+                return _all(True, loop.shape)
+            after = _either([state, self.computation(body, [state])])
+            if after == state:
+                return state
+            state = after
+
+
+def _all(value: bool, shape: Shape) -> Leaves:
+    return tuple(value for _ in shape.leaves())
+
+
+def _either(values: list[Leaves]) -> Leaves:
+    return tuple(map(any, zip(*values, strict=True)))
+
+
+def _element(leaves: Leaves, shape: Shape, index: int) -> Leaves:
+    counts = [len(list(s.leaves())) for s in shape.tuple_shapes]
+    start = sum(counts[:index])
+    return leaves[start : start + counts[index]]
