@@ -13,7 +13,6 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import compatible, fail, if_declared
 from xla_core.stablehlo.constants import constant_of
-from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Trait, Values, define
@@ -86,7 +85,7 @@ def _lower_set_dimension_size(
     """HLO `set-dimension-size`; a slice where the size is a constant."""
     dim, type = int(op.attributes["dimension"]), op.results[0].type
     if isinstance(type, TensorType) and type.is_static:
-        known = static_value(size)
+        known = ctx.module.static_values.of(size)
         if known is not None and int(known.reshape(-1)[0]) != type.shape[dim]:
             fail(op, f"the size is {int(known.reshape(-1)[0])}, but the result has {type.shape[dim]}")
         parts = [SliceDimension(0, n) for n in operand.shape.dimensions]
