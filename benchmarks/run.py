@@ -89,7 +89,12 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
     everything = load(options.programs)
     chosen = [b for b in everything if not options.only or {b.name, b.group} & set(options.only)]
     if not chosen:
-        parser.error(f"no program is named or grouped so; there are {', '.join(b.name for b in everything)}")
+        programs, groups = (
+            list(dict.fromkeys(names)) for names in zip(*((b.name, b.group) for b in everything), strict=True)
+        )
+        parser.error(
+            f"no program is named or grouped so; there are {', '.join(programs)}, and the groups {', '.join(groups)}"
+        )
     try:
         ours = None if options.side == "jax" else XlaCore(options.backend)
         jax = None if options.side == "ours" else JaxCpu()
@@ -98,7 +103,8 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
         return 2
 
     measurements = run(chosen, ours, jax, seconds=options.seconds)
-    report.print_table(console, measurements)
+    if measurements:
+        report.print_table(console, measurements)
     trivial = [b for b in chosen if b.group == "dispatch"]
     dispatches = dispatch(trivial[0], ours, jax, options.seconds) if trivial else {}
     if dispatches:

@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks import report
 from benchmarks.contenders import JaxCpu, Prepared, device_counts
 from benchmarks.measure import Measurement, geometric_mean, interleave, largest_difference, measure
+from benchmarks.run import main
 from benchmarks.suite import Array, ArraySpec, Benchmark, load
 
 BENCHMARKS = load()
@@ -158,6 +159,21 @@ def test_report(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     report.draw(tmp_path / "bench.png", measurements)
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_dispatch_of_a_program_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--only", "dispatch", "--side", "ours", "--backend", "cpu", "--seconds", "0.01"]) == 0
+    printed = capsys.readouterr().out
+    assert "Dispatch of a trivial program" in printed
+    assert "ratio" not in printed  # no table of nothing
+
+
+def test_names_of_programs_and_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "nope"])
+    said = capsys.readouterr().err
+    assert "dispatch" in said
+    assert "trivial" in said
 
 
 def test_jax_side_computes() -> None:

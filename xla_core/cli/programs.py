@@ -27,6 +27,7 @@ __all__ = [
     "compile_options",
     "file_name",
     "load_arguments",
+    "make_directory",
     "parse",
     "random_arguments",
     "read_program",
@@ -67,6 +68,7 @@ def parse(program: bytes, file: str, given: Sequence[str]) -> HloModule:
 
 def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape]:
     """The shapes of arguments, those that the program leaves open as --shape gives them."""
+    waiting = [_sizes(text) for text in given]
     missing = [(index, shape) for index, shape in enumerate(declared) if shape.is_dynamic][len(given) :]
     if missing:
         examples = ("x".join("4" if n < 0 else str(n) for n in shape.dimensions) for _, shape in missing)
@@ -75,21 +77,26 @@ def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape
             hint="one --shape for each argument of open sizes, in their order; these are missing, say: "
             + " ".join(f"--shape {sizes}" for sizes in examples),
         )
-    waiting = list(given)
     shapes = []
     for shape in declared:
         if not shape.is_dynamic:
             shapes.append(shape)
             continue
-        text = waiting.pop(0)
-        try:
-            sizes = [int(size) for size in text.replace(",", "x").split("x")]
-        except ValueError:
-            raise InvalidArgumentError(f"--shape {text} is no list of sizes", hint="write --shape 4x3") from None
-        shapes.append(shape.with_dimensions(sizes))
+        shapes.append(shape.with_dimensions(waiting.pop(0)))
     if waiting:
-        raise InvalidArgumentError(f"--shape {waiting[0]} is for no argument: no other leaves its sizes open")
+        which = "no other leaves its sizes open" if len(waiting) < len(given) else "the program leaves no sizes open"
+        raise InvalidArgumentError(
+            f"--shape {given[-len(waiting)]} is for no argument: {which}",
+            hint="it is for arguments like tensor<?x3xf32>, one for each",
+        )
     return shapes
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = text.replace(",", "x").split("x")
+    if not all(size.isdecimal() for size in sizes):
+        raise InvalidArgumentError(f"--shape {text} is no list of sizes", hint="write --shape 4x3")
+    return [int(size) for size in sizes]
 
 
 def check_writable(path: Path) -> None:
@@ -99,6 +106,18 @@ def check_writable(path: Path) -> None:
         raise NotFoundError(f"cannot write {path}: there is no directory {folder}", hint="make it first")
     if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
         raise FailedPreconditionError(f"cannot write {path}", hint="name a file that may be written")
+
+
+def make_directory(path: Path) -> None:
+    """Makes a directory for what a command writes, with those above it. Raises where that can't be done."""
+    if path.exists() and not path.is_dir():
+        raise FailedPreconditionError(f"{path} is a file", hint="name a directory, which is made where there is none")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FailedPreconditionError(
+            f"cannot make the directory {path}: {error.strerror}", hint="name a directory that may be written"
+        ) from error
 
 
 def file_name(path: Path) -> str:

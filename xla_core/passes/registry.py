@@ -98,7 +98,7 @@ def create_pass(name: str) -> HloPass:
         near = difflib.get_close_matches(key, [*PASSES, *_ALIASES], 3)
         raise InvalidArgumentError(
             f"there is no pass {name!r}",
-            hint=f"did you mean {', '.join(near)}?" if near else f"passes: {', '.join(sorted(PASSES))}",
+            hint=f"did you mean {', '.join(near)}?" if near else "`xla opt` lists them all (docs/passes.md)",
         )
     if isinstance(factory, str):
         module, _, attribute = factory.partition(":")

@@ -53,7 +53,7 @@ class Client:
 
     def __init__(self, platform: str | None = None) -> None:
         require("platform", platform, (str, type(None)), "a backend's name or None")
-        name, spec = _choose(platform or config.environment().XLA_PLATFORM or None)
+        name, spec = _choose(platform) if platform else _choose_default()
         self._spec = spec
         self.platform: Platform = _open(name, spec)
         with _driver(name):
@@ -384,6 +384,16 @@ def _choose(name: str | None) -> tuple[str, BackendSpec]:
             return info.name, info.spec
     causes = "; ".join(f"{info.name}: {_cause(info)}" for info in found)
     raise UnavailableError(f"no installed backend can be used: {causes}", hint="run `xla doctor`")
+
+
+def _choose_default() -> tuple[str, BackendSpec]:
+    name = config.environment().XLA_PLATFORM
+    try:
+        return _choose(name or None)
+    except XlaError as error:
+        if name:  # the user may have forgotten it
+            error.message = f"XLA_PLATFORM is {name!r}: {error.message}"
+        raise
 
 
 def _rank(info: BackendInfo) -> tuple[int, str]:

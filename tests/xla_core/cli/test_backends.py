@@ -167,6 +167,7 @@ def test_the_variable_that_chooses(
     toy: Any,
     only_these: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
+    program: Any,
 ) -> None:
     install("toy", "toy", TOY)
     only_these("toy")
@@ -174,6 +175,10 @@ def test_the_variable_that_chooses(
     examined = xla("doctor")
     assert examined.code == 1
     assert "XLA_PLATFORM asks for 'elsewhere'" in examined.out.splitlines()[-1]
+    ran = xla("run", program)
+    assert ran.code == 2
+    assert "NOT_FOUND: XLA_PLATFORM is 'elsewhere': there is no backend named 'elsewhere'" in ran.err
+    assert "XLA_PLATFORM" not in xla("run", program, "--backend", "nowhere").err
 
 
 def test_what_a_driver_raises_is_an_error_of_its_backend(

@@ -113,6 +113,10 @@ def test_opt_refuses_unknown_passes(xla: Callable[..., Any], program: Path) -> N
     result = xla("opt", program, "--passes", "call-inlinr")
     assert result.code == 2
     assert "did you mean call-inliner" in result.err
+    result = xla("opt", program, "--passes", "zzz")
+    assert result.code == 2
+    assert "`xla opt` lists them all" in result.err
+    assert len(result.err) < 200
 
 
 def test_opt_prints_and_runs_the_pipeline(xla: Callable[..., Any], program: Path) -> None:

@@ -26,6 +26,15 @@ def product(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("command", ["run", "compile"])
+def test_a_program_that_leaves_no_sizes_open(xla: Callable[..., Any], program: Path, command: str) -> None:
+    result = xla(command, program, "-b", "toy", "--shape", "4")
+    assert result.code == 2
+    assert "--shape 4 is for no argument: the program leaves no sizes open" in result.err
+    assert "softplus" not in result.out
+    assert "--shape axb is no list of sizes" in xla(command, program, "-b", "toy", "--shape", "axb").err
+
+
 def test_run_with_shapes_or_inputs(xla: Callable[..., Any], product: Path, tmp_path: Path) -> None:
     result = xla("run", product, "-b", "toy", "--shape", "4x3", "--shape", 7, "--check", "--repeat", 2)
     assert result.code == 0, result.err
@@ -46,6 +55,8 @@ def test_run_with_shapes_or_inputs(xla: Callable[..., Any], product: Path, tmp_p
         (("--shape", "4x2", "--shape", "1"), "must be f32[?,3], not f32[4,2]"),
         (("--shape", "4x3", "--shape", "1", "--shape", "2"), "--shape 2 is for no argument"),
         (("--shape", "four", "--shape", "1"), "--shape four is no list of sizes"),
+        (("--shape", "4x3", "--shape", "1", "--shape", "axb"), "--shape axb is no list of sizes"),
+        (("--shape", "4x-3", "--shape", "1"), "--shape 4x-3 is no list of sizes"),
     ],
 )
 def test_wrong_shapes(

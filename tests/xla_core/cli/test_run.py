@@ -182,7 +182,9 @@ def test_syntax_errors_name_file_line_and_column(xla: Callable[..., Any], tmp_pa
     ("words", "said"),
     [
         (["run", "PROGRAM", "--trace", "/nowhere/t.json"], "there is no directory /nowhere"),
-        (["run", "PROGRAM", "--output", "PROGRAM"], "softplus.hlo: File exists"),
+        (["run", "PROGRAM", "--output", "PROGRAM"], "softplus.hlo is a file"),
+        (["run", "PROGRAM", "--output", "/proc/foo"], "cannot make the directory /proc/foo"),
+        (["run", "PROGRAM", "--dump", "PROGRAM"], "softplus.hlo is a file"),
         (["compile", "PROGRAM", "--emit", "hlo", "-o", "/nowhere/x"], "there is no directory /nowhere"),
     ],
 )

@@ -71,6 +71,13 @@ def test_open_sizes(xla: Callable[..., Any], tmp_path: Path) -> None:
     assert str(closed.functions["main"].attributes["function_type"]) == "(tensor<5x3xf32>) -> tensor<5x3xf32>"
 
 
+@pytest.mark.parametrize("columns", [80, 110, 160])
+def test_help_breaks_no_form_in_two(xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    words = xla("translate", "--help").out.replace(",", " ").split()
+    assert {"stablehlo", "stablehlo-generic", "portable-artifact", "hlo"} <= set(words)
+
+
 def test_says_what_is_wrong(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
     newer = tmp_path / "f8.mlir"
     newer.write_text(TAN.replace("f32", "f8E4M3"))

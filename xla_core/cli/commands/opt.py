@@ -19,7 +19,9 @@ __all__ = ["opt"]
 
 
 def opt(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="StableHLO or HLO text; - is stdin.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="StableHLO or HLO text, or MLIR bytecode; - is stdin.")
+    ] = None,
     passes: Annotated[
         str | None, typer.Option("--passes", "-p", metavar="A,B,C", help="In order; without it, lists the passes.")
     ] = None,

@@ -57,9 +57,10 @@ def run(
     if trace is not None:
         programs.check_writable(trace)
     if output_directory is not None:
-        output_directory.mkdir(parents=True, exist_ok=True)
+        programs.make_directory(output_directory)
     fields: dict[str, Any] = {"donate": ()} if repeat > 1 else {}
     if dump is not None:
+        programs.make_directory(dump)
         fields["dump_to"] = str(dump)
     options = programs.compile_options(settings or (), **fields)
     out = output.console()
@@ -102,7 +103,7 @@ def run(
         _print_arrays("outfeed", written)
     if output_directory is not None:
         for place, row, values in zip(_folders(output_directory, len(results)), results, written, strict=True):
-            place.mkdir(exist_ok=True)
+            programs.make_directory(place)
             for index, result in enumerate(row):
                 programs.save_array(place / f"result_{index}.npy", result)
             for name, value in values.items():

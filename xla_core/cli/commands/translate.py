@@ -29,7 +29,15 @@ class Form(enum.StrEnum):
 
 def translate(
     file: Program,
-    to: Annotated[Form, typer.Option("--to", "-t", help="Text, text in MLIR's generic form, bytecode, or HLO text.")],
+    to: Annotated[
+        Form,
+        typer.Option(
+            "--to",
+            "-t",
+            metavar="FORM",
+            help="stablehlo, stablehlo-generic (MLIR's generic form), portable-artifact (bytecode), or hlo (HLO text).",
+        ),
+    ],
     target_version: Annotated[
         str | None,
         typer.Option("--target-version", metavar="1.17.0", help="The StableHLO that reads it; default: the newest."),
