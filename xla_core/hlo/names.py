@@ -5,22 +5,29 @@ from __future__ import annotations
 import re
 
 from xla_core.checks import wrong_argument
+from xla_core.hlo.element_type import ElementType
 
 __all__ = ["NameUniquer", "sanitized_name"]
 
-_is_name = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*").fullmatch
+_is_name = re.compile(r"(?!__(?!xla_))[A-Za-z_][A-Za-z0-9_.\-]*").fullmatch
 _without_others = re.compile(r"[^A-Za-z0-9_.\-]").sub
+_TYPES = frozenset(t.value for t in ElementType) - {"tuple"}
 
 
 def sanitized_name(wanted: str) -> str:
-    """`wanted` with "_" for all but ASCII letters, digits, "_", "." and "-", and before what cannot be first."""
+    """`wanted` with "_" for all but ASCII letters, digits, "_", "." and "-", and before what cannot be first.
+
+    XLA reads no names that are element types, and none that begin with "__": they become `f32_` and `a_x`.
+    """
     try:
         is_name = _is_name(wanted)
     except TypeError:
         raise wrong_argument("a name", wanted, "text") from None
     if is_name:
-        return wanted
+        return f"{wanted}_" if wanted in _TYPES else wanted
     name = _without_others("_", wanted)
+    if name.startswith("__"):
+        return f"a{name[1:]}"
     return name if _is_name(name) else f"_{name}"
 
 

@@ -26,9 +26,17 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*")
         (".a", "_.a"),
         ("my fn", "my_fn"),
         ("é", "_"),
+        ("%%", "a_"),
         ("a\nb", "a_b"),
         ("%a", "_a"),
         ("", "_"),
+        ("f32", "f32_"),
+        ("token", "token_"),
+        ("tuple", "tuple"),
+        ("f32.1", "f32.1"),
+        ("__x", "a_x"),
+        ("é b", "a_b"),
+        ("__xla_x", "__xla_x"),
     ],
 )
 def test_only_some_characters_are_left(wanted, name):
@@ -80,6 +88,18 @@ def test_names_of_stablehlo_are_read_back(text):
     assert structurally_equal(module, xla_core.parse(module.to_text()))
     for computation in module.computations:
         assert all(NAME.fullmatch(i.name) for i in computation.instructions)
+
+
+@pytest.mark.parametrize("name", ["f32", "token", "tuple", "__x", "0", "a b", "é", "constant", "__xla_x", "_"])
+def test_xla_takes_these_names(name):
+    hlo = pytest.importorskip("jaxlib._hlo", reason="this jaxlib has no HLO reader")
+    computation = HloComputation(name)
+    computation.add("negate", computation.parameter(0, Shape(ElementType.F32), name=name), name=name)
+    module = HloModule(name)
+    module.add_computation(computation, entry=True)
+    theirs = hlo.hlo_module_from_text(module.to_text()).to_string(hlo.HloPrintOptions())
+    assert f"HloModule {module.name}," in theirs
+    assert all(f"%{i.name} = " in theirs for i in computation.instructions)
 
 
 def test_a_modules_name_is_sanitized_whenever_it_is_set():
