@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import InvalidArgumentError, SourceLocation
@@ -59,7 +59,7 @@ class HloInstruction:
         self.name = name
         self.metadata = metadata
         self.parent: HloComputation | None = None
-        self.text_location: SourceLocation | None = None
+        self.text_location: Callable[[], SourceLocation] | None = None  # most are never asked for
         self._control_predecessors: list[HloInstruction] = []
         self._control_successors: dict[HloInstruction, None] = {}
         self._operands = list(operands)
@@ -208,10 +208,10 @@ class HloInstruction:
         """Where in the user's program it comes from, where the metadata says; else where the text that was read
         defines it.
         """
-        place, defined = self.metadata.location, self.text_location
-        if defined is None or (place is not None and place.file):
+        place = self.metadata.location
+        if self.text_location is None or (place is not None and place.file):
             return place
-        return defined if place is None else dataclasses.replace(defined, name=place.name)
+        return dataclasses.replace(self.text_location(), name="" if place is None else place.name)
 
     def clone(
         self, operands: Sequence[HloInstruction] | None = None, *, shape: Shape | None = None, **attributes: Any

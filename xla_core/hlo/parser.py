@@ -5,6 +5,7 @@ Attributes are read as the op table says; each kind's spelling is in `text/attri
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -205,7 +206,7 @@ class _ComputationReader:
         if metadata is not None:
             instruction.metadata = metadata
         if metadata is None or not metadata.source_file:
-            instruction.text_location = cursor.location(at)
+            instruction.text_location = functools.partial(cursor.location, at)
         instruction.control_predecessors = predecessors
         self.computation.add_instruction(instruction, name)
         self.instructions[name] = instruction
