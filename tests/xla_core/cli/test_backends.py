@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Callable
 from typing import Any
 
@@ -211,6 +212,22 @@ def test_a_backend_without_devices_is_not_available(
     line = next(line for line in xla("backends").out.splitlines() if line.startswith("toy"))
     assert "not available" in line
     assert "finds no device" in line
+
+
+def test_where_jax_is_missing_it_says_how_to_install_it(
+    xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name == "jax":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return installed(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    examined = xla("doctor").out
+    assert "jax not installed" in examined
+    assert "`pip install jax`, to export programs from JAX" in examined
 
 
 def test_a_misspelled_flag_of_xla_is_pointed_at(xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

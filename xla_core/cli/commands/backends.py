@@ -23,6 +23,7 @@ __all__ = ["backends", "doctor"]
 VARIABLES = ("XLA_PLATFORM", "XLA_FLAGS", "XLA_CORE_FLAGS", "JAX_PLATFORMS")
 INSTALL_HINT = "pip install a backend, for example xla-backend-cpu"
 PACKAGES = ("numpy", "ml_dtypes", "llvmlite", "pluggy", "pydantic", "jax")
+NOT_INSTALLED = "not installed"
 
 
 def backends() -> None:
@@ -95,6 +96,8 @@ def _environment(out: Console) -> None:
     out.print(f"  {platform.system()} {platform.release()} on {platform.machine()}, {cores} cores", soft_wrap=True)
     versions = [f"{name} {_version(name)}" for name in PACKAGES]
     out.print(f"  {', '.join(versions)}", soft_wrap=True)
+    if _version("jax") == NOT_INSTALLED:
+        out.print("  `pip install jax`, to export programs from JAX; to run them it is not needed", soft_wrap=True)
     for name in VARIABLES:
         if name in os.environ:
             out.print(f"  {name}={os.environ[name]}", soft_wrap=True, markup=False)
@@ -193,7 +196,7 @@ def _version(distribution: str) -> str:
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        return NOT_INSTALLED
 
 
 def _escaped(text: str) -> str:
