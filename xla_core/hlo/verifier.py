@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from xla_core.errors import InvalidArgumentError, XlaError
-from xla_core.hlo.attributes import (
-    ConvolutionDimensionNumbers,
-    OutputToOperandAlias,
-    PaddingDimension,
-    SliceDimension,
-    WindowDimension,
-)
+from xla_core.hlo.attribute_kinds import is_of_kind
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule, require_module
-from xla_core.hlo.op_table import COMMON_ATTRIBUTES, Attribute, AttributeKind, OpDef, Trait
+from xla_core.hlo.op_table import COMMON_ATTRIBUTES, OpDef, Trait
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 from xla_core.hlo.shape import Shape
 
@@ -174,53 +166,8 @@ def _verify_attributes(instruction: HloInstruction, op: OpDef) -> None:
         attribute = op.attributes.get(name) or COMMON_ATTRIBUTES.get(name)
         if attribute is None:
             raise _error(instruction, f"{op.opcode} has no attribute {name}")
-        if not _is_of_kind(attribute, value):
+        if not is_of_kind(attribute, value):
             raise _error(instruction, f"attribute {name} is {value!r}; expected a value of kind {attribute.kind.value}")
-
-
-def _is_of_kind(attribute: Attribute, value: Any) -> bool:
-    if value is None or value is attribute.default:
-        return True
-    kind = attribute.kind
-    if kind in _SCALAR_KINDS:
-        return isinstance(value, _SCALAR_KINDS[kind]) and not (
-            isinstance(value, bool) and kind is not AttributeKind.BOOL
-        )
-    if kind in _LIST_KINDS:
-        return isinstance(value, (tuple, list)) and all(isinstance(v, _LIST_KINDS[kind]) for v in value)
-    return True
-
-
-_SCALAR_KINDS: dict[AttributeKind, type | tuple[type, ...]] = {
-    AttributeKind.BOOL: bool,
-    AttributeKind.INT: int,
-    AttributeKind.OPERAND_TEXT: int,
-    AttributeKind.FLOAT: (float, int),
-    AttributeKind.STRING: str,
-    AttributeKind.ENUM: str,
-    AttributeKind.SHARDING: str,
-    AttributeKind.BACKEND_CONFIG: str,
-    AttributeKind.BRACED: str,
-    AttributeKind.COMPUTATION: HloComputation,
-    AttributeKind.DIM_LABELS: ConvolutionDimensionNumbers,
-    AttributeKind.SHAPE: Shape,
-    AttributeKind.LITERAL: Literal,
-}
-_LIST_KINDS: dict[AttributeKind, type] = {
-    AttributeKind.INTS: int,
-    AttributeKind.BOOLS: bool,
-    AttributeKind.ENUMS: str,
-    AttributeKind.COMPUTATIONS: HloComputation,
-    AttributeKind.WINDOW: WindowDimension,
-    AttributeKind.SLICE: SliceDimension,
-    AttributeKind.PADDING: PaddingDimension,
-    AttributeKind.REPLICA_GROUPS: tuple,
-    AttributeKind.SOURCE_TARGET_PAIRS: tuple,
-    AttributeKind.INT_LISTS: tuple,
-    AttributeKind.OUTPUT_TO_OPERAND_ALIASING: OutputToOperandAlias,
-    AttributeKind.SHAPES: Shape,
-    AttributeKind.DICT: tuple,
-}
 
 
 def _verify_pair(instruction: HloInstruction) -> None:

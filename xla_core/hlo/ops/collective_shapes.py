@@ -42,6 +42,7 @@ __all__ = [
 
 
 def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    check(len(operands) > 0, "it needs an operand")
     for operand in operands:
         array(operand)
     parts = [normalize(o) for o in operands]

@@ -131,7 +131,8 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
     )
     check(len(ragged) == 1, "lhs_ragged_dims must name one dimension")
     check_axes(ragged, lhs.rank, "lhs_ragged_dims")
-    check_axes(group, rhs.rank, "rhs_group_dims")
+    check_axes((*rhs_contracting, *rhs_batch, *group), rhs.rank, "contracting, batch and group dimensions of rhs")
+    check_axes((*lhs_contracting, *lhs_batch), lhs.rank, "contracting and batch dimensions of lhs")
     check(
         group_sizes.rank >= 1 and group_sizes.element_type.is_integral,
         "the group sizes must be integers of rank 1 or more",
@@ -208,7 +209,8 @@ def _scaled_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
     lhs, rhs, lhs_scale, rhs_scale = (array(o) for o in operands)
     for operand, scale in ((lhs, lhs_scale), (rhs, rhs_scale)):
         if scale.dimensions and (
-            scale.rank != operand.rank or any(d % s for d, s in zip(operand.dimensions, scale.dimensions, strict=True))
+            scale.rank != operand.rank
+            or any(d % s if s else d for d, s in zip(operand.dimensions, scale.dimensions, strict=True))
         ):
             raise InvalidArgumentError(f"scale {scale.without_layout()} does not divide {operand.without_layout()}")
     result = _dot_shape((lhs, rhs), attributes, declared)

@@ -199,6 +199,7 @@ def _concatenate_shape(operands: Sequence[Shape], attributes: Attributes, declar
     for other in operands[1:]:
         if (
             array(other).element_type is not first.element_type
+            or other.rank != first.rank
             or other.dimensions[:axis] != first.dimensions[:axis]
             or other.dimensions[axis + 1 :] != first.dimensions[axis + 1 :]
         ):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_core.errors import InvalidArgumentError
+from xla_core.errors import InternalError, InvalidArgumentError, XlaError
+from xla_core.hlo.attribute_kinds import is_of_kind
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import (
     REQUIRED,
@@ -72,26 +73,26 @@ class OpGroup:
         result_at: tuple[int, ...] | None = None,
         **attributes: Attribute,
     ) -> OpDef:
-        """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, errors name
-        the op, and a declared shape is the inferred one (but for layouts, and for how dynamic a dimension is).
+        """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, each has a
+        value of its kind, errors name the op, and a declared shape is the inferred one (but for layouts, and for how
+        dynamic a dimension is). What else than an XlaError the rule raises is a slip of its own.
         """
-        required = tuple(name for name, attribute in attributes.items() if attribute.default is REQUIRED)
 
         def rule(operands: Sequence[Shape], values: Attributes, declared: Shape | None) -> Shape:
-            for name in required:
-                if name not in values:
-                    raise InvalidArgumentError(f"{opcode} needs attribute {name}", op=opcode)
+            _check_kinds(opcode, attributes, values)
             try:
                 result = shape(operands, values, declared)
                 if declared is not None and result is not declared and not _fits(declared, result):
                     raise InvalidArgumentError(f"declared as {declared}, but {opcode} of {_list(operands)} is {result}")
                 return result
-            except InvalidArgumentError as error:
+            except XlaError as error:
                 error.op = error.op or opcode
                 raise
-            except (IndexError, ValueError, TypeError) as error:
-                raise InvalidArgumentError(
-                    f"{opcode} of {_list(operands)}: attributes don't fit the operands ({error})", op=opcode
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                raise InternalError(
+                    f"the shape of {opcode} of {_list(operands)}: {type(error).__name__}: {error}",
+                    op=opcode,
+                    hint="this is a bug of xla-core: please report it, with the program",
                 ) from error
 
         return define(
@@ -112,6 +113,17 @@ class OpGroup:
                 group=self.name,
             )
         )
+
+
+def _check_kinds(opcode: str, attributes: Mapping[str, Attribute], values: Attributes) -> None:
+    for name, attribute in attributes.items():
+        if name not in values:
+            if attribute.default is REQUIRED:
+                raise InvalidArgumentError(f"{opcode} needs attribute {name}", op=opcode)
+        elif not is_of_kind(attribute, values[name]):
+            raise InvalidArgumentError(
+                f"attribute {name} is {values[name]!r}; expected a value of kind {attribute.kind.value}", op=opcode
+            )
 
 
 def _list(shapes: Iterable[Shape]) -> str:
