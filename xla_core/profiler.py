@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from xla_core.checks import require
+from xla_core.errors import NotFoundError
 
 __all__ = ["Profiler", "active", "span", "trace"]
 
@@ -106,6 +107,9 @@ def trace(path: str | Path | None = None) -> Iterator[Profiler]:
     global _active
     if path is not None:
         require("path", path, (str, os.PathLike), "a file's path or None")
+        folder = Path(path).parent
+        if not folder.is_dir():
+            raise NotFoundError(f"cannot write {path}: there is no directory {folder}", hint="make it first")
     outer = _active
     profiler = outer or Profiler()
     _active = profiler

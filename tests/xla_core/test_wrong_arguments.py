@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 
 import xla_core as xla
 from xla_core import hlo, stablehlo
-from xla_core.errors import InvalidArgumentError
-from xla_core.passes import create_pass, run_hlo_passes
+from xla_core.backend import load_backend
+from xla_core.errors import InvalidArgumentError, NotFoundError
+from xla_core.passes import create_pass, register_pass, run_hlo_passes
 from xla_core.target import Capabilities, TargetConfig
 
 HLO = "HloModule m\n\nENTRY main {\n  x = f32[3] parameter(0)\n  ROOT y = f32[3] sqrt(x)\n}\n"
@@ -91,6 +93,14 @@ def test_no_limit_at_all() -> None:
     assert hlo.evaluate_replicas(xla.parse(HLO), [[X]], timeout=None)[0][0].tolist() == [1, 1, 1]
 
 
+def _computation() -> hlo.HloComputation:
+    return xla.parse(HLO).entry
+
+
+def _buffer() -> xla.Buffer:
+    return xla.Client("cpu").buffer_from_host(X)
+
+
 MODULE = "module must be an HloModule, not "
 STABLEHLO = "module must be a StableHLO module, not "
 CALLS: dict[str, tuple[Callable[[Any], object], list[Any], str]] = {
@@ -122,6 +132,31 @@ CALLS: dict[str, tuple[Callable[[Any], object], list[Any], str]] = {
         [5, "x", []],
         "environment must be an Environment or None, not ",
     ),
+    "parameter number": (
+        lambda v: hlo.HloComputation("c").parameter(v, hlo.Shape(hlo.ElementType.F32)),
+        [None, -1, 2.5, "x"],
+        "number must be a number of at least 0, not ",
+    ),
+    "parameter shape": (
+        lambda v: hlo.HloComputation("c").parameter(0, v),
+        [None, 5, "f32[]", (2, 3)],
+        "shape must be a Shape, not ",
+    ),
+    "add operand": (
+        lambda v: hlo.HloComputation("c").add("negate", v),
+        [None, 5, "x", X],
+        "an operand of negate must be an HloInstruction, not ",
+    ),
+    "add shape": (
+        lambda v: _computation().add("negate", _computation().root, shape=v),
+        [5, "f32[3]", (3,)],
+        "shape must be a Shape or None, not ",
+    ),
+    "set_root": (
+        lambda v: _computation().set_root(v),
+        [None, 5, "x", []],
+        "root must be an HloInstruction, not ",
+    ),
     "HloModule": (hlo.HloModule, NO_TEXT, "a name must be text, not "),
     "HloComputation": (hlo.HloComputation, NO_TEXT, "a name must be text, not "),
     "Literal": (lambda v: hlo.Literal(X, v), [5, "f32[3]"], "shape must be a Shape or None, not "),
@@ -133,6 +168,33 @@ CALLS: dict[str, tuple[Callable[[Any], object], list[Any], str]] = {
     "split_modules": (stablehlo.split_modules, [*NO_TEXT, b"x"], "source must be StableHLO text, not "),
     "stablehlo.verify": (stablehlo.verify, [*NO_TEXT, TEXT], STABLEHLO),
     "stablehlo.lower": (stablehlo.lower, [*NO_TEXT, TEXT], STABLEHLO),
+    "lower entry": (
+        lambda v: stablehlo.lower(stablehlo.read(TEXT), v),
+        [5, "nobody", [5]],
+        "the module has no function @",
+    ),
+    "refine types": (
+        lambda v: stablehlo.refine(stablehlo.read(OPEN), v),
+        [5, object()],
+        "argument_types must be a list of types or None, not ",
+    ),
+    "PolymorphicProgram.lower": (
+        lambda v: stablehlo.PolymorphicProgram(stablehlo.read(OPEN)).lower(v),
+        [None, 5, [5], [None], "x"],
+        "shapes must be a list of Shapes, not ",
+    ),
+    "load_backend": (load_backend, [None, 5, X, ["cpu"]], "name must be a backend's, not "),
+    "register_pass": (lambda v: register_pass(v, object), [None, 5, []], "name must be a pass's, not "),  # type: ignore[arg-type]
+    "dlpack device": (
+        lambda v: _buffer().__dlpack__(dl_device=v),
+        [5, "x", (1,), object()],
+        "dl_device must be a pair of numbers or None, not ",
+    ),
+    "dlpack version": (
+        lambda v: _buffer().__dlpack__(max_version=v),
+        [5, "x", (1,), {}],
+        "max_version must be a pair of numbers or None, not ",
+    ),
     "stablehlo.refine": (stablehlo.refine, [*NO_TEXT, TEXT], STABLEHLO),
     "refine entry": (
         lambda v: stablehlo.refine(stablehlo.read(TEXT), entry=v),
@@ -196,3 +258,10 @@ def test_what_was_not_serialized(client: xla.Client, value: Any) -> None:
 def test_a_trace_goes_to_a_path(path: Any) -> None:
     with pytest.raises(InvalidArgumentError, match="path must be a file's path or None, not "), xla.trace(path):
         pass
+
+
+def test_a_trace_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    ran = []
+    with pytest.raises(NotFoundError, match="there is no directory"), xla.trace(tmp_path / "none" / "trace.json"):
+        ran.append(1)
+    assert not ran

@@ -15,6 +15,7 @@ from xla_core import config
 from xla_core.backend import version
 from xla_core.backend.compile_options import BackendOptions
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, PROJECT, Availability, BackendHooks, BackendSpec
+from xla_core.checks import require
 from xla_core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
@@ -63,6 +64,7 @@ def load_backend(name: str) -> BackendSpec:
     FailedPreconditionError for a backend that breaks on import, speaks another contract, or lacks methods: all of them
     are listed; UnavailableError for one whose hook says itself that it can't be used. The cause is the `__cause__`.
     """
+    require("name", name, str, "a backend's")
     points = [point for point in _entry_points() if point.name == name]
     if not points:
         installed = backends()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from xla_core.checks import require, wrong_argument
 from xla_core.errors import InternalError, InvalidArgumentError
 from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
@@ -53,7 +54,14 @@ class HloComputation:
         for key in attributes:
             if key not in op.attributes and key not in op_table.COMMON_ATTRIBUTES:
                 raise InvalidArgumentError(f"{opcode} has no attribute {key}", op=opcode)
-        result = op.shape([o.shape for o in operands], attributes, shape)
+        if shape is not None:
+            require("shape", shape, Shape, "a Shape or None")
+        try:
+            result = op.shape([o.shape for o in operands], attributes, shape)
+        except (AttributeError, TypeError):
+            for operand in operands:
+                require(f"an operand of {opcode}", operand, HloInstruction, "an HloInstruction")
+            raise
         instruction = HloInstruction(opcode, result if shape is None else shape, operands, attributes)
         if metadata is not None:
             instruction.metadata = metadata
@@ -77,6 +85,9 @@ class HloComputation:
         return instruction
 
     def parameter(self, number: int, shape: Shape, name: str | None = None) -> HloInstruction:
+        require("shape", shape, Shape, "a Shape")
+        if not isinstance(number, int) or number < 0:
+            raise wrong_argument("number", number, "a number of at least 0")
         return self.add("parameter", shape=shape, name=name or f"p{number}", parameter_number=number)
 
     def constant(
@@ -130,6 +141,7 @@ class HloComputation:
         return next(reversed(self._instructions))
 
     def set_root(self, root: HloInstruction) -> None:
+        require("root", root, HloInstruction, "an HloInstruction")
         if root not in self._instructions:
             raise InternalError(f"{root.name} cannot be the root of {self.name}: it is not in it")
         self._root = root

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from xla_core.checks import wrong_argument
 from xla_core.hlo.argument_checks import check_arguments
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
@@ -46,4 +47,6 @@ class OpenProgram(abc.ABC):
 
     def check(self, shapes: Sequence[Shape]) -> None:
         """Raises InvalidArgumentError where shapes, one for each parameter, don't fit what the program declares."""
+        if not isinstance(shapes, Sequence) or not all(isinstance(shape, Shape) for shape in shapes):
+            raise wrong_argument("shapes", shapes, "a list of Shapes")
         check_arguments(self.name, self.parameters, shapes)

@@ -83,6 +83,7 @@ _ALIASES = {
 
 def register_pass(name: str, factory: PassFactory) -> None:
     """Makes a pass known by name; a plugin's own passes too."""
+    require("name", name, str, "a pass's")
     if name in PASSES:
         raise AlreadyExistsError(f"there is a pass {name!r} already")
     PASSES[name] = factory

@@ -6,6 +6,7 @@ import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
+from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 
@@ -103,6 +104,9 @@ def export(
     buffer: Buffer, max_version: tuple[int, int] | None, dl_device: tuple[int, int] | None, copy: bool | None
 ) -> Any:
     """A capsule. Waits for the value. Raises UnimplementedError for types that DLPack can't say."""
+    for what, pair in (("max_version", max_version), ("dl_device", dl_device)):
+        if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+            raise wrong_argument(what, pair, "a pair of numbers or None")
     shape = buffer.shape
     code, bits = _type_of(shape.element_type)
     here = device_of(buffer)

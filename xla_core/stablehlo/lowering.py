@@ -76,7 +76,7 @@ def entry_function(module: ir.Module, entry: str | None = None) -> ir.Op:
     if entry is not None or "main" in module.functions:
         try:
             return module.functions[entry or "main"]
-        except KeyError:
+        except (KeyError, TypeError):
             raise InvalidArgumentError(
                 f"the module has no function @{entry}", hint=f"it has {', '.join('@' + n for n in module.functions)}"
             ) from None

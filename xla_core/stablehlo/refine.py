@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_core.checks import require
 from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, XlaError
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.attributes import SymbolRef
@@ -87,6 +88,8 @@ def refine(
         names = ", ".join(f"@{name}" for name in module.functions)
         raise InvalidArgumentError(f"there is no function @{entry}", hint=f"the module has {names or 'none'}")
     declared = [a.type for a in function.regions[0].block.arguments]
+    if argument_types is not None:
+        require("argument_types", argument_types, Sequence, "a list of types or None")
     types = list(declared if argument_types is None else argument_types)
     if len(types) != len(declared):
         raise InvalidArgumentError(
