@@ -5,6 +5,7 @@ xla/service/while_loop_invariant_code_motion.h.)
 from __future__ import annotations
 
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import PINNED
@@ -96,23 +97,22 @@ def _is_from_state(node: HloInstruction) -> list[bool]:
 def _invariant(loop: Loop) -> set[HloInstruction]:
     parameter = loop.body.parameters[0]
     invariant: set[HloInstruction] = set()
+    pinned = EffectAnalysis(PINNED)
     for node in loop.body.post_order():
         if node is parameter or node is loop.body.root:
             continue
         if node.opcode == "get-tuple-element" and node.operands[0] is parameter:
             if loop.is_unchanged(node.tuple_index):
                 invariant.add(node)
-        elif all(o in invariant for o in node.operands) and _may_move(node):
+        elif all(o in invariant for o in node.operands) and _may_move(node, pinned):
             invariant.add(node)
     return invariant
 
 
-def _may_move(node: HloInstruction) -> bool:
-    if node.opcode == "custom-call" or not PINNED.isdisjoint(node.op.traits):
+def _may_move(node: HloInstruction, pinned: EffectAnalysis) -> bool:
+    if node.opcode == "custom-call" or pinned.of(node):
         return False
-    if node.control_predecessors or node.control_successors:
-        return False
-    return not (node.called_computations and node.has_side_effect)
+    return not (node.control_predecessors or node.control_successors)
 
 
 def _copy_out(

@@ -145,6 +145,22 @@ def test_invariant_work_moves_out(check_pass, opcodes):
     assert "negate" not in opcodes(module, body)
 
 
+def test_collectives_within_calls_stay(check_pass):
+    reduced = """HloModule m
+sum { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+reduced { p = f32[3] parameter(0)
+ e = f32[3] exponential(p)
+ ROOT r = f32[3] all-reduce(e), replica_groups={}, to_apply=sum }
+"""
+    text = reading(loop(extra_body="e = f32[3] call(c), to_apply=reduced\n b = f32[3] add(a, e)"))
+    text = text.removeprefix("HloModule m\n")
+    check_pass(reduced + text, "while-loop-invariant-code-motion", changes=False)
+    moved = reduced.replace("all-reduce(e), replica_groups={}, to_apply=sum", "negate(e)") + text
+    check_pass(moved, "while-loop-invariant-code-motion")
+
+
 def test_cheap_and_variant_work_stays(check_pass):
     text = reading(
         loop(
