@@ -37,7 +37,7 @@ ORACLES: dict[str, Callable[..., Array]] = {
     "cosh": np.cosh,
     "digamma": _precise(mpmath.digamma),
     "erf": _precise(mpmath.erf),
-    "erf_inv": _precise(mpmath.erfinv),
+    "erf_inv": _precise(lambda x: mpmath.erfinv(x) if abs(x) <= 1 else mpmath.nan),
     "erfc": _precise(mpmath.erfc),
     "exp": np.exp,
     "expm1": np.expm1,
