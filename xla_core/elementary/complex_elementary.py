@@ -1,7 +1,7 @@
 """exp, log and roots of complex numbers, by formulas on their parts.
 
-What would cancel (near the unit circle) is written so that it doesn't; infinities, NaN and the signs of
-zeros are those of C's Annex G.
+What would cancel (near the unit circle) is written so that it doesn't; infinities, NaN and the signs of zeros are those
+of C's Annex G.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ def sqrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 def _rsqrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     """The root's conjugate over the modulus: t / |x| and |y| / (2 t |x|), t the larger part of the root.
 
-    Of x s^2 beside 1: what is denormal on the way is so at the end, when s scales it back.
+    x is scaled by a power of two, s^2, to near 1: no part is denormal before the last product, by s, but one that is
+    denormal after it too.
     """
     none = m.constant(0.0, x.real)
     scale = _inverse_root_of_power(m, m.maximum(m.abs(x.real), m.abs(x.imag)))
