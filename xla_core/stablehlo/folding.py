@@ -15,15 +15,10 @@ if TYPE_CHECKING:
     from xla_core.hlo.environment import Value
     from xla_core.hlo.evaluation_context import EvaluationContext
 
-__all__ = ["StaticValues", "static_value"]
+__all__ = ["StaticValues"]
 
 _MAX_STEPS = 200_000
 _MAX_BYTES = 256 << 20
-
-
-def static_value(instruction: HloInstruction) -> np.ndarray | None:
-    """As `StaticValues.of`, of one instruction."""
-    return StaticValues().of(instruction)
 
 
 class StaticValues:

@@ -9,7 +9,6 @@ from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, fail
-from xla_core.stablehlo.folding import static_value
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
@@ -79,7 +78,7 @@ def _lower_dynamic_broadcast(
 ) -> HloInstruction:
     """HLO `broadcast`, once the shape is known, or to the bounds."""
     bounds = bounded_dimensions(op)
-    if bounds is not None and static_value(shape) is None and not operand.shape.is_dynamic:
+    if bounds is not None and ctx.module.static_values.of(shape) is None and not operand.shape.is_dynamic:
         wide = broadcast_in_dim(ctx, operand, bounds, ints(op, "broadcast_dimensions"))
         return with_sizes(ctx, op, wide, shape)
     dimensions = result_dimensions(ctx, op, shape, "output_dimensions")
@@ -116,7 +115,7 @@ def _dynamic_iota_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None
 def _lower_dynamic_iota(ctx: LoweringContext, op: ir.Op, shape: HloInstruction) -> HloInstruction:
     """HLO `iota`, once the shape is known, or up to the bounds."""
     bounds = bounded_dimensions(op)
-    at_run_time = bounds is not None and static_value(shape) is None
+    at_run_time = bounds is not None and ctx.module.static_values.of(shape) is None
     dimensions = bounds if bounds and at_run_time else result_dimensions(ctx, op, shape, "output_shape")
     declared = shape_of(TensorType(dimensions, tensor_of(op.results[0]).element))
     made = ctx.add("iota", shape=declared, iota_dimension=int(op.attributes["iota_dimension"]))
@@ -162,7 +161,7 @@ def _lower_dynamic_reshape(
 ) -> HloInstruction:
     """HLO `reshape`, once the shape is known; `dynamic-reshape` where only its bounds are."""
     type = op.results[0].type
-    if bounded_dimensions(op) is None or static_value(shape) is not None:
+    if bounded_dimensions(op) is None or ctx.module.static_values.of(shape) is not None:
         return ctx.reshape(operand, result_dimensions(ctx, op, shape, "output_shape"))
     rank = shape.shape.dimensions[0]
     sizes = [ctx.reshape(ctx.add("slice", shape, slice=(SliceDimension(d, d + 1),)), ()) for d in range(rank)]
