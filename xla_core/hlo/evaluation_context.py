@@ -130,8 +130,10 @@ class EvaluationContext:
         left; an op that runs long asks now and then.
         """
         self.environment.check_cancelled()
-        if self._deadline is not None and time.monotonic() + needed > self._deadline:
-            raise DeadlineExceededError(f"the evaluation took more than {self._timeout:g} s", hint="raise timeout")
+        now = time.monotonic()
+        if self._deadline is not None and now + needed > self._deadline:
+            took = "took" if now > self._deadline else "would take"
+            raise DeadlineExceededError(f"the evaluation {took} more than {self._timeout:g} s", hint="raise timeout")
 
     def map(self, computation: HloComputation, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """A computation of scalars, for every element of (broadcast) arrays at once; its results, a tuple flattened."""

@@ -66,7 +66,7 @@ def test_an_op_is_refused_before_it_begins(op, limit, size):
 
 def test_an_op_that_cannot_end_in_time_is_not_begun():
     start = time.process_time()
-    with pytest.raises(xla.DeadlineExceededError, match="more than 5 s"):
+    with pytest.raises(xla.DeadlineExceededError, match="would take more than 5 s"):
         evaluate(reduce_window(1_000_000_000), X, timeout=5)
     assert time.process_time() - start < 1
 
