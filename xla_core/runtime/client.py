@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel
 
-from xla_core import config, profiler
-from xla_core.backend import registry
+from xla_core import profiler
 from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.entry import flatten_entry, set_donation
-from xla_core.backend.hooks import BackendSpec
 from xla_core.backend.platform import Platform
-from xla_core.backend.registry import BackendInfo
 from xla_core.checks import require, require_limit, wrong_argument
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnavailableError, XlaError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
@@ -30,6 +26,7 @@ from xla_core.runtime.host_array import as_host_array
 from xla_core.runtime.host_event import ready_event
 from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime.platform_choice import choose_backend, open_platform, opening
 from xla_core.runtime.program import lower, read, stablehlo_source
 from xla_core.runtime.static_executable import StaticExecutable
 
@@ -53,17 +50,17 @@ class Client:
 
     def __init__(self, platform: str | None = None) -> None:
         require("platform", platform, (str, type(None)), "a backend's name or None")
-        name, spec = _choose(platform) if platform else _choose_default()
+        name, spec = choose_backend(platform)
         self._spec = spec
-        self.platform: Platform = _open(name, spec)
-        with _driver(name):
+        self.platform: Platform = open_platform(name, spec)
+        with opening(name):
             count = self.platform.visible_device_count()
         if count < 1:
             raise UnavailableError(f"backend {name!r} finds no device", hint="run `xla doctor`")
         self.launch_lock = threading.RLock()  # held while a sharded run is enqueued on all its devices
         self._sizes: dict[int, int] = {}
         self._device_shapes: dict[tuple[np.dtype, tuple[int, ...]], Shape] = {}
-        with _driver(name):
+        with opening(name):
             self.devices: tuple[Device, ...] = tuple(Device(self, self.platform, i, i) for i in range(count))
 
     @property
@@ -342,20 +339,6 @@ class Client:
 _READY = ready_event()
 
 
-@contextlib.contextmanager
-def _driver(name: str) -> Iterator[None]:
-    """What a driver raises while its devices are opened is an error of the backend that says so."""
-    try:
-        yield
-    except XlaError:
-        raise
-    except Exception as error:  # a vendor's driver may raise anything
-        raise UnavailableError(
-            f"backend {name!r} cannot open its devices: {type(error).__name__}: {error}",
-            hint="the driver raised this; `xla doctor` examines every backend",
-        ) from error
-
-
 def _literal(value: Any) -> Literal:
     if isinstance(value, Literal):
         return value
@@ -366,63 +349,3 @@ def _literal(value: Any) -> Literal:
 
 def _arrays(literal: Literal) -> Any:
     return tuple(_arrays(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
-
-
-def _choose(name: str | None) -> tuple[str, BackendSpec]:
-    if name is not None:
-        spec = registry.load_backend(name)
-        availability = registry.probe(name, spec)
-        if not availability.available:
-            raise registry.unavailable_error(name, availability)
-        return name, spec
-    found = registry.inspect_backends()
-    if not found:
-        raise NotFoundError("no backend is installed", hint="pip install a backend, for example xla-backend-cpu")
-    usable = sorted((info for info in found if info.usable), key=_rank)
-    for info in usable:
-        if info.spec is not None and _has_device(info.name, info.spec):
-            return info.name, info.spec
-    causes = "; ".join(f"{info.name}: {_cause(info)}" for info in found)
-    raise UnavailableError(f"no installed backend can be used: {causes}", hint="run `xla doctor`")
-
-
-def _choose_default() -> tuple[str, BackendSpec]:
-    name = config.environment().XLA_PLATFORM
-    try:
-        return _choose(name or None)
-    except XlaError as error:
-        if name:  # the user may have forgotten it
-            error.message = f"XLA_PLATFORM is {name!r}: {error.message}"
-        raise
-
-
-def _rank(info: BackendInfo) -> tuple[int, str]:
-    return (-info.spec.priority if info.spec is not None else 0, info.name)
-
-
-def _cause(info: BackendInfo) -> str:
-    if info.error is not None:
-        return info.error.message
-    if info.availability is not None and info.availability.cause:
-        return info.availability.cause
-    return "finds no device"
-
-
-def _has_device(name: str, spec: BackendSpec) -> bool:
-    try:
-        return _open(name, spec).visible_device_count() > 0
-    except XlaError:
-        return False
-
-
-def _open(name: str, spec: BackendSpec) -> Platform:
-    try:
-        platform = spec.platform()
-    except XlaError:
-        raise
-    except Exception as error:
-        raise UnavailableError(
-            f"backend {name!r} cannot be opened: {type(error).__name__}: {error}", hint="run `xla doctor`"
-        ) from error
-    platform.name = name
-    return platform

@@ -1,0 +1,99 @@
+"""Which backend a client is of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from xla_core import config
+from xla_core.backend import registry
+from xla_core.backend.hooks import BackendSpec
+from xla_core.backend.platform import Platform
+from xla_core.backend.registry import BackendInfo
+from xla_core.errors import NotFoundError, UnavailableError, XlaError
+
+__all__ = ["choose_backend", "open_platform", "opening"]
+
+
+def choose_backend(name: str | None) -> tuple[str, BackendSpec]:
+    """The backend of this name; else that of $XLA_PLATFORM, else the best one here: (name, what it says of itself).
+
+    Raises NotFoundError and UnavailableError, with every backend's reason.
+    """
+    if name:
+        return _named(name)
+    from_environment = config.environment().XLA_PLATFORM
+    if not from_environment:
+        return _best()
+    try:
+        return _named(from_environment)
+    except XlaError as error:  # the user may have forgotten it
+        error.message = f"XLA_PLATFORM is {from_environment!r}: {error.message}"
+        raise
+
+
+def _named(name: str) -> tuple[str, BackendSpec]:
+    spec = registry.load_backend(name)
+    availability = registry.probe(name, spec)
+    if not availability.available:
+        raise registry.unavailable_error(name, availability)
+    return name, spec
+
+
+def _best() -> tuple[str, BackendSpec]:
+    found = registry.inspect_backends()
+    if not found:
+        raise NotFoundError("no backend is installed", hint="pip install a backend, for example xla-backend-cpu")
+    usable = sorted((info for info in found if info.usable), key=_rank)
+    for info in usable:
+        if info.spec is not None and _has_device(info.name, info.spec):
+            return info.name, info.spec
+    causes = "; ".join(f"{info.name}: {_cause(info)}" for info in found)
+    raise UnavailableError(f"no installed backend can be used: {causes}", hint="run `xla doctor`")
+
+
+def _rank(info: BackendInfo) -> tuple[int, str]:
+    return (-info.spec.priority if info.spec is not None else 0, info.name)
+
+
+def _cause(info: BackendInfo) -> str:
+    if info.error is not None:
+        return info.error.message
+    if info.availability is not None and info.availability.cause:
+        return info.availability.cause
+    return "finds no device"
+
+
+def _has_device(name: str, spec: BackendSpec) -> bool:
+    try:
+        return open_platform(name, spec).visible_device_count() > 0
+    except XlaError:
+        return False
+
+
+def open_platform(name: str, spec: BackendSpec) -> Platform:
+    """The backend's platform. Raises UnavailableError for whatever it raises that is no XlaError."""
+    try:
+        platform = spec.platform()
+    except XlaError:
+        raise
+    except Exception as error:
+        raise UnavailableError(
+            f"backend {name!r} cannot be opened: {type(error).__name__}: {error}", hint="run `xla doctor`"
+        ) from error
+    platform.name = name
+    return platform
+
+
+@contextlib.contextmanager
+def opening(name: str) -> Iterator[None]:
+    """What a driver raises while its devices are opened is an error of the backend that says so."""
+    try:
+        yield
+    except XlaError:
+        raise
+    except Exception as error:  # a vendor's driver may raise anything
+        raise UnavailableError(
+            f"backend {name!r} cannot open its devices: {type(error).__name__}: {error}",
+            hint="the driver raised this; `xla doctor` examines every backend",
+        ) from error
