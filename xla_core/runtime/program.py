@@ -174,7 +174,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
     if not program.isascii():
         _check_unicode(program, file)
     program = program.removeprefix("\ufeff")  # the mark that editors put before UTF-8
-    if _FILE_NAME.fullmatch(program):
+    if not file and _FILE_NAME.fullmatch(program):
         raise InvalidArgumentError(
             f"{program!r} is no program, but looks like the name of a file",
             hint="pass what the file holds: pathlib.Path(...).read_bytes()",

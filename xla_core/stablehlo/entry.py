@@ -74,7 +74,9 @@ def _count(source: ir.Module, name: str) -> int:
     location = next((f.location for f in source.functions.values()), None)
     count = _integer(source.attributes.get(name, 1), name, location)
     if count < 1:
-        raise InvalidArgumentError(f"attribute {name} must be at least 1, not {count}", location=location)
+        raise InvalidArgumentError(
+            f"attribute {name} must be at least 1, not {count}: it counts devices", location=location
+        )
     return count
 
 
