@@ -203,3 +203,19 @@ ENTRY e {
 }
 """
     agree(client, text, np.arange(20, dtype=np.uint8) * 13)
+
+
+def test_two_bits_of_four(client):
+    """LLVM's code generator aborted on vectors that were cut from four bits to two."""
+    text = """HloModule m
+ENTRY e {
+  x = u4[16] parameter(0)
+  s = u4[16] shift-right-arithmetic(x, x)
+  c = s2[16] convert(s)
+  p = s2[16] power(c, c)
+  h = u2[16,2] bitcast-convert(s)
+  q = u2[16,2] multiply(h, h)
+  ROOT r = (s2[16], u2[16,2]) tuple(p, q)
+}
+"""
+    agree(client, text, np.arange(16).astype(ml_dtypes.uint4))
