@@ -160,7 +160,8 @@ class DialectReader(ByteReader):
         return self.pool.attribute(index, self) if is_there else None
 
     def attributes(self) -> tuple[Any, ...]:
-        return tuple(self.list_of(self.attribute))
+        attribute = self.pool.attribute
+        return tuple([attribute(index, self) for index in self.varints(self.count())])
 
     def raw_type(self) -> Any:
         """A type, where a tensor's element may be quantized."""
@@ -170,8 +171,8 @@ class DialectReader(ByteReader):
         return plain(self.raw_type())
 
     def types(self) -> tuple[Any, ...]:
-        varint, type = self.varint, self.pool.type
-        found = [type(varint(), self) for _ in range(self.count())]
+        type = self.pool.type
+        found = [type(index, self) for index in self.varints(self.count())]
         return tuple([plain(item) if item.__class__ is QuantizedType else item for item in found])
 
     def tensor_type(self) -> TensorType:

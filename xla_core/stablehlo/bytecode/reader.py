@@ -147,13 +147,17 @@ class _Reader:
     def _arguments(self, reader: ByteReader, block: Block) -> None:
         count = reader.count()
         locations: list[Any] = []
-        for i in range(count):
-            index = reader.varint()
-            has_location = True
-            if self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS:
-                index, has_location = index >> 1, bool(index & 1)
-            block.arguments.append(Value(self._type(index, reader), block, i))
-            locations.append(self._location(reader.varint(), reader) if has_location else None)
+        if self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS:
+            varint = reader.varint
+            for i in range(count):
+                index = varint()
+                block.arguments.append(Value(self._type(index >> 1, reader), block, i))
+                locations.append(self._location(varint(), reader) if index & 1 else None)
+        else:
+            numbers = iter(reader.varints(2 * count))
+            for i, (index, location) in enumerate(zip(numbers, numbers, strict=True)):
+                block.arguments.append(Value(self._type(index, reader), block, i))
+                locations.append(self._location(location, reader))
         if any(location is not None for location in locations):
             block.argument_locations = locations
         self._define(block.arguments, self._reserve(count, reader))

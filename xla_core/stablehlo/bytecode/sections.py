@@ -52,6 +52,9 @@ class Entry(NamedTuple):
     is_custom: bool
 
 
+_new = tuple.__new__  # what a NamedTuple does by a function of Python
+
+
 class OpName(NamedTuple):
     """An op's name with its dialect, and whether its writer knew the op (None: the format is too old to say)."""
 
@@ -166,12 +169,11 @@ class Sections:
         for count, entries in zip(counts, (self.attributes, self.types), strict=True):
             while len(entries) < count:
                 dialect = self._dialect(offsets)
-                for _ in range(offsets.count()):
-                    size, is_custom = offsets.flagged()
-                    if size > section.end - position:
+                for number in offsets.varints(offsets.count()):
+                    start, position = position, position + (number >> 1)
+                    if position > section.end:
                         raise offsets.error("an attribute or type ends after its section")
-                    entries.append(Entry(dialect, position, position + size, is_custom))
-                    position += size
+                    entries.append(_new(Entry, (dialect, start, position, bool(number & 1))))
             if len(entries) > count:
                 raise offsets.error("more attributes or types than announced")
         if offsets.position != offsets.end:
@@ -208,7 +210,7 @@ class Sections:
 
 def _strings(reader: ByteReader) -> list[str]:
     """The string section: sizes in reverse order, then the strings, each with a zero byte."""
-    sizes = [reader.varint() for _ in range(reader.count())]
+    sizes = reader.varints(reader.count())
     position = reader.position
     strings: list[str] = []
     for size in reversed(sizes):
