@@ -55,7 +55,7 @@ def _multiply(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 @_op("mulhi")
 def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     bits = type_bits(x.type)
-    product = f"i{max(2 * bits, 8)}"  # LLVM 22 aborts on some vectors of i4 products
+    product = f"i{max(2 * bits, 8)}"  # cut from i4 to i2, it would be no vector: see `IrBuilder.cast`
     extend = "sext" if t.is_signed else "zext"
     wide = b.mul(b.cast(extend, x, product), b.cast(extend, y, product))
     return b.cast("trunc", b.lshr(wide, bits), x.type)
