@@ -35,6 +35,7 @@ MAX_INTEGER_DIGITS = 1000
 """A longer number is an error before Python is asked to read it (its cost is quadratic)."""
 
 _SKIP = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+)*+").match
+_BLANK = frozenset(" \t\r\n/")
 _WORD = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).match
 _INTEGER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)").match
 _STRING = re.compile(r'"([^"\\\n]*(?:\\.[^"\\\n]*)*)"').match
@@ -134,6 +135,11 @@ class Cursor:
 
     def skip(self) -> None:
         """Move over whitespace and comments."""
+        try:
+            if self.source[self.position] not in _BLANK:  # mostly there is none
+                return
+        except IndexError:  # the end
+            return
         self.position = _SKIP(self.source, self.position).end()  # type: ignore[union-attr]  # the pattern always matches
 
     def at(self, text: str) -> bool:
@@ -143,18 +149,17 @@ class Cursor:
 
     def accept(self, text: str) -> bool:
         """Move over punctuation if it is next."""
-        self.skip()
-        if self.source.startswith(text, self.position):
-            self.position += len(text)
-            return True
-        return False
+        if not self.source.startswith(text, self.position):  # without blanks before it, as mostly
+            self.skip()
+            if not self.source.startswith(text, self.position):
+                return False
+        self.position += len(text)
+        return True
 
     def expect(self, text: str, where: str = "") -> None:
         """Move over punctuation, which must be next."""
-        self.skip()
-        if not self.source.startswith(text, self.position):
+        if not self.accept(text):
             raise self.error(f"expected '{text}'{where and ' ' + where}, found {self.found()}")
-        self.position += len(text)
 
     def at_word(self, word: str) -> bool:
         """Whether the whole word `word` is next."""

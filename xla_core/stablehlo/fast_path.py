@@ -19,7 +19,7 @@ from xla_core.errors import XlaError
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.custom_forms import CUSTOM, reducer, type_of_value
 from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES
-from xla_core.stablehlo.ir import Op, Region, Type, Value
+from xla_core.stablehlo.ir import Op, Type, Value, new_op
 from xla_core.stablehlo.op_table import commutative_ops
 from xla_core.stablehlo.signatures import SIGNATURES, Signature
 from xla_core.stablehlo.syntax import BARE_NAMES, FORMATS, GENERIC_FORMAT
@@ -206,12 +206,13 @@ class FastForm:
         location = (
             reader.alias_location(alias, match.start(self.location)) if alias else TextLocation(reader.text, offset)
         )
-        regions: list[Region] | None = None
         if self.is_reduce:
             if not types:
                 return None
-            regions = [reducer(attributes.pop("body"), types[0], location)]
-        op = Op(self.name, operands, results, attributes, regions, location)
+            region = reducer(attributes.pop("body"), types[0], location)
+            op = Op(self.name, operands, results, attributes, [region], location)
+        else:
+            op = new_op(self.name, operands, results, attributes, location)
         reader.position = match.end()
         if name is not None:
             first = op.results[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -51,6 +52,7 @@ OTHER_FLOATS = frozenset(("tf32", "f80", "f128"))
 """Floats without arrays."""
 
 
+@functools.lru_cache(1024)
 def integer_format(element: str) -> tuple[str, int] | None:
     """("i", 32) for "i32", ("ui", 8) for "ui8", ("i", 64) for "index"; None for what isn't an integer type."""
     if element == "index":

@@ -34,6 +34,17 @@ def test_signed_varints(value: int) -> None:
     assert ByteReader(signed(value), "f").signed() == value
 
 
+@given(st.lists(st.integers(0, 200) | st.integers(0, (1 << 64) - 1), max_size=60), st.binary(max_size=3))
+def test_many_varints(values: list[int], rest: bytes) -> None:
+    data = b"".join(map(varint, values))
+    reader = ByteReader(data + rest, "f")
+    assert reader.varints(len(values)) == values
+    assert reader.position == len(data)
+    if data:
+        with pytest.raises(InvalidArgumentError, match="the data end"):
+            ByteReader(data[:-1], "f").varints(len(values))
+
+
 @given(st.binary(max_size=9))
 def test_varints_end_or_are_refused(data: bytes) -> None:
     reader = ByteReader(data, "f")
@@ -257,7 +268,7 @@ def test_wrong_ops() -> None:
     )
     refused(in_function(lambda f: f.op("vhlo.abs_v1", operands=[1])), "value 1 is used but not defined")
     refused(in_function(lambda f: f.op("vhlo.abs_v1", operands=[99])), "refers to what isn't there")
-    refused(in_function(lambda f: f.op("vhlo.abs_v1", results=[99])), "refers to what isn't there")
+    refused(in_function(lambda f: f.op("vhlo.abs_v1", results=[99])), "there is no type 99")
     refused(in_function(lambda f: f.op("vhlo.abs_v1", results=[0]), values=1), "more values than")
     refused(in_function(lambda f: f.op("vhlo.abs_v1", mask=8)), "no branches")
     refused(in_function(lambda f: f.op("vhlo.abs_v1", mask=128)), "parts that")

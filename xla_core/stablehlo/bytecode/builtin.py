@@ -50,12 +50,15 @@ _SIGNED = 1
 def dictionary(reader: DialectReader) -> dict[str, Any]:
     """A list of names and values."""
     values: dict[str, Any] = {}
+    attribute, varint = reader.pool.attribute, reader.varint
     for _ in range(reader.count()):
         start = reader.position
-        name = reader.text()
+        name = attribute(varint(), reader)
+        if type(name) is not str:
+            raise reader.error("expected a string", start)
         if name in values:
             raise reader.error(f"the attribute '{name}' is given twice", start)
-        values[name] = reader.attribute()
+        values[name] = attribute(varint(), reader)
     return values
 
 

@@ -5,15 +5,19 @@ Source: MLIR docs/BytecodeFormat.md, "Primitives" and "Sections".
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation
 
-__all__ = ["MAGIC", "ByteReader", "wrap_bits"]
+__all__ = ["MAGIC", "SHORT", "ByteReader", "wrap_bits"]
 
 MAGIC = b"ML\xefR"
+
+SHORT = [byte >> 1 if byte & 1 else None for byte in range(256)]
+"""By the first byte of an unsigned integer: what it is, if it is that byte alone."""
 
 _T = TypeVar("_T")
 
@@ -22,6 +26,9 @@ _HAS_ALIGNMENT = 0x80
 _UINT64 = struct.Struct("<Q").unpack_from
 _DOUBLE = struct.Struct("<d").unpack
 _PACK = struct.Struct("<Q").pack
+_SHORT: Any = re.compile(rb"[%s]*" % re.escape(bytes(range(1, 256, 2)))).match  # varints of one byte
+_MANY = 16
+_HALVES = bytes(byte >> 1 for byte in range(256))
 
 
 class ByteReader:
@@ -57,9 +64,13 @@ class ByteReader:
         if position >= self.end:
             raise self.error("the data end here")
         first = self.data[position]
-        if first & 1:
+        short = SHORT[first]
+        if short is not None:
             self.position = position + 1
-            return first >> 1
+            return short
+        if first & 2 and position + 1 < self.end:
+            self.position = position + 2
+            return first >> 2 | self.data[position + 1] << 6
         size = (first & -first).bit_length() if first else 9
         if position + size > self.end:
             raise self.error("the data end within an integer")
@@ -70,19 +81,17 @@ class ByteReader:
         return int.from_bytes(self.data[position : position + size], "little") >> size
 
     def varints(self, count: int) -> list[int]:
-        """So many unsigned integers: faster than one by one, as most are of one byte."""
-        data, end, position = self.data, self.end, self.position
+        """So many unsigned integers; faster than one by one where there are many, as most are of one byte."""
+        if count < _MANY:
+            varint = self.varint
+            return [varint() for _ in range(count)]
         found: list[int] = []
-        append = found.append
-        for _ in range(count):
-            if position < end and (first := data[position]) & 1:
-                append(first >> 1)
-                position += 1
-            else:
-                self.position = position
-                append(self.varint())
-                position = self.position
-        self.position = position
+        while (missing := count - len(found)) > 0:
+            start = self.position
+            self.position = end = _SHORT(self.data, start, min(self.end, start + missing)).end()
+            found += self.data[start:end].translate(_HALVES)
+            if end - start < missing:
+                found.append(self.varint())
         return found
 
     def signed(self) -> int:

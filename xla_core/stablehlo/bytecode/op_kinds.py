@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from xla_core.errors import SourceLocation, UnimplementedError
@@ -13,21 +15,26 @@ from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName
 from xla_core.stablehlo.bytecode.vhlo_conversion import convert_attributes
 from xla_core.stablehlo.bytecode.vhlo_ops import ConversionError, VhloOp, find_vhlo_op
 
-__all__ = ["CAST", "KEY_SHIFT", "OpKind", "OpKinds"]
+__all__ = ["CAST", "SMALL", "OpKind", "OpKinds"]
 
 CAST = "builtin.unrealized_conversion_cast"
 """What stands between ops of VHLO and of another dialect."""
 
-KEY_SHIFT = 66
-"""An op's attributes and properties by number, as one number: the former from this bit on."""
+SMALL = 64
+"""Attributes of so many nodes are of no account; what more all ops have is counted."""
 
+_UNKNOWN: list[Mapping[str, Any] | None] = [None] * 256
 _SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
 
 
 class OpKind:
-    """An op name of the file: what ops of that name become, and their attributes, made once for each combination."""
+    """An op name of the file: what ops of that name become, and their attributes, made once for each combination.
 
-    __slots__ = ("is_special", "known", "layouts", "name", "vhlo", "written")
+    `by_properties` has the attributes of ops that have only properties, by the byte that is their number; `bare` those
+    of ops that have not even these. Both are None where not known yet, or too many to be given away unseen.
+    """
+
+    __slots__ = ("bare", "by_properties", "is_special", "known", "layouts", "name", "vhlo", "written")
 
     def __init__(self, entry: OpName) -> None:
         self.written = entry.name
@@ -35,7 +42,9 @@ class OpKind:
         self.name = entry.name if self.vhlo is None else self.vhlo.name
         self.layouts = () if entry.was_registered is False else layouts(entry.name)
         self.is_special = entry.name in ("vhlo.return_v1", CAST)
-        self.known: dict[int, tuple[dict[str, Any], int]] = {}
+        self.known: dict[tuple[int, int], tuple[Mapping[str, Any], int]] = {}
+        self.by_properties = _UNKNOWN  # until one is known
+        self.bare: Mapping[str, Any] | None = None
 
 
 class OpKinds:
@@ -46,23 +55,47 @@ class OpKinds:
         self.sections = pool.sections
         self.version = pool.sections.version
         self.file = pool.sections.file
-        self.kinds: list[OpKind | None] = [None] * len(pool.sections.op_names)
+        self._kinds: dict[OpName, OpKind] = {}
 
     def kind(self, index: int, reader: ByteReader) -> OpKind:
         """The op name of that number. Raises IndexError when there is none."""
         entry = self.sections.op_names[index]
+        kind = self._kinds.get(entry)
+        if kind is not None:
+            return kind
         try:
-            kind = self.kinds[index] = OpKind(entry)
+            kind = self._kinds[entry] = OpKind(entry)
         except ConversionError as error:
             raise UnimplementedError(
                 f"MLIR bytecode, byte {reader.position}: {error}", location=SourceLocation(self.file), op=entry.name
             ) from None
         return kind
 
-    def attributes(self, kind: OpKind, key: int, reader: ByteReader) -> tuple[dict[str, Any], int]:
-        """The attributes of an op as StableHLO has them, and in how many nodes they would be written."""
+    def attributes(
+        self, kind: OpKind, attributes: int, properties: int, reader: ByteReader
+    ) -> tuple[Mapping[str, Any], int]:
+        """The attributes of an op as StableHLO has them, and in how many nodes they would be written.
+
+        Ops share them, so they can't be changed. `attributes` and `properties` are their numbers and one; 0 is none.
+        """
+        found = kind.known.get((attributes, properties))
+        if found is None:
+            own, nodes = self._attributes(kind, attributes, properties, reader)
+            values = MappingProxyType(own)
+            found = kind.known[attributes, properties] = values, nodes
+            if nodes <= SMALL and not attributes:
+                if not properties:
+                    kind.bare = values
+                elif properties <= 128:
+                    if kind.by_properties is _UNKNOWN:
+                        kind.by_properties = _UNKNOWN.copy()
+                    kind.by_properties[2 * properties - 1] = values
+        return found
+
+    def _attributes(
+        self, kind: OpKind, attributes: int, properties: int, reader: ByteReader
+    ) -> tuple[dict[str, Any], int]:
         start = reader.position
-        attributes, properties = key >> KEY_SHIFT, key & ((1 << KEY_SHIFT) - 1)
         values: dict[str, Any] = {}
         nodes = 0
         if properties:
@@ -83,12 +116,11 @@ class OpKinds:
                 raise reader.error(f"{kind.written}: {error}", start) from None
         if kind.name == "func.func":
             for name in ("arg_attrs", "res_attrs"):
-                attributes = values.get(name, ())
-                if not isinstance(attributes, tuple) or not all(isinstance(item, dict) for item in attributes):
+                given = values.get(name, ())
+                if not isinstance(given, tuple) or not all(isinstance(item, dict) for item in given):
                     raise reader.error(f"{name}: expected an array of dictionaries", start)
-                if not any(attributes):
+                if not any(given):
                     values.pop(name, None)
-        kind.known[key] = values, nodes
         return values, nodes
 
     def _properties(self, kind: OpKind, index: int, reader: ByteReader) -> tuple[dict[str, Any], int]:

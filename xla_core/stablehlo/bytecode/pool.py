@@ -38,6 +38,7 @@ class Pool:
         self.data = sections.data
         self.file = sections.file
         self._tables = attributes, types
+        self._entries = sections.attributes, sections.types
         self.attributes: list[Any] = [_UNREAD] * len(sections.attributes)
         self.types: list[Any] = [_UNREAD] * len(sections.types)
         self._sizes = [0] * len(self.attributes), [0] * len(self.types)
@@ -50,8 +51,7 @@ class Pool:
             raise reader.error(f"there is no attribute {index}")
         value = self.attributes[index]
         if value is _UNREAD:
-            entry = self.sections.attributes[index]
-            value = self.attributes[index] = self._read(entry, index, 0)
+            value = self.attributes[index] = self._read(index, 0, reader)
         else:
             self._nodes += self._sizes[0][index]
         return value
@@ -62,7 +62,7 @@ class Pool:
             raise reader.error(f"there is no type {index}")
         value = self.types[index]
         if value is _UNREAD:
-            value = self.types[index] = self._read(self.sections.types[index], index, 1)
+            value = self.types[index] = self._read(index, 1, reader)
         else:
             self._nodes += self._sizes[1][index]
         return value
@@ -75,29 +75,41 @@ class Pool:
         """In how many nodes an attribute that was read would be written out."""
         return self._sizes[0][index]
 
-    def _read(self, entry: Entry, index: int, is_type: int) -> Any:
-        """Reads an entry; counts what it stands for, as entries that share others grow exponentially in use."""
-        dialect, start, end, is_custom = entry
-        reader = DialectReader(self, start, end, index)
+    def _read(self, index: int, is_type: int, outer: ByteReader) -> Any:
+        """Reads an entry; counts what it stands for, as entries that share others grow exponentially in use.
+
+        An entry within another has the reader of that, which returns to where it was.
+        """
+        entries = self._entries[is_type]
+        size, end = entries.sizes[index], entries.ends[index]
+        start = end - (size >> 1)
+        if outer.__class__ is DialectReader:
+            reader: DialectReader = outer
+            around = reader.position, reader.end, reader.index
+            reader.position, reader.end, reader.index = start, end, index
+        else:
+            reader = DialectReader(self, start, end, index)
+            around = start, end, index
         if self._depth >= MAX_DEPTH:
             raise reader.error(f"attributes or types nested more than {MAX_DEPTH} levels deep")
         self._depth += 1
-        outer, self._nodes = self._nodes, 1
-        if is_custom:
-            decoder = self._tables[is_type].get(dialect, _NONE).get(reader.varint())
+        nodes_before, self._nodes = self._nodes, 1
+        if size & 1:
+            decoder = self._tables[is_type].get(entries.dialects[index], _NONE).get(reader.varint())
             if decoder is None:
-                raise self._unknown(entry, is_type)
+                raise self._unknown(entries[index], is_type)
             value = decoder(reader)
         else:
             value = self._parse(reader, is_type)
         if reader.position != end:
-            raise reader.error(f"data after {_WHAT[is_type]} of the dialect {dialect}")
+            raise reader.error(f"data after {_WHAT[is_type]} of the dialect {entries.dialects[index]}")
         nodes = self._nodes
         if nodes > MAX_OP_NODES:
             raise reader.error("this attribute or type stands for too much")
         self._sizes[is_type][index] = nodes
-        self._nodes = outer + nodes
+        self._nodes = nodes_before + nodes
         self._depth -= 1
+        reader.position, reader.end, reader.index = around
         return value
 
     def _unknown(self, entry: Entry, is_type: int) -> XlaError:

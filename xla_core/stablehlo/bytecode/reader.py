@@ -7,26 +7,39 @@ op's attributes are is decided once for all ops that share them.
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_core.checks import require
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, SourceLocation, XlaError
 from xla_core.stablehlo.bytecode import builtin, sdy_dialect, stablehlo_dialect, vhlo_dialect
-from xla_core.stablehlo.bytecode.encoding import ByteReader
+from xla_core.stablehlo.bytecode.encoding import SHORT, ByteReader
 from xla_core.stablehlo.bytecode.locations import BytecodeLocation
-from xla_core.stablehlo.bytecode.op_kinds import CAST, KEY_SHIFT, OpKind, OpKinds
-from xla_core.stablehlo.bytecode.pool import Pool, plain
+from xla_core.stablehlo.bytecode.op_kinds import CAST, SMALL, OpKind
+from xla_core.stablehlo.bytecode.pool import Pool
+from xla_core.stablehlo.bytecode.references import References
 from xla_core.stablehlo.bytecode.sections import FormatVersion, Sections
 from xla_core.stablehlo.cursor import MAX_DEPTH
-from xla_core.stablehlo.ir import Block, Module, Op, Region, Value
+from xla_core.stablehlo.ir import Block, Module, Op, Region, Type, Value, new_op
 
 __all__ = ["parse_bytecode"]
 
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES = (1 << i for i in range(7))
-_HAS_EITHER = _ATTRIBUTES | _PROPERTIES
-_IS_SPECIAL = _SUCCESSORS | _REGIONS | _USE_LISTS | 1 << 7
+_SPECIAL = _SUCCESSORS | _REGIONS | _USE_LISTS | 1 << 7
+_READ = (_ATTRIBUTES, _PROPERTIES, _RESULTS, _OPERANDS, _SPECIAL)
+_PARTS = [[bool(mask & part) for part in _READ] for mask in range(256)]
+"""Which of the parts an op has, by the byte that says so."""
+
 _IR_SECTION = 4
-_SMALL = 64
+_ONE = 3  # the integer 1, as a byte
+
+# An integer of two bytes is the sum of what each stands for, by the byte.
+_LOW = [byte >> 2 for byte in range(256)]
+_HIGH = [byte << 6 for byte in range(256)]
+
+_REPEATS = [None if number is None else (None,) * number for number in SHORT]
+"""Something to loop over as often as a byte says: such a loop begins faster than one over a range."""
+
 _MAX_NODES = 20_000_000
 
 ATTRIBUTE_TABLES = {
@@ -73,14 +86,13 @@ def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") 
 
 class _Reader:
     def __init__(self, data: bytes, file: str) -> None:
-        self.data = data
         self.file = file
         self.sections = Sections(data, file)
-        self.pool = Pool(self.sections, ATTRIBUTE_TABLES, TYPE_TABLES)
         self.version = self.sections.version
-        self.op_kinds = OpKinds(self.pool)
-        self.locations: list[BytecodeLocation | None] = [None] * len(self.sections.attributes)
-        self.types: list[Any] = [None] * len(self.sections.types)
+        self.references = References(Pool(self.sections, ATTRIBUTE_TABLES, TYPE_TABLES))
+        ir = self.sections.ir
+        self.base = ir.position
+        self.code = list(data[ir.position : ir.end])  # of 8 bytes each, but read twice as fast; an op takes more
         self.values: list[Value | None] = []
         self.next_value = 0
         self.depth = 0
@@ -99,7 +111,7 @@ class _Reader:
             raise reader.error("data after the program")
         module = Module(file=self.file)
         if len(ops) == 1 and ops[0].name == "builtin.module":
-            module.attributes = ops[0].attributes
+            module.attributes = dict(ops[0].attributes)
             module.name = str(module.attributes.pop("sym_name", ""))
             ops = [op for region in ops[0].regions for block in region.blocks for op in block.ops]
         symbols: set[str] = set()
@@ -146,23 +158,27 @@ class _Reader:
 
     def _arguments(self, reader: ByteReader, block: Block) -> None:
         count = reader.count()
+        may_lack_locations = self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS
         locations: list[Any] = []
-        if self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS:
-            varint = reader.varint
-            for i in range(count):
-                index = varint()
-                block.arguments.append(Value(self._type(index >> 1, reader), block, i))
-                locations.append(self._location(varint(), reader) if index & 1 else None)
-        else:
-            numbers = iter(reader.varints(2 * count))
-            for i, (index, location) in enumerate(zip(numbers, numbers, strict=True)):
-                block.arguments.append(Value(self._type(index, reader), block, i))
-                locations.append(self._location(location, reader))
-        if any(location is not None for location in locations):
+        varint, type = reader.varint, self.references.type
+        for i in range(count):
+            index, has_location = varint(), True
+            if may_lack_locations:
+                index, has_location = index >> 1, bool(index & 1)
+            block.arguments.append(Value(type(index, reader), block, i))
+            locations.append(self._location(reader) if has_location else None)
+        if any(locations):
             block.argument_locations = locations
         self._define(block.arguments, self._reserve(count, reader))
         if self.version >= FormatVersion.USE_LIST_ORDERS and reader.byte():
             _skip_use_lists(reader, count)
+
+    def _location(self, reader: ByteReader) -> BytecodeLocation:
+        index = reader.varint()
+        try:
+            return self.references.location(index)
+        except IndexError:
+            raise reader.error(f"there is no location {index}") from None
 
     def _reserve(self, count: int, reader: ByteReader) -> int:
         """The number of the first of `count` values, which the region has announced."""
@@ -184,118 +200,116 @@ class _Reader:
             if block is None:
                 raise reader.error("the file's own block has arguments")
             self._arguments(reader, block)
-        data, end, p = self.data, reader.end, reader.position
+        code, base, values = self.code, self.base, self.values
+        p, end = reader.position - base, reader.end - base
         if count > end - p:
             raise reader.error(f"{count} ops can't be in {end - p} bytes")
-        kinds, locations, types, values = self.op_kinds.kinds, self.locations, self.types, self.values
-        has_either, is_special = _HAS_EITHER, _IS_SPECIAL
+        kinds, types, locations = self.references.kinds, self.references.types, self.references.locations
+        parts, short, repeats, high, low = _PARTS, SHORT, _REPEATS, _HIGH, _LOW
+        next_value = self.next_value
         append = ops.append
+        index: int | None
+        repeat: Iterable[int | None] | None
         for _ in range(count):
             start = p
-            # An index out of a table, or the end of the file, is an IndexError; the end of the section is seen below.
+            # An index out of a table, or the end of the program, is an IndexError; that of a section is seen below.
             try:
-                b = data[p]
+                kind = kinds[code[p]]
                 p += 1
-                if b & 1:
-                    index = b >> 1
-                else:
+                if kind is None:
                     index, p = self._varint(reader, p)
-                kind = kinds[index] or self.op_kinds.kind(index, reader)
-                mask = data[p]
-                b = data[p + 1]
+                    kind = self.references.kind(index, reader)
+                mask = code[p]
+                has_attributes, has_properties, has_results, has_operands, is_special = parts[mask]
+                b = code[p + 1]
                 p += 2
-                if b & 1:
-                    index = b >> 1
-                elif b & 2:
-                    index = b >> 2 | data[p] << 6
-                    p += 1
-                else:
-                    index, p = self._varint(reader, p)
-                location = locations[index] or self._location(index, reader)
-                key = 0
-                if mask & has_either:
-                    if mask & _ATTRIBUTES:
-                        index, p = self._varint(reader, p + 1)
-                        key = (index + 1) << KEY_SHIFT
-                    if mask & _PROPERTIES:
-                        b = data[p]
+                index = short[b]
+                if index is None:
+                    if b & 2:
+                        index = low[b] + high[code[p]]
                         p += 1
-                        if b & 1:
-                            key |= (b >> 1) + 1
-                        else:
-                            index, p = self._varint(reader, p)
-                            key |= index + 1
-                known = kind.known.get(key)
-                if known is None:
-                    reader.position = p
-                    known = self.op_kinds.attributes(kind, key, reader)
-                attributes, nodes = known
-                attributes = attributes.copy()
-                if nodes > _SMALL:
-                    self._spend(nodes, reader)
-                result_types: list[Any] = []
-                if mask & _RESULTS:
-                    b = data[p]
-                    p += 1
-                    if b & 1:
-                        n = b >> 1
                     else:
-                        n, p = self._varint(reader, p)
-                    if n > end - p:
-                        raise reader.error(f"{n} results can't be in {end - p} bytes", p)
-                    for _ in range(n):
-                        b = data[p]
-                        p += 1
-                        if b & 1:
-                            index = b >> 1
-                        else:
-                            index, p = self._varint(reader, p)
-                        result_types.append(types[index] or self._type(index, reader))
+                        index, p = self._varint(reader, p)
+                location = locations[index] or self.references.location(index)
+                attributes: Mapping[str, Any] | None = None
+                if not has_attributes:
+                    attributes = kind.by_properties[code[p]] if has_properties else kind.bare
+                if attributes is None:
+                    attributes, p = self._attributes(reader, kind, mask, p)
+                elif has_properties:
+                    p += 1
+                result_types: Sequence[Type] = ()
+                if has_results:
+                    type = types[code[p + 1]] if code[p] == _ONE else None
+                    if type is None:
+                        result_types, p = self._result_types(reader, p)
+                    else:
+                        result_types = (type,)
+                        p += 2
                 operands: list[Value] = []
-                if mask & _OPERANDS:
-                    b = data[p]
+                if has_operands:
+                    repeat = repeats[code[p]]
                     p += 1
-                    if b & 1:
-                        n = b >> 1
-                    else:
+                    if repeat is None:
                         n, p = self._varint(reader, p)
-                    if n > end - p:
-                        raise reader.error(f"{n} operands can't be in {end - p} bytes", p)
-                    for _ in range(n):
-                        b = data[p]
+                        if n > end - p:
+                            raise reader.error(f"{n} operands can't be in {end - p} bytes", base + p)
+                        repeat = range(n)
+                    for _ in repeat:
+                        b = code[p]
                         p += 1
-                        if b & 1:
-                            index = b >> 1
-                        elif b & 2:
-                            index = b >> 2 | data[p] << 6
-                            p += 1
-                        else:
-                            index, p = self._varint(reader, p)
+                        index = short[b]
+                        if index is None:
+                            if b & 2:
+                                index = low[b] + high[code[p]]
+                                p += 1
+                            else:
+                                index, p = self._varint(reader, p)
                         value = values[index]
                         if value is None:
-                            raise reader.error(f"the value {index} is used but not defined before", start)
+                            raise reader.error(f"the value {index} is used but not defined before", base + start)
                         operands.append(value)
             except IndexError:
-                raise self._bad_index(reader, start, p) from None
+                raise reader.error("the op that begins here refers to what isn't there", base + start) from None
             if p > end:
-                raise reader.error("an op ends after its section", start)
-            name = kind.name
-            if mask & is_special or kind.is_special:
-                reader.position = p
+                raise reader.error("an op ends after its section", base + start)
+            if is_special or kind.is_special:
+                reader.position = base + p
+                self.next_value = next_value
                 self._special(
                     reader, ops, kind, mask, block, is_function, (operands, result_types, attributes, location)
                 )
-                p = reader.position
+                p = reader.position - base
+                next_value = self.next_value
                 continue
-            op = Op(name, operands, result_types, attributes, None, location)
-            if result_types and block is not None:
-                first = self.next_value
-                self.next_value = last = first + len(result_types)
-                if last > len(values):
-                    raise reader.error("more values than the region has announced", start)
-                values[first:last] = op.results
+            op = new_op(kind.name, operands, result_types, attributes, location)
+            if block is not None:
+                try:
+                    for value in op.results:
+                        values[next_value] = value
+                        next_value += 1
+                except IndexError:
+                    raise reader.error("more values than the region has announced", base + start) from None
             append(op)
-        reader.position = p
+        self.next_value = next_value
+        reader.position = base + p
+
+    def _attributes(self, reader: ByteReader, kind: OpKind, mask: int, p: int) -> tuple[Mapping[str, Any], int]:
+        """The attributes of an op, and the position after them."""
+        reader.position = self.base + p
+        attributes = reader.varint() + 1 if mask & _ATTRIBUTES else 0
+        properties = reader.varint() + 1 if mask & _PROPERTIES else 0
+        found, nodes = self.references.op_kinds.attributes(kind, attributes, properties, reader)
+        if nodes > SMALL:
+            self._spend(nodes, reader)
+        return found, reader.position - self.base
+
+    def _result_types(self, reader: ByteReader, p: int) -> tuple[list[Type], int]:
+        """The types of an op's results, and the position after them."""
+        reader.position = self.base + p
+        type = self.references.type
+        types = [type(reader.varint(), reader) for _ in range(reader.count())]
+        return types, reader.position - self.base
 
     def _special(
         self,
@@ -305,7 +319,7 @@ class _Reader:
         mask: int,
         block: Block | None,
         is_function: bool,
-        parts: tuple[list[Value], list[Any], dict[str, Any], BytecodeLocation],
+        parts: tuple[list[Value], Sequence[Type], Mapping[str, Any], BytecodeLocation],
     ) -> None:
         """An op with regions or orders of uses, or one that isn't merely renamed."""
         operands, types, attributes, location = parts
@@ -321,7 +335,7 @@ class _Reader:
         regions = self._regions(reader, name == "func.func") if mask & _REGIONS else []
         if kind.written == "vhlo.return_v1" and is_function:
             name = "func.return"
-        if name == CAST and [operand.type for operand in operands] == types and not regions:
+        if name == CAST and [operand.type for operand in operands] == list(types) and not regions:
             if block is not None:  # between VHLO and another dialect, whose types are the same here
                 self._define(operands, first)
             return
@@ -345,37 +359,18 @@ class _Reader:
             raise section.error("data after a region")
         return regions
 
-    # What ops refer to
+    # Primitives
 
     def _spend(self, nodes: int, reader: ByteReader) -> None:
-        """Large attributes that many ops share are copied for each."""
+        """Large attributes that many ops share: most of what reads a module does its work again for each."""
         self.nodes += nodes
         if self.nodes > _MAX_NODES:
             raise reader.error("the attributes of the ops stand for too much")
 
-    def _varint(self, reader: ByteReader, position: int) -> tuple[int, int]:
-        """An integer whose first byte, before `position`, says that there are more; and the position after it."""
-        reader.position = position - 1
-        return reader.varint(), reader.position
-
-    def _bad_index(self, reader: ByteReader, start: int, position: int) -> InvalidArgumentError:
-        """The error for a number that is none of a table, or for the end of the file."""
-        if position >= len(self.data):
-            return reader.error("the data end within an op", start)
-        return reader.error("the op that begins here refers to what isn't there", start)
-
-    def _location(self, index: int, reader: ByteReader) -> BytecodeLocation:
-        if index >= len(self.locations):
-            raise reader.error(f"there is no location {index}")
-        location = self.locations[index] = BytecodeLocation(self.pool, index)
-        return location
-
-    def _type(self, index: int, reader: ByteReader) -> Any:
-        type = self.types[index] if index < len(self.types) else None
-        if type is None:
-            type = plain(self.pool.type(index, reader))
-            self.types[index] = type
-        return type
+    def _varint(self, reader: ByteReader, p: int) -> tuple[int, int]:
+        """An integer whose first byte is the one before `p`; and the position after it."""
+        reader.position = self.base + p - 1
+        return reader.varint(), reader.position - self.base
 
 
 def _skip_use_lists(reader: ByteReader, count: int) -> None:

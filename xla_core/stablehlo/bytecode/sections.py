@@ -6,12 +6,13 @@ Nothing here knows what an attribute means; entries are found, not read. Source:
 from __future__ import annotations
 
 import enum
+import itertools
 from typing import NamedTuple
 
 from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.stablehlo.bytecode.encoding import MAGIC, ByteReader
 
-__all__ = ["Entry", "FormatVersion", "OpName", "SectionId", "Sections"]
+__all__ = ["Entry", "FormatVersion", "OpName", "Places", "SectionId", "Sections"]
 
 
 class FormatVersion(enum.IntEnum):
@@ -52,7 +53,35 @@ class Entry(NamedTuple):
     is_custom: bool
 
 
-_new = tuple.__new__  # what a NamedTuple does by a function of Python
+class Places:
+    """Where all attributes, or all types, are, by number.
+
+    Attributes:
+        dialects: of each, its dialect.
+        sizes: of each, its bytes, and in the lowest bit whether they are the dialect's own encoding.
+        ends: of each, where it ends.
+    """
+
+    def __init__(self) -> None:
+        self.dialects: list[str] = []
+        self.sizes: list[int] = []
+        self.ends: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, index: int) -> Entry:
+        """One of them, put together."""
+        end, size = self.ends[index], self.sizes[index]
+        return Entry(self.dialects[index], end - (size >> 1), end, bool(size & 1))
+
+    def add(self, dialect: str, sizes: list[int], start: int) -> int:
+        """Adds entries of one dialect, the first of which begins at `start`; returns where the last ends."""
+        ends = list(itertools.accumulate([size >> 1 for size in sizes], initial=start))
+        self.dialects += [dialect] * len(sizes)
+        self.sizes += sizes
+        self.ends += ends[1:]
+        return ends[-1]
 
 
 class OpName(NamedTuple):
@@ -99,8 +128,8 @@ class Sections:
         self.resources: list[tuple[int, int] | None] = []
         if SectionId.RESOURCE_OFFSETS in found:
             self._read_resources(found[SectionId.RESOURCE_OFFSETS], found.get(SectionId.RESOURCES))
-        self.attributes: list[Entry] = []
-        self.types: list[Entry] = []
+        self.attributes = Places()
+        self.types = Places()
         self._read_entries(found[SectionId.ATTRIBUTE_OFFSETS], found[SectionId.ATTRIBUTES])
 
     def _find(self, reader: ByteReader) -> dict[int, ByteReader]:
@@ -169,11 +198,9 @@ class Sections:
         for count, entries in zip(counts, (self.attributes, self.types), strict=True):
             while len(entries) < count:
                 dialect = self._dialect(offsets)
-                for number in offsets.varints(offsets.count()):
-                    start, position = position, position + (number >> 1)
-                    if position > section.end:
-                        raise offsets.error("an attribute or type ends after its section")
-                    entries.append(_new(Entry, (dialect, start, position, bool(number & 1))))
+                position = entries.add(dialect, offsets.varints(offsets.count()), position)
+                if position > section.end:
+                    raise offsets.error("an attribute or type ends after its section")
             if len(entries) > count:
                 raise offsets.error("more attributes or types than announced")
         if offsets.position != offsets.end:

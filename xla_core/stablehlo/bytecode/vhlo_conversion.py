@@ -6,7 +6,7 @@ openxla/stablehlo, stablehlo/transforms/VhloLegalizeToStablehlo.cpp.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_core.stablehlo.attributes import (
@@ -123,7 +123,7 @@ def is_default(name: str, value: Any) -> bool:
     return check is not None and check(value)
 
 
-def convert_attributes(op: VhloOp, values: dict[str, Any]) -> dict[str, Any]:
+def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
     """What the attributes of an op of vhlo are in StableHLO. Raises ConversionError, which names the attribute."""
     result: dict[str, Any] = {}
     rest = dict(values)

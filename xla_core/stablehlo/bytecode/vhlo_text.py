@@ -265,13 +265,13 @@ def _is_cast(op: Op) -> bool:
 def _convert(op: Op, is_function: bool) -> None:
     try:
         vhlo = find_vhlo_op(op.name)
-        op.attributes = convert_attributes(vhlo, op.attributes)
+        op.attributes = attributes = convert_attributes(vhlo, op.attributes)
     except ConversionError as error:
         raise InvalidArgumentError(f"'{op.name}' op {error}", op=op.name, location=op.location) from None
     op.name = "func.return" if vhlo.name == "stablehlo.return" and is_function else vhlo.name
     if op.name == "func.func":
-        if any(not isinstance(op.attributes.get(name, ()), tuple) for name in ("arg_attrs", "res_attrs")):
+        if any(not isinstance(attributes.get(name, ()), tuple) for name in ("arg_attrs", "res_attrs")):
             raise InvalidArgumentError("arg_attrs and res_attrs must be arrays", op=op.name, location=op.location)
         for name in ("arg_attrs", "res_attrs"):
-            if not any(op.attributes.get(name, ())):
-                op.attributes.pop(name, None)
+            if not any(attributes.get(name, ())):
+                attributes.pop(name, None)

@@ -21,6 +21,7 @@ from xla_core.stablehlo.collector import without_collector
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.expansion import expand
 from xla_core.stablehlo.ir import Block, Module, Op, Region, Value, require_module
+from xla_core.stablehlo.verifier import verify
 from xla_core.stablehlo.versions import CURRENT, MIXED_DIALECTS, Version
 
 __all__ = ["write_portable_artifact"]
@@ -36,15 +37,20 @@ def write_portable_artifact(module: Module, version: Version | str = CURRENT, *,
     Args:
         module: what a reader made, or `from_hlo`. Ops of CHLO are decomposed.
         version: a release of StableHLO, 0.9.0 to 1.20.0.
-        locations: whether to say where each op comes from, where the program says it.
+        locations: whether to say where each op comes from.
 
-    Raises VersionError, with the op's location, for what needs a later release; UnimplementedError for what portable
-    artifacts have no form for.
+    Of a location that was read, the place (the first file location, the innermost frame of a call stack) and the
+    outermost name are written; other frames, inner names, ranges, and other parts of fused locations are lost. What
+    the program says nothing of has its place in the text that was read.
+
+    Raises InvalidArgumentError where the module isn't valid; VersionError, with the op's location, for what needs a
+    later release; UnimplementedError for what portable artifacts have no form for.
     """
     require_module(module)
     release = Version.parse(version)
     try:
         with without_collector():
+            verify(module)  # MLIR reads an artifact without a check, and what is wrong in it may end its process
             return b"".join(_Writer(release, locations).module(with_casts(expand(module, release))))
     except XlaError as error:
         locate(error, module)
