@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.stablehlo.attributes import DenseElements, SymbolRef
+from xla_core.stablehlo.attributes import DenseElements, EnumAttribute, SymbolRef
 from xla_core.stablehlo.op_table import Attribute, Kind
 
 __all__ = ["attribute_problem"]
@@ -50,15 +50,17 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
         width = "i64" if kind is Kind.INT else "i32"
         return (
             _is_int(value)
-            and getattr(value, "type", width) == width
+            and getattr(value, "type", "i64") == width
             and (attribute.minimum is None or value >= attribute.minimum)
         )
     if kind is Kind.INTS:
         return _are_ints(value)
     if kind is Kind.ENUM:
-        return isinstance(value, str) and value in attribute.cases
+        return isinstance(value, EnumAttribute) and value in attribute.cases
     if kind is Kind.PRECISIONS:
-        return isinstance(value, (tuple, list)) and all(isinstance(v, str) and v in attribute.cases for v in value)
+        return isinstance(value, (tuple, list)) and all(
+            isinstance(v, EnumAttribute) and v in attribute.cases for v in value
+        )
     if kind is Kind.STRUCT:
         is_wide = not isinstance(value, DenseElements) or value.type.element == "i64"
         return isinstance(value, attribute.classes) and is_wide

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.errors import SourceLocation
+from xla_core.errors import InvalidArgumentError, SourceLocation
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import (
     AxisRef,
@@ -21,6 +21,7 @@ from xla_core.stablehlo.attributes import (
     EnumAttribute,
     GatherDimensionNumbers,
     Mesh,
+    OpaqueAttribute,
     OutputOperandAlias,
     RaggedDotDimensionNumbers,
     ReplicaGroupMeshAxes,
@@ -79,7 +80,12 @@ def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
     struct = _STRUCTS.get(type(value))
     if struct is not None:
         return f"#{struct[0]}{struct[1](value)}"
-    return str(value)
+    if isinstance(value, OpaqueAttribute):
+        return str(value)
+    raise InvalidArgumentError(
+        f"a value of the class {type(value).__name__} is no attribute",
+        hint="numbers, strings, tuples, dictionaries and what is in xla_core.stablehlo.attributes are attributes",
+    )
 
 
 def dictionary_text(values: dict[str, Any], dialect: str = "stablehlo") -> str:

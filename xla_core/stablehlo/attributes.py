@@ -23,8 +23,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from xla_core.errors import ResourceExhaustedError
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.scalar_types import DTYPES
 
 __all__ = [
     "ACCURACY_PROBLEMS",
@@ -140,15 +141,24 @@ class DenseElements:
 
     Args:
         type: a static TensorType.
-        data: for a splat a 0-d array, else an array of the type's shape.
+        data: for a splat a 0-d array, else an array of the type's shape; its dtype is that of the type's element. It is
+            shared, not copied.
+
+    Raises InvalidArgumentError where the data don't go with the type.
     """
 
     __slots__ = ("data", "type")
 
     def __init__(self, type: TensorType, data: np.ndarray) -> None:
+        expected = DTYPES.get(type.element) if isinstance(type.element, str) else None
+        if (data.shape and data.shape != type.shape) or (expected is not None and data.dtype != expected):
+            raise InvalidArgumentError(
+                f"a constant of type {type} can't hold an array of shape {list(data.shape)} and dtype {data.dtype}",
+                hint=f"give it shape {list(type.shape)}, or one element for all, and dtype {expected}",
+            )
         self.type = type
-        self.data = data
-        data.flags.writeable = False
+        self.data = data.view()
+        self.data.flags.writeable = False
 
     @property
     def is_splat(self) -> bool:

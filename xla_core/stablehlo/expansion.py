@@ -95,7 +95,7 @@ class _Copier:
         if not is_new:
             return op
         operands = [values.get(operand, operand) for operand in op.operands]
-        copy = Op(op.name, operands, [r.type for r in op.results], dict(attributes), regions, op._location)
+        copy = Op(op.name, operands, [r.type for r in op.results], attributes, regions, op._location)
         for old, new in zip(op.results, copy.results, strict=True):
             new.name = old.name
             values[old] = new
@@ -179,8 +179,9 @@ class _Copier:
                 "scatter_dims_to_operand_dims": (*batching, *numbers.scatter_dims_to_operand_dims),
             }
         copy.operands[place] = self._with_iotas(copy.operands[place], numbers.index_vector_dim, of_indices)
-        copy.attributes[attribute] = dataclasses.replace(numbers, **changed)
-        copy.attributes.pop("indices_are_sorted", None)  # of the longer vectors nobody said so
+        # Of the longer vectors nobody said that they are sorted.
+        kept = {name: value for name, value in copy.attributes.items() if name != "indices_are_sorted"}
+        copy.attributes = {**kept, attribute: dataclasses.replace(numbers, **changed)}
         self.target.append(copy)
         return copy.results
 
@@ -213,9 +214,10 @@ def _without_arguments(block: Block) -> Block:
 def _alone(op: Op) -> Module:
     """A module of one op; an operand that is given twice is two arguments."""
     body = Block([operand.type for operand in op.operands])
-    copy = Op(op.name, list(body.arguments), [r.type for r in op.results], dict(op.attributes), [], op._location)
-    copy.regions = op.regions  # which take nothing from outside
+    types = [r.type for r in op.results]
+    # The regions take nothing from outside.
+    copy = Op(op.name, list(body.arguments), types, op.attributes, op.regions, op._location)
     body.ops = [copy, Op("func.return", list(copy.results), ())]
-    types = FunctionType(tuple([o.type for o in op.operands]), tuple([r.type for r in op.results]))
-    function = Op("func.func", [], (), {"sym_name": "main", "function_type": types}, [Region([body])])
+    type = FunctionType(tuple([o.type for o in op.operands]), tuple(types))
+    function = Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [Region([body])])
     return Module(functions={"main": function})

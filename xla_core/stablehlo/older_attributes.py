@@ -7,6 +7,7 @@ text that XLA keeps of them in HLO, all others are left out. (Shardy: xla/servic
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from xla_core.stablehlo.attributes import OpaqueAttribute, TypedInt
@@ -21,8 +22,8 @@ _OTHER_DIALECT = re.compile(r"#(?!stablehlo\b|chlo\b)[a-z_]+[.<]").match
 _FRONTEND = "mhlo.frontend_attributes"
 
 
-def attributes_for(op: Op, version: Version) -> dict[str, Any]:
-    """What an op's attributes are for a release: themselves, or a copy."""
+def attributes_for(op: Op, version: Version) -> Mapping[str, Any]:
+    """What an op's attributes are for a release: themselves, or others."""
     attributes = op.attributes
     if version >= MIXED_DIALECTS or not attributes:
         return attributes
@@ -36,13 +37,13 @@ def attributes_for(op: Op, version: Version) -> dict[str, Any]:
     return _of_one_dialect(attributes)
 
 
-def _untyped(attributes: dict[str, Any]) -> dict[str, Any]:
+def _untyped(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
     """A typed custom call as JAX has always written it, and XLA read it."""
     config = attributes.get("backend_config") or {}
     return {**attributes, "api_version": TypedInt(1, "i32"), "backend_config": "", "mhlo.backend_config": config}
 
 
-def _of_one_dialect(attributes: dict[str, Any]) -> dict[str, Any]:
+def _of_one_dialect(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
     foreign = [name for name, value in attributes.items() if "." in name and _is_foreign(value)]
     if not foreign:
         return attributes

@@ -265,7 +265,7 @@ class _Refiner:
         types = [_merged(op, a, b) for a, b in zip(inferred, declared, strict=True)]
         return ir.Op(op.name, operands, types, attributes, regions, op.location)
 
-    def attributes(self, op: ir.Op) -> dict[str, Any]:
+    def attributes(self, op: ir.Op) -> Mapping[str, Any]:
         """The op's own, with the functions that a custom call names made for the types that they declare."""
         called = [str(name) for name in op.attributes.get("called_computations") or ()]
         if not called or not all(name in self.module.functions for name in called):

@@ -35,6 +35,7 @@ def verify(module: ir.Module) -> None:
             _verify_head(function, type)
             _verify_nested(function, module, users)
             _verify_return(function, type)
+            _check_definitions(function)
     for op in module.others:
         _verify_nested(op, module, users)
     for op, rule in users:
@@ -98,6 +99,29 @@ def _verify_return(function: ir.Op, type: ir.FunctionType) -> None:
     for i, (value, declared) in enumerate(zip(end.operands, type.results, strict=True)):
         if value.type != declared:
             fail(end, f"type of return operand {i} ('{value.type}') doesn't match function result type ('{declared}')")
+
+
+def _check_definitions(function: ir.Op) -> None:
+    """Every value is defined before it is used, in the block of its use or around it. The readers see to it as well."""
+    defined: set[ir.Value] = set()
+    stack: list[ir.Op | tuple[bool, Sequence[ir.Value]]] = [function]  # ops; and values to be defined, or no more
+    while stack:
+        item = stack.pop()
+        if isinstance(item, tuple):
+            is_defined, values = item
+            (defined.update if is_defined else defined.difference_update)(values)
+            continue
+        for i, operand in enumerate(item.operands):
+            if operand not in defined:
+                fail(item, f"operand #{i} does not dominate this use", hint="an op that defines it must come before")
+        if not item.regions:
+            defined.update(item.results)
+            continue
+        stack.append((True, item.results))
+        for region in reversed(item.regions):
+            for block in reversed(region.blocks):
+                inside = [*block.arguments, *(result for op in block.ops for result in op.results)]
+                stack += [(False, inside), *reversed(block.ops), (True, block.arguments)]
 
 
 def _check_order(block: ir.Block) -> None:

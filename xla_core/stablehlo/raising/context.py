@@ -189,7 +189,7 @@ def _add_common(op: ir.Op, instruction: HloInstruction) -> None:
     if "source_target_pairs" in op.attributes:
         frontend.pop(SOURCE_TARGET_PAIRS, None)
     if frontend and op.name != "stablehlo.composite":
-        op.attributes["mhlo.frontend_attributes"] = frontend
+        op.attributes = {**op.attributes, "mhlo.frontend_attributes": frontend}
     sharding = instruction.attributes.get("sharding")
     if isinstance(sharding, str) and sharding and len(op.results) == 1:
-        op.attributes["mhlo.sharding"] = sharding
+        op.attributes = {**op.attributes, "mhlo.sharding": sharding}

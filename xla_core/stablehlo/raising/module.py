@@ -41,7 +41,7 @@ def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
         main = program.function("main", module.entry, is_public=True)
         attributes = _argument_attributes(module)
         if any(attributes):
-            main.attributes["arg_attrs"] = tuple(attributes)
+            main.attributes = {**main.attributes, "arg_attrs": tuple(attributes)}
         verify(result)
     except RecursionError as error:
         raise ResourceExhaustedError(f"{module.name}: computations are nested too deeply") from error

@@ -34,6 +34,10 @@ def write_text(
         generic: MLIR's generic form throughout ("stablehlo.add"(%0, %1) : ...), which changes least between versions.
         locations: whether to say where each op comes from: `loc(...)`.
 
+    Of a location that was read, the place (the first file location, the innermost frame of a call stack) and the
+    outermost name are written; other frames, inner names, ranges, and other parts of fused locations are lost. What
+    the program says nothing of has its place in the text that was read.
+
     Values get new names, in the order in which they stand. Raises VersionError, with the op's location, for what needs
     a later release than `version`.
     """
