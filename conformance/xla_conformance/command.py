@@ -67,9 +67,7 @@ def conform(
         out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
     run = _run(name, profile, expression, workers, stablehlo_tests)
     if expression and not run.results and not run.problem:
-        raise InvalidArgumentError(
-            f"-k {expression!r} leaves no test", hint='words are parts of the names of tests: -k "dot and f32"'
-        )
+        raise InvalidArgumentError(f"-k {expression!r} leaves no test", hint=_naming(stablehlo_tests is not None))
     run.environment = environment
     reports.print_report(out, run)
     if report is not None:
@@ -77,6 +75,16 @@ def conform(
             out.print(str(path), markup=False, soft_wrap=True)
     if not run.conforms:
         raise typer.Exit(2 if run.problem else 1)
+
+
+def _naming(stablehlo: bool) -> str:
+    """What tests are called, for -k."""
+    if stablehlo:
+        return (
+            'words are parts of folders and names of files: -k "interpret and reduce"; part 1 of a file is -k '
+            '"interpret/reduce.mlir:1"'
+        )
+    return 'words are parts of the names of tests: -k "dot and f32"'
 
 
 def _support_matrix(out: Console, subject: str, expression: str, report: Path | None) -> None:

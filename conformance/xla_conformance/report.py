@@ -52,6 +52,9 @@ def verdict(run: Run) -> str:
     tail = f", {unsupported} not supported" if unsupported else ""
     if files := run.count(State.FILE_WRONG):
         tail += f", {files} where the file itself is wrong"
+    if run.conforms and run.selection:
+        what = f"{run.profile}, of a selection: -k {run.selection!r}"
+        return f"{run.backend} passes ({what}): {passed} tests pass{tail}, in {run.seconds:.0f} s."
     if run.conforms:
         return f"{run.backend} conforms ({run.profile}): {passed} tests pass{tail}, in {run.seconds:.0f} s."
     return f"{run.backend} does not conform ({run.profile}): {wrong} of {len(run.results)} tests are wrong{tail}."
@@ -62,6 +65,7 @@ def to_json(run: Run) -> dict[str, Any]:
     return {
         "backend": run.backend,
         "profile": run.profile,
+        "selection": run.selection,
         "conforms": run.conforms,
         "problem": run.problem,
         "seconds": round(run.seconds, 3),

@@ -50,7 +50,7 @@ class Result:
 
 @dataclasses.dataclass
 class Run:
-    """All results, and what they are of."""
+    """All results, and what they are of. `selection` is the expression (-k) that chose them; empty for all."""
 
     backend: str
     profile: str
@@ -58,6 +58,7 @@ class Run:
     seconds: float = 0.0
     problem: str = ""
     environment: dict[str, Any] = dataclasses.field(default_factory=dict)
+    selection: str = ""
 
     def count(self, state: State, group: str | None = None) -> int:
         return sum(r.state is state and group in (None, r.group) for r in self.results)

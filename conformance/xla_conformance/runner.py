@@ -56,7 +56,7 @@ def run_suite(
         All results. `problem` says why the suite couldn't run at all, where it couldn't.
     """
     start = time.monotonic()
-    run = Run(backend or "evaluator", profile)
+    run = Run(backend or "evaluator", profile, selection=expression)
     done: list[str] = []
     total = 0
     while True:

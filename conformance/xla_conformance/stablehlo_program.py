@@ -8,7 +8,7 @@ stablehlo/tools/StablehloTranslateMain.cpp, `StablehloTranslateInterpreterFallba
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ class _Check:
     kind: str
     got: Value
     want: Value | np.ndarray
-    attributes: dict[str, Any]
+    attributes: Mapping[str, Any]
 
 
 class Program:

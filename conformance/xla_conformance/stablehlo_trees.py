@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from xla_core.stablehlo import Block, Module, Op, Value
@@ -43,7 +44,7 @@ def _block(block: Block, numbers: dict[Value, int]) -> Any:
     return [_value(a, numbers) for a in block.arguments], [_op(op, numbers) for op in block.ops]
 
 
-def _attributes(values: dict[str, Any]) -> Any:
+def _attributes(values: Mapping[str, Any]) -> Any:
     return {
         name: _described(item)
         for name, item in values.items()

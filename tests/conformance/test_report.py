@@ -35,6 +35,10 @@ def test_conforming() -> None:
     assert not run_of(RESULTS[2]).conforms, "nothing passed"
     assert report.verdict(run_of(*RESULTS[:3])) == "chip conforms (quick): 2 tests pass, 1 not supported, in 2 s."
     assert "does not conform (quick): 2 of 5 tests are wrong" in report.verdict(run_of(*RESULTS))
+    some = run_of(*RESULTS[:3])
+    some.selection = "dot"
+    expected = "chip passes (quick, of a selection: -k 'dot'): 2 tests pass, 1 not supported, in 2 s."
+    assert report.verdict(some) == expected
     assert report.verdict(run_of()) == "No test was chosen."
     assert report.verdict(Run("chip", "quick", problem="no pytest")) == "The suite could not run on 'chip'."
 
@@ -68,9 +72,10 @@ def test_the_command_writes_a_report(tmp_path: Path, capfd: pytest.CaptureFixtur
     code = main(["conform", "--backend", "template", "-k", "test_probe_answers", "--report", str(tmp_path)])
     captured = capfd.readouterr()
     assert code == 0, captured.out + captured.err
-    assert "template conforms (quick): 1 tests pass" in captured.out
+    assert "template passes (quick, of a selection: -k 'test_probe_answers'): 1 tests pass" in captured.out
     stored = json.loads((tmp_path / "report.json").read_text())
     assert stored["conforms"] is True
+    assert stored["selection"] == "test_probe_answers"
     assert stored["environment"]["device"]
     assert (tmp_path / "junit.xml").exists()
 
@@ -190,6 +195,31 @@ def test_stablehlos_own_files(
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith("stablehlo.")}
     assert rows["stablehlo.sqrt"] == ["1", "1", "0", "0", "1", "0"]
     assert "| stablehlo.add | 1 | 2 | 2 | 0 | 0 | 0 |" in (tmp_path / "stablehlo.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("interpret/add.mlir:2", ["interpret/add.mlir:2"]),
+        ("chlo or sqrt", ["chlo/square.mlir:0", "interpret/sqrt.mlir:0"]),
+        ("multiply", []),  # names of ops are no part
+    ],
+)
+def test_a_selection_of_stablehlos_files(
+    expression: str, names: list[str], stablehlo_tests: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--evaluator", "--stablehlo-tests", str(stablehlo_tests), "-k", expression]
+    code = main(["conform", *words, "--report", str(tmp_path)])
+    printed = capfd.readouterr()
+    if not names:
+        assert code == 2
+        assert "leaves no test" in printed.err
+        assert '-k "interpret and reduce"' in printed.err
+        return
+    assert code == 0
+    stored = json.loads((tmp_path / "report.json").read_text())
+    assert [result["id"].partition("::")[2] for result in stored["results"]] == [f"test_stablehlo[{n}]" for n in names]
+    assert f"evaluator passes (quick, of a selection: -k '{expression}')" in printed.out
 
 
 def test_wrong_expectations_of_another_kind_are_never_the_files_fault(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import typer.core
 
 from xla_core.cli import COMMANDS_GROUP
 from xla_core.cli.commands import COMMANDS
-from xla_core.cli.output import print_error
-from xla_core.errors import FailedPreconditionError, InternalError, NotFoundError, XlaError
+from xla_core.cli.output import flush, of_system, print_error
+from xla_core.errors import FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 
 __all__ = ["app", "run"]
 
@@ -101,21 +101,28 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """As `xla_core.cli.main`."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = DEBUG in words
+    code = _run([word for word in words if word != DEBUG], debug)
     try:
-        app(args=[word for word in words if word != DEBUG], prog_name="xla")
+        flush()
+    except BrokenPipeError:
+        return code or 1
+    except XlaError as error:
+        if code in (0, 1):  # else it failed by this, or by something worse
+            _print(error, debug)
+        return code if code > 1 else 2
+    return code
+
+
+def _run(words: list[str], debug: bool) -> int:
+    try:
+        app(args=words, prog_name="xla")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except XlaError as error:
-        if debug:
-            traceback.print_exc()
-        else:
-            print_error(error)
+        _print(error, debug)
         return 2
-    except Exception as error:  # a file that can't be written, or a driver that raises anything
-        if debug:
-            traceback.print_exc()
-        else:
-            print_error(_described(error))
+    except Exception as error:  # what the system refuses, or a driver that raises anything
+        _print(_described(error), debug)
         return 2
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
@@ -123,12 +130,25 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _print(error: XlaError, debug: bool) -> None:
+    """An error, or in an `except` with --debug, the traceback of what is handled there."""
+    if debug:
+        traceback.print_exc()
+    else:
+        print_error(error)
+
+
 def _described(error: Exception) -> XlaError:
-    """An XlaError for what isn't one: a file by its name, anything else by the place that raised it."""
+    """An XlaError for what isn't one: what the system refuses by its reason, a file by its name, anything else by the
+    place that raised it.
+    """
     hint = "--debug shows the traceback"
-    if isinstance(error, OSError) and error.filename is not None:
-        kind = NotFoundError if isinstance(error, FileNotFoundError) else FailedPreconditionError
-        return kind(f"{error.filename}: {error.strerror}", hint=hint)
+    if isinstance(error, MemoryError):
+        return ResourceExhaustedError(f"there is no memory for this{f': {error}' if str(error) else ''}", hint=hint)
+    if isinstance(error, OSError) and (error.filename is not None or error.errno is not None):
+        found = of_system(error, error.filename or "a file, or the output, can't be read or written")
+        found.hint = found.hint or hint
+        return found
     frames = traceback.extract_tb(error.__traceback__)
     where = f" (raised in {frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     return InternalError(f"{type(error).__name__}: {error}{where}", hint=hint)

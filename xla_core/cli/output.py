@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import itertools
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xla_core.errors import InvalidArgumentError, SourceLocation, XlaError, snippet
+from xla_core.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    ResourceExhaustedError,
+    SourceLocation,
+    XlaError,
+    snippet,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-__all__ = ["console", "describe_array", "print_error", "progress_console", "write"]
+__all__ = [
+    "console",
+    "describe_array",
+    "flush",
+    "of_system",
+    "print_error",
+    "progress_console",
+    "write",
+    "writing",
+]
 
 
 _PIPED = 240
@@ -99,14 +119,55 @@ def _number(value: object) -> str:
 
 def write(content: str | bytes, path: Path | None) -> None:
     """Text or bytes, to a file or to stdout; bytes not to a terminal."""
-    if path is not None:
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-        else:
-            path.write_text(content)
-    elif isinstance(content, str):
-        sys.stdout.write(content if content.endswith("\n") else content + "\n")
-    elif sys.stdout.isatty():
+    if path is None and isinstance(content, bytes) and sys.stdout.isatty():
         raise InvalidArgumentError("these are bytes, not text for a terminal", hint="give a file: -o OUT")
-    else:
-        sys.stdout.buffer.write(content)
+    with writing(path):
+        if path is not None:
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            else:
+                path.write_text(content)
+        elif isinstance(content, str):
+            sys.stdout.write(content if content.endswith("\n") else content + "\n")
+        else:
+            sys.stdout.buffer.write(content)
+            sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def writing(path: Path | None) -> Iterator[None]:
+    """What the system refuses within, an OSError, is an XlaError that names the file; None is stdout."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # whoever reads has seen enough
+    except OSError as error:
+        raise of_system(error, f"cannot write {path or 'the output'}") from error
+
+
+def of_system(error: OSError, what: str) -> XlaError:
+    """The XlaError of what the system refuses."""
+    message = f"{what}: {error.strerror or error}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or _is_cut_short(error):
+        return ResourceExhaustedError(message, hint="free space there, or name another place")
+    kind = NotFoundError if isinstance(error, FileNotFoundError) else FailedPreconditionError
+    return kind(message)
+
+
+def _is_cut_short(error: OSError) -> bool:
+    """Whether it is what numpy raises where less was written than asked. It says not why; a full disk does that."""
+    return error.errno is None and str(error).endswith(" written")
+
+
+def flush() -> None:
+    """Writes what stdout still holds. Where that can't be done it raises, and the rest of the output is dropped, so
+    that Python doesn't fail once more at its end.
+    """
+    if sys.stdout is None or sys.stdout.closed:
+        return
+    try:
+        with writing(None):
+            sys.stdout.flush()
+    except (OSError, XlaError):
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it stays open
+        raise

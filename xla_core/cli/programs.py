@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceExhaustedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -223,32 +223,51 @@ def random_arguments(shapes: Sequence[Shape], seed: int = 0) -> list[np.ndarray]
 
     random = np.random.default_rng(seed)
     arrays = []
-    for shape in shapes:
-        element = shape.element_type
-        if element.is_complex:
-            values = random.uniform(-1, 1, shape.dimensions) + 1j * random.uniform(-1, 1, shape.dimensions)
-        elif element.is_floating:
-            values = random.uniform(-1, 1, shape.dimensions)
-        else:
-            largest = 1 if element.bit_width <= 2 else 7
-            values = random.integers(0, largest + 1, shape.dimensions)
-        arrays.append(np.asarray(values).astype(shape.dtype))
+    for index, shape in enumerate(shapes):
+        try:
+            arrays.append(_random_array(random, shape))
+        except (MemoryError, ValueError) as error:  # ValueError: numpy counts no further than 64 bits
+            raise ResourceExhaustedError(
+                f"there is no memory for argument {index}: {shape.without_layout()} needs {shape.byte_size} bytes",
+                hint="give smaller sizes, where the program leaves them open",
+            ) from error
     return arrays
+
+
+def _random_array(random: np.random.Generator, shape: Shape) -> np.ndarray:
+    import numpy as np
+
+    element = shape.element_type
+    if element.is_complex:
+        values = random.uniform(-1, 1, shape.dimensions) + 1j * random.uniform(-1, 1, shape.dimensions)
+    elif element.is_floating:
+        values = random.uniform(-1, 1, shape.dimensions)
+    else:
+        largest = 1 if element.bit_width <= 2 else 7
+        values = random.integers(0, largest + 1, shape.dimensions)
+    return np.asarray(values).astype(shape.dtype)
 
 
 def save_array(path: Path, array: np.ndarray) -> None:
     """Writes a .npy file. Types of ml_dtypes are stored as bytes of their width; `load_arguments` knows."""
     import numpy as np
 
-    np.save(path, _plain(array), allow_pickle=False)
+    from xla_core.cli.output import writing
+
+    with writing(path):
+        np.save(path, _plain(array), allow_pickle=False)
 
 
 def save_arguments(directory: Path, arrays: Sequence[np.ndarray]) -> None:
     """Writes them all to one file in `directory`, for `xla replay`."""
     import numpy as np
 
-    directory.mkdir(parents=True, exist_ok=True)
-    np.savez(directory / SAVED_ARGUMENTS, *map(_plain, arrays))
+    from xla_core.cli.output import writing
+
+    path = directory / SAVED_ARGUMENTS
+    with writing(path):
+        directory.mkdir(parents=True, exist_ok=True)
+        np.savez(path, *map(_plain, arrays))
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

@@ -168,9 +168,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
                 hint="save the text as UTF-8",
             ) from None
     if not isinstance(program, str):
-        raise InvalidArgumentError(
-            f"{type(program).__name__} is not a program", hint="pass StableHLO or HLO text, bytes, or an HloModule"
-        )
+        raise InvalidArgumentError(f"{type(program).__name__} is not a program", hint=_program_hint(program))
     if not program.isascii():
         _check_unicode(program, file)
     program = program.removeprefix("\ufeff")  # the mark that editors put before UTF-8
@@ -187,6 +185,23 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         if is_hlo_text(program):
             return _parse_hlo(program, file)
         return _read_stablehlo(program, file)
+
+
+def _program_hint(given: object) -> str:
+    """What to pass in place of what is no program."""
+    from xla_core.stablehlo import Module, PolymorphicProgram
+    from xla_core.stablehlo.refine import has_dynamic_types
+
+    if isinstance(given, PolymorphicProgram):
+        return (
+            "pass what its method lower(shapes) makes for one set of sizes; or for all of them, the bytes that "
+            "xla_core.stablehlo.write_portable_artifact(module) makes of its module"
+        )
+    if not isinstance(given, Module):
+        return "pass StableHLO or HLO text, bytes, or an HloModule"
+    if has_dynamic_types(given):
+        return "it leaves sizes open: pass the bytes that xla_core.stablehlo.write_portable_artifact(module) makes"
+    return "pass the HloModule that xla_core.stablehlo.lower(module) makes of it"
 
 
 def _check_unicode(program: str, file: str) -> None:

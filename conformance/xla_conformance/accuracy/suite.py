@@ -26,7 +26,7 @@ def require_oracles() -> None:
         except ImportError as error:
             raise NotFoundError(
                 f"xla accuracy compares with {name}, which is not installed",
-                hint='pip install "xla-conformance[accuracy]"',
+                hint='pip install mpmath scipy; in a clone: pip install "./conformance[accuracy]"',
             ) from error
 
 

@@ -94,6 +94,79 @@ def test_interruption_ends_quietly(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+FULL = Path("/dev/full")
+on_linux = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+
+
+@on_linux
+@pytest.mark.parametrize("form", ["portable-artifact", "stablehlo", "hlo"])
+@pytest.mark.parametrize("words", [(), ("-o", str(FULL))])
+def test_a_full_disk(program: Path, form: str, words: tuple[str, ...]) -> None:
+    done = _to_full_disk("translate", str(program), "--to", form, *words)
+    place = FULL if words else "the output"
+    said = f"RESOURCE_EXHAUSTED: cannot write {place}: No space left on device\n  hint: free space there"
+    assert done.stderr.startswith(said), done.stderr
+    assert done.stderr.count("No space left") == 1
+    assert done.returncode == 2
+
+
+@on_linux
+@pytest.mark.parametrize("words", [("--version",), ("ops", "add"), ("opt", "PROGRAM", "--passes", "dce")])
+def test_whatever_is_printed_to_a_full_disk(program: Path, words: tuple[str, ...]) -> None:
+    done = _to_full_disk(*(str(program) if word == "PROGRAM" else word for word in words))
+    assert done.stderr.startswith("RESOURCE_EXHAUSTED: "), done.stderr
+    assert done.stderr.count("No space left on device") == 1
+    assert done.returncode == 2
+
+
+@on_linux
+@pytest.mark.usefixtures("toy_backend")
+def test_results_to_a_full_disk(xla: Callable[..., Any], program: Path, tmp_path: Path) -> None:
+    (tmp_path / "result_0.npy").symlink_to(FULL)
+    result = xla("run", program, "-b", "toy", "-o", tmp_path)
+    assert result.code == 2
+    assert f"RESOURCE_EXHAUSTED: cannot write {tmp_path}/result_0.npy: " in result.err.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (
+            "OSError(5, 'Input/output error')",
+            "FAILED_PRECONDITION: a file, or the output, can't be read or written: Inp",
+        ),
+        ("OSError(28, 'No space left on device', 'x')", "RESOURCE_EXHAUSTED: x: No space left on device"),
+        ("FileNotFoundError(2, 'No such file', 'x')", "NOT_FOUND: x: No such file"),
+        ("PermissionError(13, 'Permission denied', 'x')", "FAILED_PRECONDITION: x: Permission denied"),
+        ("MemoryError()", "RESOURCE_EXHAUSTED: there is no memory for this"),
+        ("OSError('lib.so: no such symbol')", "INTERNAL: OSError: lib.so: no such symbol"),
+        ("ValueError('odd')", "INTERNAL: ValueError: odd"),
+    ],
+)
+def test_errors_that_are_not_ours(
+    xla: Callable[..., Any], contribute: Callable[[str, str], None], raised: str, said: str
+) -> None:
+    contribute("burn", f"def burn() -> None:\n    raise {raised}\n")
+    result = xla("burn")
+    assert result.code == 2
+    assert said in result.err
+
+
+def test_a_reader_that_leaves_is_no_error(program: Path) -> None:
+    command = [sys.executable, "-m", "xla_core.cli", "translate", str(program), "--to", "portable-artifact"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=_environment())
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def _to_full_disk(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "xla_core.cli", *words]
+    with FULL.open("w") as out:
+        return subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, env=_environment())
+
+
 def _environment() -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[3])
     return {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}

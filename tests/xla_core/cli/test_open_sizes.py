@@ -67,6 +67,14 @@ def test_wrong_shapes(
     assert message in result.err
 
 
+@pytest.mark.parametrize("rows", [2**50, 2**61, 2**62])
+def test_arguments_that_no_memory_holds(xla: Callable[..., Any], product: Path, rows: int) -> None:
+    result = xla("run", product, "-b", "toy", "--shape", f"{rows}x3", "--shape", "1")
+    assert result.code == 2
+    said = f"RESOURCE_EXHAUSTED: there is no memory for argument 0: f32[{rows},3] needs {12 * rows} bytes"
+    assert said in result.err
+
+
 def test_compile_and_opt(xla: Callable[..., Any], product: Path, program: Path) -> None:
     shapes = ("--shape", "4,3", "--shape", "1")
     result = xla("compile", product, "-b", "toy", *shapes, "--emit", "hlo")
