@@ -142,8 +142,9 @@ def hint_for_unknown(target: str) -> str:
             "register a custom call of that name (docs/jax-programs.md)"
         )
     return (
-        "give it a meaning with xla_core.hlo.register_custom_call, with a registry of the backend's own, or install a "
-        f"distribution with an entry point of the group {_GROUP} (docs/custom-calls.md)"
+        "give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry point of "
+        f"the group {_GROUP}; a registry of a backend's own serves that backend alone, not the reference evaluator, "
+        "nor --check (docs/custom-calls.md)"
     )
 
 
