@@ -219,3 +219,20 @@ ENTRY e {
 }
 """
     agree(client, text, np.arange(16).astype(ml_dtypes.uint4))
+
+
+def test_two_bits_of_four_by_a_byte(client):
+    """As before, where LLVM itself put the cut together, of two conversions."""
+    text = """HloModule m
+ENTRY e {
+  x = u4[2,1] parameter(0)
+  y = s2[2,1] parameter(1)
+  a = s4[2,1] convert(x)
+  b = s4[2,1] abs(a)
+  w = u8[2,1] convert(b)
+  c = u2[2,1] convert(w)
+  d = s2[2,1] convert(c)
+  ROOT r = s2[2,1] shift-right-logical(y, d)
+}
+"""
+    agree(client, text, np.array([[9], [14]], ml_dtypes.uint4), np.array([[-2], [-1]], ml_dtypes.int2))

@@ -211,17 +211,21 @@ class IrBuilder:
             elif a.type == "i1":
                 number = -number
             return _wrapped(type_, number)
-        if op == "trunc" and 2 <= type_bits(type_) < type_bits(a.type) < 8:
-            # LLVM 22 aborts on some vectors that are cut from one width below a byte to another: no such vector is made
-            # of what goes through an instruction that it doesn't know, here none.
-            wide = self.cast("zext", a, "i32")
-            return self.cast("trunc", self.emit("i32", f'call i32 asm "", "=r,0"({wide})'), type_)
         return self.emit(type_, f"{op} {a.type} {a.name} to {type_}")
 
     def resize(self, a: Value, type_: str, *, signed: bool) -> Value:
         """An integer brought to another width."""
         have, want = type_bits(a.type), type_bits(type_)
         return self.cast("trunc" if want < have else "sext" if signed else "zext", a, type_)
+
+    def wrap(self, a: Value, bits: int, *, signed: bool) -> Value:
+        """The number that the lowest `bits` of an integer are, in its own type."""
+        rest = type_bits(a.type) - bits
+        if rest <= 0:
+            return a
+        if signed:
+            return self.ashr(self.shl(a, rest), rest)
+        return self.binary("and", a, self.int_((1 << bits) - 1, a.type))
 
     def bitcast(self, a: Value, type_: str) -> Value:
         return self.cast("bitcast", a, type_)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xla_core.codegen.llvm.data_movement import whole
 from xla_core.codegen.llvm.fused import FusedIrEmitter, generator
 from xla_core.codegen.llvm.index import Digit, Index, compose, merge_digits
-from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.ir_array import Complex, ElementValue, as_register
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import register_type
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window
@@ -78,7 +78,8 @@ class ProductSum:
 
     def finish(self, total: Sequence[Value]) -> ElementValue:
         """The result's element."""
-        return self.f.elemental.convert(whole(total), self.type, self.result_type)
+        sums = [as_register(self.f.b, part, self.type.component) for part in total]
+        return self.f.elemental.convert(whole(sums), self.type, self.result_type)
 
 
 class DotForm:

@@ -64,7 +64,7 @@ def widen_to_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value
         shifted = b.select(b.icmp("eq", bits, b.int_(0, i32)), b.int_(0x00400000, i32), b.shl(bits, 23))
         return b.bitcast(b.select(b.icmp("eq", bits, b.int_(255, i32)), b.int_(_NAN, i32), shifted), "float")
     format_ = FLOAT_FORMATS[element_type]
-    bits = b.cast("zext", b.bitcast(value, f"i{format_.magnitude_bits + 1}"), i32)
+    bits = b.cast("zext", value, i32)
     if element_type is ElementType.BF16:
         return b.bitcast(b.shl(bits, 16), "float")
     sign = b.shl(b.lshr(bits, format_.magnitude_bits), 31)
@@ -131,7 +131,7 @@ def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Va
         result = b.or_(result, sign)
         with_sign = b.int_(nan, i32) if format_.special == "finite" else b.or_(b.int_(nan, i32), sign)
         result = b.select(is_nan, with_sign, result)
-    return b.bitcast(b.cast("trunc", result, f"i{format_.magnitude_bits + 1}"), register_type(element_type))
+    return b.cast("trunc", result, register_type(element_type))
 
 
 def _narrow_to_exponent(b: IrBuilder, bits: Value, magnitude: Value, is_nan: Value) -> Value:

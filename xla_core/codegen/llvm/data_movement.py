@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.fused import FusedIrEmitter, generator
 from xla_core.codegen.llvm.index import Digit, Index, is_within, merge_digits, offset_digit, scaled_digit
-from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.ir_array import Complex, ElementValue, as_register
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import register_type, type_bits
 from xla_core.hlo.element_type import ElementType
@@ -253,40 +253,44 @@ def _bitcast_convert(f: FusedIrEmitter, instruction: HloInstruction, index: Inde
     have, want = source.bit_width, target.bit_width
     b = f.b
     if have == want:
-        return from_bits(b, to_bits(b, f.value(operand, index)), target)
+        return from_bits(b, to_bits(b, f.value(operand, index), source), target)
     if have > want:  # a new last dimension: parts of an element, least significant first
         count = have // want
         outer, low = index.regroup(b, (operand.shape.num_elements, count))
-        bits = to_bits(b, f.value(operand, Index(operand.shape.dimensions, outer)))
+        bits = to_bits(b, f.value(operand, Index(operand.shape.dimensions, outer)), source)
         part = merge_digits(b, low).value
         shift = b.resize(b.mul(part, b.int_(want)), bits.type, signed=False)
-        return from_bits(b, b.cast("trunc", b.binary("lshr", bits, shift), f"i{want}"), target)
+        return from_bits(b, b.binary("lshr", bits, shift), target)
     count = want // have
-    total = b.int_(0, f"i{want}")
+    total = b.int_(0, f"i{max(want, 8)}")
     for part_number in range(count):
         last = Digit(b.int_(part_number), count, 0)
-        piece = to_bits(b, f.value(operand, Index(operand.shape.dimensions, (*index.digits, last))))
+        piece = to_bits(b, f.value(operand, Index(operand.shape.dimensions, (*index.digits, last))), source)
         total = b.or_(total, b.shl(b.cast("zext", piece, total.type), part_number * have))
     return from_bits(b, total, target)
 
 
-def to_bits(b: IrBuilder, value: ElementValue) -> Value:
-    """The bits of an element as one integer; a complex one's real part lies lowest."""
+def to_bits(b: IrBuilder, value: ElementValue, element_type: ElementType) -> Value:
+    """The bits of an element as one integer, of a byte at least; a complex one's real part lies lowest."""
     if isinstance(value, Complex):
-        low, high = to_bits(b, value.real), to_bits(b, value.imag)
-        wide = f"i{2 * type_bits(low.type)}"
-        return b.or_(b.cast("zext", low, wide), b.shl(b.cast("zext", high, wide), type_bits(low.type)))
-    return b.bitcast(value, f"i{type_bits(value.type)}")
+        half = element_type.component
+        low, high = to_bits(b, value.real, half), to_bits(b, value.imag, half)
+        wide = f"i{element_type.bit_width}"
+        return b.or_(b.cast("zext", low, wide), b.shl(b.cast("zext", high, wide), half.bit_width))
+    return b.wrap(b.bitcast(value, f"i{type_bits(value.type)}"), element_type.bit_width, signed=False)
 
 
 def from_bits(b: IrBuilder, bits: Value, element_type: ElementType) -> ElementValue:
-    """The reverse of `to_bits`."""
+    """The element of an integer's lowest bits."""
     if element_type.is_complex:
-        half = element_type.component
-        low = b.cast("trunc", bits, f"i{half.bit_width}")
-        high = b.cast("trunc", b.lshr(bits, half.bit_width), f"i{half.bit_width}")
-        return Complex(b.bitcast(low, register_type(half)), b.bitcast(high, register_type(half)))
-    return b.bitcast(bits, register_type(element_type))
+        high = b.lshr(bits, element_type.component.bit_width)
+        real, imag = (from_bits(b, part, element_type.component) for part in (bits, high))
+        assert isinstance(real, Value)
+        assert isinstance(imag, Value)
+        return Complex(real, imag)
+    type_ = register_type(element_type)
+    bits = b.resize(bits, f"i{type_bits(type_)}", signed=False)
+    return b.bitcast(as_register(b, bits, element_type), type_)
 
 
 @generator("get-tuple-element")

@@ -14,7 +14,7 @@ from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.conversions import narrow_from_f32, round_to_odd, widen_to_f32
 from xla_core.codegen.llvm.float_ops import FLOAT_OPS, reduce_precision
 from xla_core.codegen.llvm.integer_ops import INTEGER_OPS, compare_integers
-from xla_core.codegen.llvm.ir_array import Complex, ElementValue
+from xla_core.codegen.llvm.ir_array import Complex, ElementValue, as_register
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.math import MathEmitter
 from xla_core.codegen.llvm.types import is_float_type, register_type, type_bits
@@ -117,7 +117,7 @@ class ElementalIrEmitter:
             return self.narrow(wide, target)
         if target is ElementType.PRED:
             return b.icmp("ne", value, b.int_(0, value.type))
-        return b.resize(value, register_type(target), signed=signed)
+        return as_register(b, b.resize(value, register_type(target), signed=signed), target)
 
     def _fold_low_bits(self, value: Value, signed: bool) -> Value:
         """A 64-bit integer that f64 holds; what was dropped is in a lower bit, so that rounding it again is right."""
@@ -146,7 +146,7 @@ class ElementalIrEmitter:
             return wide
         low = -(1 << bits - 1) if target.is_signed else 0
         high = (1 << bits - 1) - 1 if target.is_signed else (1 << bits) - 1
-        return b.cast("trunc", b.clamp(b.int_(low, "i32"), wide, b.int_(high, "i32")), f"i{bits}")
+        return b.cast("trunc", b.clamp(b.int_(low, "i32"), wide, b.int_(high, "i32")), register_type(target))
 
 
 def _by_category(opcode: str) -> ElementalEmitter:
@@ -260,7 +260,8 @@ def _compare(e: ElementalIrEmitter, instruction: HloInstruction, operands: Seque
     if not element_type.is_floating:
         return compare_integers(b, direction, lhs, rhs, signed=element_type.is_signed)
     if instruction.attribute("type") == "TOTALORDER":
-        return compare_integers(b, direction, _total_order(e, lhs), _total_order(e, rhs), signed=True)
+        lhs, rhs = (_total_order(e, v, element_type) for v in (lhs, rhs))
+        return compare_integers(b, direction, lhs, rhs, signed=True)
     return b.fcmp(_FLOAT_PREDICATES[direction], e.widen(lhs, element_type), e.widen(rhs, element_type))
 
 
@@ -269,10 +270,10 @@ def _ir_float(element_type: ElementType) -> str:
     return "bfloat" if element_type is ElementType.BF16 else "half"
 
 
-def _total_order(e: ElementalIrEmitter, value: Value) -> Value:
+def _total_order(e: ElementalIrEmitter, value: Value, element_type: ElementType) -> Value:
     """An integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     bits = type_bits(value.type)
-    integer = e.b.bitcast(value, f"i{bits}")
+    integer = e.b.wrap(e.b.bitcast(value, f"i{bits}"), element_type.bit_width, signed=True)
     # Negative numbers count down: all bits but the sign are flipped.
     flip = e.b.lshr(e.b.ashr(integer, bits - 1), 1)
     return e.b.xor(integer, flip)
@@ -310,7 +311,8 @@ def _stochastic_convert(
     magnitude = b.intrinsic("fabs", wide)
     whole = b.intrinsic("trunc", magnitude)
     fraction = b.fsub(magnitude, whole)
-    uniform = b.fmul(b.cast("uitofp", random, wide.type), b.like(2.0 ** -type_bits(random.type), wide))
+    step = 2.0 ** -instruction.operand(1).shape.element_type.bit_width
+    uniform = b.fmul(b.cast("uitofp", random, wide.type), b.like(step, wide))
     up = b.select(b.fcmp("olt", uniform, fraction), b.like(1.0, wide), b.like(0.0, wide))
     rounded = b.intrinsic("copysign", b.fadd(whole, up), wide)
     return e.convert(rounded, ElementType.F64 if wide.type == "double" else ElementType.F32, target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.ir_array import as_register
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import type_bits
 from xla_core.hlo.element_type import ElementType
@@ -12,15 +13,20 @@ from xla_core.hlo.element_type import ElementType
 __all__ = ["INTEGER_OPS", "compare_integers"]
 
 IntegerOp = Callable[..., Value]
-"""(builder, element type, operands) -> value, all of the element type's register type."""
+"""(builder, element type, operands) -> value, all as registers of the element type hold them."""
 
 INTEGER_OPS: dict[str, IntegerOp] = {}
 
 
 def _op(*opcodes: str) -> Callable[[IntegerOp], IntegerOp]:
     def register(function: IntegerOp) -> IntegerOp:
+        """`function` may leave anything in the bits that the type does not have."""
+
+        def emit(b: IrBuilder, t: ElementType, *operands: Value) -> Value:
+            return as_register(b, function(b, t, *operands), t)
+
         for opcode in opcodes:
-            INTEGER_OPS[opcode] = function
+            INTEGER_OPS[opcode] = emit
         return function
 
     return register
@@ -54,11 +60,10 @@ def _multiply(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op("mulhi")
 def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    bits = type_bits(x.type)
-    product = f"i{max(2 * bits, 8)}"  # cut from i4 to i2, it would be no vector: see `IrBuilder.cast`
+    product = f"i{2 * type_bits(x.type)}"
     extend = "sext" if t.is_signed else "zext"
     wide = b.mul(b.cast(extend, x, product), b.cast(extend, y, product))
-    return b.cast("trunc", b.lshr(wide, bits), x.type)
+    return b.cast("trunc", b.lshr(wide, t.bit_width), x.type)
 
 
 @_op("divide")
@@ -68,7 +73,7 @@ def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     one, ones = b.int_(1, y.type), b.int_(-1, y.type)
     if not t.is_signed:
         return b.select(by_zero, ones, b.udiv(x, b.select(by_zero, one, y)))
-    overflow = _overflows(b, x, y)
+    overflow = _overflows(b, t, x, y)
     quotient = b.binary("sdiv", x, b.select(b.or_(by_zero, overflow), one, y))
     return b.select(by_zero, ones, quotient)
 
@@ -80,12 +85,12 @@ def _remainder(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     one = b.int_(1, y.type)
     if not t.is_signed:
         return b.select(by_zero, x, b.urem(x, b.select(by_zero, one, y)))
-    overflow = _overflows(b, x, y)
+    overflow = _overflows(b, t, x, y)
     return b.select(by_zero, x, b.binary("srem", x, b.select(b.or_(by_zero, overflow), one, y)))
 
 
-def _overflows(b: IrBuilder, x: Value, y: Value) -> Value:
-    least = b.int_(-(1 << type_bits(x.type) - 1), x.type)
+def _overflows(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    least = b.int_(-(1 << t.bit_width - 1), x.type)
     return b.and_(b.icmp("eq", x, least), b.icmp("eq", y, b.int_(-1, y.type)))
 
 
@@ -104,10 +109,9 @@ def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     """By squaring, wrapping; a negative exponent leaves 1 for base 1, +-1 for base -1, else 0."""
     if t is ElementType.PRED:
         return b.or_(x, b.not_(y))
-    bits = type_bits(x.type)
     one, zero = b.int_(1, x.type), b.int_(0, x.type)
     result, square = one, x
-    for bit in range(bits - 1 if t.is_signed else bits):
+    for bit in range(t.bit_width - 1 if t.is_signed else t.bit_width):
         has = b.icmp("ne", b.binary("and", y, b.int_(1 << bit, y.type)), zero)
         result = b.select(has, b.mul(result, square), result)
         square = b.mul(square, square)
@@ -128,7 +132,7 @@ def _bitwise(opcode: str) -> IntegerOp:
 
 
 for _name in ("and", "or", "xor"):
-    INTEGER_OPS[_name] = _bitwise(_name)
+    _op(_name)(_bitwise(_name))
 
 
 @_op("not")
@@ -158,32 +162,37 @@ def _sign(b: IrBuilder, t: ElementType, x: Value) -> Value:
     return b.select(b.icmp("slt", x, zero), b.int_(-1, x.type), positive) if t.is_signed else positive
 
 
+def _unsigned(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    return b.wrap(x, t.bit_width, signed=False)
+
+
 def _shift(opcode: str) -> IntegerOp:
     """By the width or more, or by a negative amount: 0, or the sign everywhere."""
 
     def emit(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-        bits = type_bits(x.type)
-        inside = b.icmp("ule", y, b.int_(bits - 1, y.type))
+        last = b.int_(t.bit_width - 1, y.type)
+        inside = b.icmp("ule", y, last)
         if opcode == "ashr":
-            return b.binary("ashr", x, b.select(inside, y, b.int_(bits - 1, y.type)))
-        shifted = b.binary(opcode, x, b.select(inside, y, b.int_(0, y.type)))
+            return b.binary("ashr", b.wrap(x, t.bit_width, signed=True), b.select(inside, y, last))
+        shifted = b.binary(opcode, _unsigned(b, t, x), b.select(inside, y, b.int_(0, y.type)))
         return b.select(inside, shifted, b.int_(0, x.type))
 
     return emit
 
 
-INTEGER_OPS["shift-left"] = _shift("shl")
-INTEGER_OPS["shift-right-arithmetic"] = _shift("ashr")
-INTEGER_OPS["shift-right-logical"] = _shift("lshr")
+_op("shift-left")(_shift("shl"))
+_op("shift-right-arithmetic")(_shift("ashr"))
+_op("shift-right-logical")(_shift("lshr"))
 
 
 @_op("popcnt")
 def _popcnt(b: IrBuilder, t: ElementType, x: Value) -> Value:
-    return b.intrinsic("ctpop", x)
+    return b.intrinsic("ctpop", _unsigned(b, t, x))
 
 
 @_op("count-leading-zeros")
 def _clz(b: IrBuilder, t: ElementType, x: Value) -> Value:
     name = f"llvm.ctlz.{x.type}"
     b.module.declare(name, x.type, [x.type, "i1"])
-    return b.emit(x.type, f"call {x.type} @{name}({x}, i1 false)")
+    zeros = b.emit(x.type, f"call {x.type} @{name}({_unsigned(b, t, x)}, i1 false)")
+    return b.sub(zeros, b.int_(type_bits(x.type) - t.bit_width, x.type))

@@ -8,11 +8,12 @@ from typing import NamedTuple
 from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.index import Digit, Index, weighted_sum
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.types import register_type, storage_type
+from xla_core.codegen.llvm.types import storage_type
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 
-__all__ = ["Complex", "ElementValue", "IrArray"]
+__all__ = ["Complex", "ElementValue", "IrArray", "as_register"]
 
 
 class Complex(NamedTuple):
@@ -99,7 +100,7 @@ class IrArray:
         if self.bits:
             byte, shift = self._packed(builder, linear)
             loaded = builder.load("i8", byte, align=1, metadata=self.load_metadata)
-            return builder.cast("trunc", builder.binary("lshr", loaded, shift), register_type(element_type))
+            return from_storage(builder, builder.binary("lshr", loaded, shift), self.shape)
         loaded = builder.load(
             storage, self.address(builder, linear), align=element_type.byte_width, metadata=self.load_metadata
         )
@@ -118,8 +119,9 @@ class IrArray:
             return
         if self.bits:
             byte, shift = self._packed(builder, linear)
-            bits = builder.binary("shl", builder.cast("zext", value, "i8"), shift)
-            mask = builder.not_(builder.binary("shl", builder.int_((1 << self.bits) - 1, "i8"), shift))
+            ones = builder.int_((1 << self.bits) - 1, "i8")
+            bits = builder.binary("shl", builder.and_(value, ones), shift)
+            mask = builder.not_(builder.binary("shl", ones, shift))
             old = builder.load("i8", byte, align=1, metadata=self.store_metadata)
             new = builder.or_(builder.and_(old, mask), bits)
             builder.store(new, byte, align=1, metadata=self.store_metadata)
@@ -137,16 +139,23 @@ class IrArray:
         return byte, builder.mul(place, builder.int_(self.bits, "i8"))
 
 
+def as_register(builder: IrBuilder, value: Value, element_type: ElementType) -> Value:
+    """A register of an element type without what may be in the bits that the type does not have."""
+    if value.type[0] != "i":
+        return value
+    return builder.wrap(value, element_type.bit_width, signed=element_type.is_signed)
+
+
 def from_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
-    """A loaded value as a register value: pred to i1, sub-byte types to their width."""
-    return builder.cast("trunc", value, register_type(shape.element_type)) if value.type[0] == "i" else value
+    """A loaded value as a register value: pred to i1, the lowest bits of what is narrower than a byte."""
+    if shape.element_type is ElementType.PRED:
+        return builder.cast("trunc", value, "i1")
+    return as_register(builder, value, shape.element_type)
 
 
 def to_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
-    """The reverse of `from_storage`: sub-byte signed integers are sign-extended, as numpy holds them."""
-    if value.type[0] != "i":
-        return value
-    return builder.resize(value, storage_type(shape.element_type), signed=shape.element_type.is_signed)
+    """The reverse of `from_storage`."""
+    return builder.cast("zext", value, storage_type(shape.element_type))
 
 
 def _runs(array: IrArray) -> list[tuple[int, int]]:

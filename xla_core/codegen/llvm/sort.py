@@ -55,7 +55,7 @@ class _Half:
         """The registers at a position."""
         values = []
         for type_, pointer in self.arrays:
-            held = "i8" if type_ in ("i1", "i2", "i4", "i6") else type_
+            held = "i8" if type_ == "i1" else type_
             loaded = self.b.load(held, self.b.gep(held, pointer, position))
             values.append(self.b.cast("trunc", loaded, type_) if held != type_ else loaded)
         return values
@@ -63,7 +63,7 @@ class _Half:
     def store(self, position: Value, values: Sequence[Value]) -> None:
         """Writes the registers at a position."""
         for (type_, pointer), value in zip(self.arrays, values, strict=True):
-            held = "i8" if type_ in ("i1", "i2", "i4", "i6") else type_
+            held = "i8" if type_ == "i1" else type_
             stored = self.b.cast("zext", value, held) if held != type_ else value
             self.b.store(stored, self.b.gep(held, pointer, position))
 

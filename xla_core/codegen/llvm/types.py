@@ -20,19 +20,21 @@ _FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 
 
 def register_type(element_type: ElementType) -> str:
-    """The type of an SSA value: i1 for pred, iN for integers of N bits, iN with the bits of small floats.
+    """The type of an SSA value: i1 for pred, integers for integers, integers with the bits of small floats.
 
-    Complex values are pairs of their component's type; they have no type of their own.
+    What is narrower than a byte is held in one: signed integers sign-extended, all else zero-extended. (LLVM's code
+    generators are unused to vectors of i2 and i4; LLVM 22's for x86 aborts on some.) Complex values are pairs of their
+    component's type; they have no type of their own.
     """
-    if element_type in _FLOATS:
-        return _FLOATS[element_type]
+    if element_type is ElementType.PRED:
+        return "i1"
     if element_type.is_array and not element_type.is_complex:
-        return f"i{element_type.bit_width}"
+        return storage_type(element_type)
     raise UnimplementedError(f"element type {element_type} has no LLVM register type")
 
 
 def storage_type(element_type: ElementType) -> str:
-    """The type of one element in memory: a register type of whole bytes; for complex types, of one component."""
+    """The type of one element in memory: the register type, a byte for pred; for complex types, one component's."""
     element_type = element_type.component
     if element_type in _FLOATS:
         return _FLOATS[element_type]
