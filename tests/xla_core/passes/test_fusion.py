@@ -256,6 +256,28 @@ def test_kernels_are_not_joined_across_what_lies_between():
     assert "fusion" not in _opcodes(found)
 
 
+def test_fusions_of_others_that_no_loop_computes_stay():
+    """As XLA writes them: each scatter has a kernel to itself."""
+    module = parse_hlo("""HloModule m
+sum { c = f32[] parameter(0)
+  d = f32[] parameter(1)
+  ROOT s = f32[] add(c, d) }
+scatter { t = f32[1000,4] parameter(0)
+  i = s32[20,1] parameter(1)
+  u = f32[20,1,4] parameter(2)
+  ROOT r = f32[1000,4] scatter(t, i, u), update_window_dims={1,2}, inserted_window_dims={},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum }
+ENTRY e { t = f32[1000,4] parameter(0)
+  i = s32[20,1] parameter(1)
+  u = f32[20,1,4] parameter(2)
+  a = f32[1000,4] fusion(t, i, u), kind=kLoop, calls=scatter
+  b = f32[1000,4] fusion(t, i, u), kind=kLoop, calls=scatter
+  ROOT o = (f32[1000,4], f32[1000,4]) tuple(a, b) }
+""")
+    _fuse(module)
+    assert [i.name for i in module.entry.instructions if i.opcode == "fusion"] == ["a", "b"]
+
+
 def test_the_target_has_the_last_word():
     def never(producer: HloInstruction, consumer: HloInstruction) -> FusionDecision:
         return FusionDecision.no("no exponentials here") if producer.opcode == "exponential" else FusionDecision.yes()

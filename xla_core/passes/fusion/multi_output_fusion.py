@@ -110,7 +110,7 @@ class _Joiner:
         return all(
             m.shape.is_array
             and (m.user_count > 0 or m.is_root)
-            and (m.opcode == "fusion" or self._policy.can_be_root(m))
+            and all(self._policy.can_be_root(root) for root in fused_roots(m))
             and not self._policy.is_bitcast(m)
             for m in node.members
         )
