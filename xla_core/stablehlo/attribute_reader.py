@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.stablehlo import literals
+from xla_core.hlo import dense_literals
+from xla_core.hlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.attributes import (
     UNIT,
     DenseArray,
@@ -20,7 +21,6 @@ from xla_core.stablehlo.attributes import (
 )
 from xla_core.stablehlo.cursor import MAX_INTEGER_DIGITS, Alias
 from xla_core.stablehlo.ir import ScalarType, TensorType
-from xla_core.stablehlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.types import TypeReader
 
 __all__ = ["AttributeReader"]
@@ -127,8 +127,8 @@ class AttributeReader(TypeReader):
 
     def _typed_integer(self, text: str, element: str, start: int) -> Any:
         try:
-            value = literals.wrap_integer(self.to_integer(text, start), element)
-        except literals.LiteralError as error:
+            value = dense_literals.wrap_integer(self.to_integer(text, start), element)
+        except dense_literals.LiteralError as error:
             raise self.error(str(error), start) from error
         if element == "i1":
             return bool(value)
@@ -142,8 +142,8 @@ class AttributeReader(TypeReader):
             if dtype is None or dtype.kind == "c":
                 raise self.error(f"a bit pattern can't have the type {element}", match.start())
             try:
-                value = float(literals.scalar_from_bits(int(text, 16), dtype))
-            except literals.LiteralError as error:
+                value = float(dense_literals.scalar_from_bits(int(text, 16), dtype))
+            except dense_literals.LiteralError as error:
                 raise self.error(str(error), match.start()) from error
         elif match[1] is None:
             raise self.error(f"expected a floating-point number for {element}, found {text[:40]}", match.start())
@@ -265,7 +265,7 @@ class AttributeReader(TypeReader):
         if not isinstance(type, TensorType) or str(type.element).startswith("!"):
             return OpaqueAttribute(self.source[start : self.position])
         try:
-            data = literals.from_bytes(payload, type) if is_string else literals.from_text(payload, type)
+            data = dense_literals.from_bytes(payload, type) if is_string else dense_literals.from_text(payload, type)
         except (ValueError, OverflowError) as error:  # LiteralError is one; numpy has its own for sizes
             offset = payload_start + getattr(error, "offset", 0)
             raise self.error(str(error.args[0]), offset) from error
@@ -287,7 +287,7 @@ class AttributeReader(TypeReader):
             raise self.error("a resource needs a tensor type", start)
         try:
             # A resource's text starts with its alignment, four bytes.
-            return DenseElements(type, literals.from_bytes("0x" + blob[10:], type))
+            return DenseElements(type, dense_literals.from_bytes("0x" + blob[10:], type))
         except (ValueError, OverflowError) as error:
             raise self.error(str(error.args[0]), start) from error
 

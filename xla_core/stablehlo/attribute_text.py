@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, SourceLocation
+from xla_core.hlo.scalar_types import BIT_WIDTHS, DTYPES
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import (
     AxisRef,
@@ -33,7 +34,6 @@ from xla_core.stablehlo.attributes import (
     TypeExtensions,
     Unit,
 )
-from xla_core.stablehlo.scalar_types import BIT_WIDTHS, DTYPES
 
 __all__ = ["attribute_text", "dictionary_text", "location_text", "quoted", "struct_text", "symbol_text"]
 

@@ -24,8 +24,8 @@ from typing import Any, Self
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
+from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.scalar_types import DTYPES
 
 __all__ = [
     "ACCURACY_PROBLEMS",

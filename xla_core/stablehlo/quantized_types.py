@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ml_dtypes
 
+from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
 from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType, Type
-from xla_core.stablehlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.types import TypeReader

@@ -6,9 +6,9 @@ import dataclasses
 import enum
 import functools
 
+from xla_core.hlo.scalar_types import FLOATS
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.quantized_types import axis_problem, element_problem
-from xla_core.stablehlo.scalar_types import FLOATS
 
 __all__ = [
     "ANY",

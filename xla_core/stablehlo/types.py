@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from xla_core.hlo.scalar_types import is_scalar
 from xla_core.stablehlo.cursor import Alias
 from xla_core.stablehlo.ir import (
     DYNAMIC,
@@ -19,7 +20,6 @@ from xla_core.stablehlo.ir import (
 )
 from xla_core.stablehlo.locations import LocationReader
 from xla_core.stablehlo.quantized_types import read_quantized
-from xla_core.stablehlo.scalar_types import is_scalar
 
 __all__ = ["TypeReader"]
 

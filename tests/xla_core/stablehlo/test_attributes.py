@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.xla_core.stablehlo.reading import refusal
 from xla_core.errors import ResourceExhaustedError, SourceLocation
+from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo import attributes as A
 from xla_core.stablehlo import parse_text
 from xla_core.stablehlo.ir import FunctionType, ScalarType, TensorType
-from xla_core.stablehlo.scalar_types import DTYPES
 
 
 def read(text: str, head: str = "", tail: str = "") -> Any:

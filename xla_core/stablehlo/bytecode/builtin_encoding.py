@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import SourceLocation, UnimplementedError
+from xla_core.hlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import OpaqueAttribute, TypedFloat, TypedInt, Unit
 from xla_core.stablehlo.bytecode.codes import BuiltinAttribute
 from xla_core.stablehlo.bytecode.output import Entries, Strings, signed, varint
-from xla_core.stablehlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.versions import MIXED_DIALECTS, Version, VersionError
 
 __all__ = ["BuiltinEncoder", "float_bits", "integer_bits"]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.attributes import (
     ChannelHandle,
     DenseArray,
@@ -27,7 +28,6 @@ from xla_core.stablehlo.bytecode.vhlo_conversion import is_default
 from xla_core.stablehlo.bytecode.vhlo_ops import VHLO_OPS, VhloOp
 from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import Op, OpaqueType, QuantizedType, ScalarType, TensorType, Type
-from xla_core.stablehlo.scalar_types import DTYPES
 from xla_core.stablehlo.versions import Version, VersionError
 
 __all__ = ["to_vhlo"]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import (
     AxisRef,
@@ -43,7 +44,6 @@ from xla_core.stablehlo.ir import (
     TupleType,
     Type,
 )
-from xla_core.stablehlo.scalar_types import DTYPES, integer_format
 from xla_core.stablehlo.versions import MIXED_DIALECTS, TYPE_VERSIONS, Version
 
 __all__ = ["Encoder"]

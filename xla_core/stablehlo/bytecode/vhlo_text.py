@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.attributes import (
     AxisRef,
     DenseElements,
@@ -33,7 +34,6 @@ from xla_core.stablehlo.ir import (
     ScalarType,
     Value,
 )
-from xla_core.stablehlo.scalar_types import DTYPES
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.dialect_attributes import DialectAttributeReader

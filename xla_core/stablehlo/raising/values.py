@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.scalar_types import DTYPES
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.scalar_types import DTYPES
 from xla_core.stablehlo.type_conversion import element_type
 
 __all__ = ["Raised", "element_name", "leaves", "packed", "single", "type_of"]

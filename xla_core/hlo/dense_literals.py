@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.scalar_types import DTYPES, integer_format
+from xla_core.hlo.scalar_types import DTYPES, integer_format
 
-__all__ = ["LiteralError", "from_bytes", "from_text", "scalar_from_bits", "wrap_integer"]
+__all__ = ["DenseType", "LiteralError", "from_bytes", "from_text", "scalar_from_bits", "wrap_integer"]
 
 _ALLOWED = re.compile(r"(?:[-+0-9.eE,\[\]\s]++|true|false)*+").fullmatch
 _HEX = re.compile(r"-?0x[0-9a-fA-F]+")
@@ -24,6 +23,19 @@ _TOKEN = re.compile(r"[^\s,\[\]()]+")
 _LEADING_ZERO = re.compile(r"(?<![\w.])(-?)0+(?=[0-9])")
 _BARE_POINT = re.compile(r"(?<=[0-9])\.(?![0-9])")
 _PLUS = re.compile(r"(?<![\w.])\+(?=[0-9])")
+
+
+class DenseType(Protocol):
+    """What a literal has to be told of its type: `tensor<2x3xf32>`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def element(self) -> object:
+        """A name of `scalar_types.DTYPES`; of what has another there is no literal."""
+
+    @property
+    def is_static(self) -> bool: ...
 
 
 class LiteralError(ValueError):
@@ -46,7 +58,7 @@ def wrap_integer(value: int, element: str) -> int:
     return value
 
 
-def dtype_of(type: TensorType) -> np.dtype[Any]:
+def dtype_of(type: DenseType) -> np.dtype[Any]:
     dtype = DTYPES.get(type.element) if isinstance(type.element, str) else None
     if dtype is None:
         raise LiteralError(f"a constant can't have the element type {type.element}")
@@ -63,7 +75,7 @@ def scalar_from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray:
     return np.frombuffer(bits.to_bytes(size, "little"), dtype).reshape(()).copy()
 
 
-def from_bytes(text: str, type: TensorType) -> np.ndarray:
+def from_bytes(text: str, type: DenseType) -> np.ndarray:
     """The data of a hexadecimal dump "0x..."; 0-d where it is one value for all.
 
     i1 is packed eight to a byte (or one a byte), every other type is little endian in whole bytes.
@@ -91,7 +103,7 @@ def from_bytes(text: str, type: TensorType) -> np.ndarray:
     return np.frombuffer(data, dtype).reshape(type.shape)
 
 
-def from_text(text: str, type: TensorType) -> np.ndarray:
+def from_text(text: str, type: DenseType) -> np.ndarray:
     """The data of what stands between the brackets of `dense<...>` and isn't a string; 0-d where it is one value."""
     dtype = dtype_of(type)
     count = math.prod(type.shape)
@@ -108,7 +120,7 @@ def from_text(text: str, type: TensorType) -> np.ndarray:
     return _shaped(values, type.shape, type)
 
 
-def _complex_from_text(text: str, type: TensorType, dtype: np.dtype[Any], part: str) -> np.ndarray:
+def _complex_from_text(text: str, type: DenseType, dtype: np.dtype[Any], part: str) -> np.ndarray:
     pairs = text.count("(")
     values = _decode(text.replace("(", "[").replace(")", "]"), part, DTYPES[part])
     if pairs != text.count(")") or values.size != 2 * pairs or values.ndim == 0 or values.shape[-1:] != (2,):
@@ -117,7 +129,7 @@ def _complex_from_text(text: str, type: TensorType, dtype: np.dtype[Any], part: 
     return _shaped(joined, type.shape, type)
 
 
-def _shaped(values: np.ndarray, shape: tuple[int, ...], type: TensorType) -> np.ndarray:
+def _shaped(values: np.ndarray, shape: tuple[int, ...], type: DenseType) -> np.ndarray:
     if values.ndim == 0 or values.shape == shape:
         return values
     if values.size == 0 and math.prod(shape) == 0 and values.ndim <= max(len(shape), 1):
