@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import re
@@ -9,20 +10,35 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from xla_core.hlo.dense_literals import from_bytes, from_text, scalar_from_bits
+from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
+
 __all__ = ["parse_backend_config"]
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?0x[0-9a-fA-F]+|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
-    r"""|(?P<word>[A-Za-z_][\w.$-]*)|(?P<mark>[{}\[\]<>=,:@#!]))""",
+    r"""|(?P<word>[A-Za-z_][\w.$-]*)|(?P<mark>[{}\[\]<>=,:@#!(])|(?P<end>\Z))""",
+    re.S,
 )
+_DENSE = re.compile(
+    r"""\s*<(?P<payload>"[^"]*"|[^<>"]*)>\s*:\s*(?:tensor|vector)<(?P<sizes>(?:\d+x)*)(?P<element>\w+(?:<f\d+>)?)>""",
+)
+_ATTRIBUTE = re.compile(r"[@#!(]|[A-Za-z_][\w.]*[<(]|(?:(?:si|ui|i)\d+|none)\Z").match
+_SYMBOL = re.compile(r'@(?:([\w$.-]+)|("(?:[^"\\]|\\.)*"))\Z').match
+_SKIPPED = re.compile(r'"(?:[^"\\]|\\.)*"|->|[^"]', re.S)
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.S)
 
 
 @functools.lru_cache(maxsize=1024)
 def parse_backend_config(text: str) -> Mapping[str, Any]:
-    """Numbers, booleans, strings, arrays and dictionaries are Python's; a type after a number is dropped.
+    """Numbers, booleans, strings, arrays and dictionaries are Python's, a number rounded to the type behind it.
 
-    A text that is no dictionary, or has other values in it, is `{"": text}`; an empty one is `{}`.
+    `dense<...>` is a numpy array that can't be written, an element type a numpy dtype, `@symbol` its name; any other
+    attribute of MLIR is its text: `#stablehlo<...>`, `tensor<2xf32>`. A text that is no dictionary is `{"": text}`; an
+    empty one is `{}`.
     """
     text = text.strip()
     if not text:
@@ -30,7 +46,7 @@ def parse_backend_config(text: str) -> Mapping[str, Any]:
     for read in (json.loads, _read_mlir):
         try:
             value = read(text)
-        except (ValueError, RecursionError):
+        except (ValueError, OverflowError, RecursionError):
             continue
         if isinstance(value, dict):
             return MappingProxyType(value)
@@ -40,74 +56,132 @@ def parse_backend_config(text: str) -> Mapping[str, Any]:
 def _read_mlir(text: str) -> Any:
     reader = _Reader(text)
     value = reader.value()
-    reader.end()
+    if reader.take()[0] != "end":
+        raise ValueError("text after the dictionary")
     return value
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self._tokens: list[tuple[str, str]] = []
-        position = 0
-        while position < len(text):
-            match = _TOKEN.match(text, position)
-            if match is None or match.lastgroup is None:
-                raise ValueError(text[position:])
-            self._tokens.append((match.lastgroup, match[match.lastgroup]))
-            position = match.end()
-        self._next = 0
+        self._text = text
+        self._position = 0
 
-    def _peek(self) -> tuple[str, str]:
-        return self._tokens[self._next] if self._next < len(self._tokens) else ("end", "")
+    def _match(self) -> re.Match[str]:
+        match = _TOKEN.match(self._text, self._position)
+        if match is None:
+            raise ValueError(self._text[self._position :])
+        return match
 
-    def _take(self, mark: str = "") -> tuple[str, str]:
-        token = self._peek()
-        if token[0] == "end" or (mark and token[1] != mark):
+    def take(self, mark: str = "") -> tuple[str, str]:
+        match = self._match()
+        kind = str(match.lastgroup)
+        if mark and match[kind] != mark:
             raise ValueError(f"expected {mark}")
-        self._next += 1
-        return token
+        self._position = match.end()
+        return kind, match[kind]
 
     def _accept(self, mark: str) -> bool:
-        found = self._peek()[1] == mark
-        self._next += found
+        match = self._match()
+        found = match["mark"] == mark
+        if found:
+            self._position = match.end()
         return found
 
-    def end(self) -> None:
-        if self._peek()[0] != "end":
-            raise ValueError("text after the dictionary")
-
     def value(self) -> Any:
-        kind, text = self._take()
+        start = self._position
+        kind, text = self.take()
         match kind, text:
             case "string", _:
-                value: Any = _unquoted(text)
+                if self._accept(":"):
+                    self._type()
+                return _unquoted(text)
             case "number", _:
-                value = float(text) if any(c in text for c in ".eE") and "0x" not in text else int(text, 0)
-            case "word", "true" | "false":
-                value = text == "true"
+                return _scalar(text, self._type() if self._accept(":") else "")
+            case "word", "true" | "false" | "unit":
+                return text != "false"
             case "word", "array":
-                value = self._array()
+                return self._array()
+            case "word", "dense":
+                return self._dense(start)
             case "mark", "{":
-                value = self._dictionary()
+                return self._dictionary()
             case "mark", "[":
-                value = self._list("]")
-            case _:
-                raise ValueError(text)
-        if kind in ("number", "string") and self._accept(":"):
-            self._take()
-        return value
+                return self._list("]")
+        self._position = start
+        other = self._other()
+        symbol = _SYMBOL(other)
+        if symbol is not None:
+            return symbol[1] if symbol[1] is not None else _unquoted(symbol[2])
+        return DTYPES.get(other, other)
+
+    def _type(self) -> str:
+        match = self._match()
+        if match["word"] is None:
+            return self._other()
+        self._position = match.end()
+        return match["word"]
+
+    def _other(self) -> str:
+        """The text of an attribute or type without a counterpart: up to what ends it, outside of brackets."""
+        start = self._position
+        open_: list[str] = []
+        while self._position < len(self._text):
+            match = _SKIPPED.match(self._text, self._position)
+            if match is None:
+                raise ValueError("a string without an end")
+            part = match[0]
+            if not open_ and part in ",]}>":
+                break
+            if part in _CLOSING:
+                open_.append(_CLOSING[part])
+            elif open_ and part == open_[-1]:
+                open_.pop()
+            elif part in _CLOSING.values():
+                raise ValueError("a bracket without its other")
+            self._position = match.end()
+        text = self._text[start : self._position].strip()
+        if open_ or not (_ATTRIBUTE(text) or text in DTYPES or text in OTHER_FLOATS):
+            raise ValueError(text)
+        return text
 
     def _array(self) -> list[Any]:
         """`array<i64: 1, 2>` or `array<i64>`."""
-        self._take("<")
-        self._take()
+        self.take("<")
+        element = self.take()[1]
         self._accept(":")
-        return self._list(">")
+        values: list[Any] = []
+        while not self._accept(">"):
+            if values:
+                self.take(",")
+            kind, text = self.take()
+            if kind == "number":
+                values.append(_scalar(text, element))
+            elif text in ("true", "false"):
+                values.append(text == "true")
+            else:
+                raise ValueError(text)
+        return values
+
+    def _dense(self, start: int) -> Any:
+        """`<[1.0, 2.0]> : tensor<2xf32>`, `<1.0> : tensor<2xf32>`, `<"0x0000803F"> : tensor<1xf32>`."""
+        match = _DENSE.match(self._text, self._position)
+        if match is None or match["element"] not in DTYPES:
+            self._position = start
+            return self._other()
+        self._position = match.end()
+        sizes = match["sizes"].split("x")[:-1]
+        type = _ArrayType(tuple([int(size) for size in sizes]), match["element"])
+        payload = match["payload"]
+        data = from_bytes(payload[1:-1], type) if payload[:1] == '"' else from_text(payload, type)
+        array = np.broadcast_to(data, type.shape)
+        array.flags.writeable = False  # whoever asks next is given it too
+        return array
 
     def _list(self, end: str) -> list[Any]:
         values: list[Any] = []
         while not self._accept(end):
             if values:
-                self._take(",")
+                self.take(",")
             values.append(self.value())
         return values
 
@@ -115,11 +189,36 @@ class _Reader:
         entries: dict[str, Any] = {}
         while not self._accept("}"):
             if entries:
-                self._take(",")
-            kind, key = self._take()
+                self.take(",")
+            kind, key = self.take()
+            if kind not in ("string", "word"):
+                raise ValueError(key)
             key = _unquoted(key) if kind == "string" else key
             entries[key] = self.value() if self._accept("=") else True
         return entries
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _ArrayType:
+    shape: tuple[int, ...]
+    element: str
+    is_static: bool = True
+
+
+def _scalar(text: str, type: str = "") -> Any:
+    """A number as Python's, of a type that is known or not. A float's hexadecimal digits are its bits."""
+    dtype = DTYPES.get(type)
+    is_float = type in FLOATS or type in OTHER_FLOATS
+    if "0x" in text:
+        if not is_float:
+            return int(text, 16)
+        if dtype is None:
+            return f"{text} : {type}"
+        return float(scalar_from_bits(int(text, 16), dtype))
+    if not is_float and not any(c in text for c in ".eE"):
+        return int(text)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(text) if dtype is None else float(np.array(float(text)).astype(dtype))
 
 
 def _unquoted(text: str) -> str:

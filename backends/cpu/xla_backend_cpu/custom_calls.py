@@ -28,7 +28,8 @@ class CustomCall:
 
     Attributes:
         target: the name that it was registered under.
-        attributes: backend_config as a dictionary; under "" the text itself where it isn't one.
+        attributes: backend_config as a dictionary, by `xla_core.hlo.parse_backend_config`; under "" the text itself
+            where it isn't one.
         operands: the operands' array leaves, read-only views of the program's memory.
         results: the results' array leaves, to be filled. One that the program puts in an operand's place
             (output_operand_aliases) begins as that operand.

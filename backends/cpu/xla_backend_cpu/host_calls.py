@@ -20,7 +20,7 @@ import numpy as np
 from xla_backend_cpu.codegen.module_emitter import Status
 from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
 from xla_core.backend import RunOptions
-from xla_core.errors import CancelledError, InternalError, XlaError
+from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo import (
     Environment,
     EvaluationContext,
@@ -68,7 +68,7 @@ class _HostCall:
         if instruction.opcode == "custom-call":
             self._target = instruction.attribute("custom_call_target")
             self._function = custom_call_function(self._target)
-            self._attributes = parse_backend_config(instruction.attribute("backend_config") or "")
+            self._attributes = _attributes(instruction)
             self._copies = bool(instruction.attribute("output_to_operand_aliasing"))
 
     def __call__(self, run: HostRun, number: int, table: int) -> None:
@@ -109,6 +109,20 @@ class _HostCall:
                 )
             result[...] = array
         run.give_outfeed(instruction)
+
+
+def _attributes(call: HloInstruction) -> Mapping[str, Any]:
+    """What a custom call's function is given. InvalidArgumentError where a typed call's are no dictionary."""
+    config = call.attribute("backend_config") or ""
+    attributes = parse_backend_config(config)
+    if call.attribute("api_version") == "API_VERSION_TYPED_FFI" and attributes.get("") == config.strip() != "":
+        raise InvalidArgumentError(
+            f"custom call {call.attribute('custom_call_target')!r} is typed, and its backend_config is no dictionary "
+            f"of MLIR's attributes: {config[:200]}",
+            op=call.opcode,
+            location=call.location,
+        )
+    return attributes
 
 
 class HostCalls:
