@@ -24,6 +24,7 @@ from typing import Any, Self
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
+from xla_core.hlo.mesh import AxisRef
 from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.ir import TensorType
 
@@ -340,15 +341,6 @@ class Mesh:
 
     axes: tuple[tuple[str, int], ...]
     device_ids: DenseElements | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class AxisRef:
-    """`#stablehlo.axis_ref<...>`: an axis of a mesh, or, with `size`, a sub-axis of it."""
-
-    name: str
-    pre_size: int | None = None
-    size: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ import re
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.mesh import axis_sizes, sub_axis
 from xla_core.stablehlo.attributes import AxisRef, Mesh
 from xla_core.stablehlo.ir import Module, Op
-from xla_core.stablehlo.mesh import axis_sizes, device_ids, find_mesh, parse_mesh, sub_axis
+from xla_core.stablehlo.mesh import device_ids, find_mesh, parse_mesh
 
 __all__ = ["Sharding", "axis_names", "parse_shardings", "shard_count", "shard_indices"]
 
@@ -47,7 +48,7 @@ def parse_shardings(attribute: object, module: Module, op: Op) -> list[Sharding]
         if "unreduced" in match[3]:
             raise UnimplementedError("a sharding that leaves a sum to be done later (unreduced) needs a partitioner")
         mesh = _mesh(match[1], module, op)
-        sizes = axis_sizes(mesh)
+        sizes = axis_sizes(mesh.axes)
         dimensions = tuple(_axes(part[1]) for part in _DIMENSION.finditer(match[2]))
         for axis in (axis for axes in dimensions for axis in axes):
             if axis.name not in sizes:

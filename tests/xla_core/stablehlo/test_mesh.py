@@ -8,8 +8,8 @@ import pytest
 
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.stablehlo import lower, parse_text, read
-from xla_core.stablehlo.attributes import AxisRef, Mesh
-from xla_core.stablehlo.mesh import device_ids, find_mesh, parse_mesh, sub_axis
+from xla_core.stablehlo.attributes import Mesh
+from xla_core.stablehlo.mesh import device_ids, find_mesh, parse_mesh
 
 GROUPS = """
 func.func @main(%x: tensor<4xf32>) -> tensor<8xf32> {
@@ -44,19 +44,6 @@ def test_shardys_meshes_are_found() -> None:
 def test_devices_are_in_order_where_nothing_is_said() -> None:
     assert device_ids(parse_mesh('mesh<["a"=2, "b"=2]>')).tolist() == [0, 1, 2, 3]
     assert device_ids(Mesh(())).tolist() == [0]
-
-
-@pytest.mark.parametrize(
-    ("axis", "part"),
-    [
-        (AxisRef("x"), (1, 12)),
-        (AxisRef("x", 1, 2), (1, 2)),
-        (AxisRef("x", 2, 3), (2, 6)),
-        (AxisRef("x", 6, 2), (6, 12)),
-    ],
-)
-def test_parts_of_an_axis(axis: AxisRef, part: tuple[int, int]) -> None:
-    assert sub_axis(12, axis) == part
 
 
 def test_a_mesh_names_as_many_devices_as_it_has() -> None:

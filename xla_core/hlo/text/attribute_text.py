@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from xla_core.hlo.attributes import OutputToOperandAlias, ReplicaGroups
+from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.op_table import AttributeKind
 from xla_core.hlo.text.cursor import Computations, Cursor, braced_list
+from xla_core.hlo.text.replica_groups import read_groups
 from xla_core.hlo.text.shapes import read_shape, shape_to_text
 from xla_core.hlo.text.sharding import read_sharding
 from xla_core.hlo.text.strings import is_braced, quote
@@ -34,8 +32,6 @@ __all__ = ["ATTRIBUTE_TEXT", "AttributeText"]
 
 _BARE = re.compile(r"([A-Za-z_][\w.\-]*)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d++\.?\d*+(?:[eE][-+]?\d++)?|\.\d++(?:[eE][-+]?\d++)?|inf|nan))(?![\w.])\s*")
-_SIZES = r"(\d{1,18}(?:,\d{1,18}){0,63}+)"
-_IOTA_GROUPS = re.compile(rf"\[{_SIZES}\]<=\[{_SIZES}\](?:T\({_SIZES}\))?\s*")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -120,23 +116,7 @@ def _key_to_text(key: str) -> str:
     return key if _BARE.fullmatch(key) and not key[-1].isspace() else quote(key)
 
 
-# -- groups ------------------------------------------------------------------------------------------------------------
-
-
-def _read_groups(cursor: Cursor, _: Computations) -> ReplicaGroups:
-    start = cursor.position
-    if match := cursor.match(_IOTA_GROUPS):
-        groups, reshape, transpose = ([int(p) for p in (m or "").split(",") if p] for m in match.groups())
-        total = math.prod(groups)
-        if total > 1 << 24 or math.prod(reshape) != total or len(groups) > 2:
-            raise cursor.error("the sizes of these replica groups don't agree", position=start)
-        if transpose and sorted(transpose) != list(range(len(reshape))):
-            raise cursor.error("the transposition of these replica groups is not a permutation", position=start)
-        devices = np.arange(total).reshape(reshape)
-        table = (devices.transpose(transpose) if transpose else devices).reshape(groups[0], -1)
-        return tuple(tuple(row) for row in table.tolist())
-    groups_read = braced_list(cursor, lambda: braced_list(cursor, cursor.integer))
-    return () if groups_read == ((),) else groups_read
+# -- lists -------------------------------------------------------------------------------------------------------------
 
 
 def _groups_to_text(groups: tuple[tuple[int, ...], ...], _: str) -> str:
@@ -210,7 +190,7 @@ ATTRIBUTE_TEXT: dict[AttributeKind, AttributeText] = {
     AttributeKind.DIM_LABELS: AttributeText(labels_to_text, read_labels),
     AttributeKind.SLICE: AttributeText(slice_to_text, read_slice),
     AttributeKind.PADDING: AttributeText(padding_to_text, read_padding),
-    AttributeKind.REPLICA_GROUPS: AttributeText(lambda v, _: _groups_to_text(v, _) if v else "{}", _read_groups),
+    AttributeKind.REPLICA_GROUPS: AttributeText(lambda v, _: _groups_to_text(v, _) if v else "{}", read_groups),
     AttributeKind.SOURCE_TARGET_PAIRS: AttributeText(_groups_to_text, _read_pairs),
     AttributeKind.INT_LISTS: AttributeText(_groups_to_text, _read_int_lists),
     AttributeKind.OUTPUT_TO_OPERAND_ALIASING: AttributeText(_aliasing_to_text, _read_aliasing),

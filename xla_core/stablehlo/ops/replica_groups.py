@@ -7,13 +7,13 @@ from typing import Any
 
 from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.attributes import ReplicaGroups
+from xla_core.hlo.mesh import MAX_DEVICES
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, Mesh, ReplicaGroupMeshAxes
 from xla_core.stablehlo.compatibility import (
     fail,
 )
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.mesh import MAX_DEVICES
 from xla_core.stablehlo.mesh_groups import mesh_groups
 from xla_core.stablehlo.op_table import Attribute, Kind
 from xla_core.stablehlo.ops.common import CHANNEL

@@ -1,0 +1,112 @@
+"""Replica groups in HLO text: `{{0,1},{2,3}}`, `[2,2]<=[4]T(1,0)`, `mesh['a'=2,'b'=2] {'b'}`. All are read as lists."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from xla_core.errors import XlaError
+from xla_core.hlo.attributes import ReplicaGroups
+from xla_core.hlo.mesh import AxisRef, axis_sizes, groups_along, mesh_devices
+from xla_core.hlo.text.cursor import Computations, Cursor, braced_list
+from xla_core.hlo.text.strings import unescaped
+
+__all__ = ["read_groups"]
+
+_SIZES = r"(\d{1,18}(?:,\d{1,18}){0,63}+)"
+_IOTA = re.compile(rf"\[{_SIZES}\](?:T\({_SIZES}\))?\s*")
+_IOTA_GROUPS = re.compile(rf"\[{_SIZES}\]<=\[{_SIZES}\](?:T\({_SIZES}\))?\s*")
+_MESH = re.compile(r"mesh\s*\[\s*")
+_DEVICE_IDS = re.compile(r",\s*device_ids\s*=\s*\(\s*")
+_AXIS = re.compile(r"""(?:'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)")\s*""", re.S)
+
+
+def read_groups(cursor: Cursor, _: Computations) -> ReplicaGroups:
+    """Groups in any of the three forms."""
+    start = cursor.position
+    if cursor.match(_MESH):
+        return _along_axes(cursor, start)
+    if match := cursor.match(_IOTA_GROUPS):
+        groups, reshape, transpose = (_integers(m) for m in match.groups())
+        total = math.prod(groups)
+        if math.prod(max(1, size) for size in groups) > 1 << 24 or math.prod(reshape) != total or len(groups) > 2:
+            raise cursor.error("the sizes of these replica groups don't agree", position=start)
+        if transpose and sorted(transpose) != list(range(len(reshape))):
+            raise cursor.error("the transposition of these replica groups is not a permutation", position=start)
+        table = _iota(reshape, transpose).reshape(groups[0], math.prod(groups[1:]))
+        return tuple(tuple(row) for row in table.tolist())
+    groups_read = braced_list(cursor, lambda: braced_list(cursor, cursor.integer))
+    return () if groups_read == ((),) else groups_read
+
+
+def _along_axes(cursor: Cursor, start: int) -> ReplicaGroups:
+    """What follows `mesh[`: `'a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'a','b':(1)2}`; devices count up without ids."""
+    axes: list[tuple[str, int]] = []
+    while not cursor.accept("]"):
+        if axes:
+            cursor.expect(",", "or ']' after an axis of a mesh")
+        name = _axis(cursor)
+        cursor.expect("=", "before the size of an axis")
+        axes.append((name, cursor.integer("the size of an axis")))
+    at = start
+    try:
+        axis_sizes(axes)
+        devices = mesh_devices(axes)
+        at = cursor.position
+        if cursor.match(_DEVICE_IDS):
+            devices = mesh_devices(axes, _device_ids(cursor, at, devices.size))
+        at = cursor.position
+        return groups_along(axes, devices, braced_list(cursor, lambda: _axis_ref(cursor)))
+    except XlaError as error:
+        if error.location is not None:
+            raise
+        raise cursor.error(error.message, position=at, hint=error.hint) from None
+
+
+def _device_ids(cursor: Cursor, start: int, count: int) -> np.ndarray:
+    """`[4,2]T(1,0))` or `0,2,1,3)`: `count` numbers."""
+    if match := cursor.match(_IOTA):
+        reshape, transpose = _integers(match[1]), _integers(match[2])
+        if math.prod(reshape) != count:
+            raise cursor.error(f"device_ids are {math.prod(reshape)}, the mesh has {count} devices", position=start)
+        if transpose and sorted(transpose) != list(range(len(reshape))):
+            raise cursor.error("the transposition of device_ids is not a permutation", position=start)
+        cursor.expect(")", "after device_ids")
+        return _iota(reshape, transpose).reshape(-1)
+    ids: list[int] = []
+    while not cursor.accept(")"):
+        if ids:
+            cursor.expect(",", "or ')' in device_ids")
+        ids.append(cursor.integer("the number of a device"))
+    if len(ids) == count and sorted(ids) != list(range(count)):
+        raise cursor.error(f"device_ids are not the numbers from 0 to {count - 1}, each once", position=start)
+    return np.array(ids)
+
+
+def _axis_ref(cursor: Cursor) -> AxisRef:
+    """`'a'` or `'a':(1)2`."""
+    name = _axis(cursor)
+    if not cursor.accept(":"):
+        return AxisRef(name)
+    cursor.expect("(", "before what is major to a sub-axis")
+    pre_size = cursor.integer("the product of what is major to a sub-axis")
+    cursor.expect(")", "before the size of a sub-axis")
+    return AxisRef(name, pre_size, cursor.integer("the size of a sub-axis"))
+
+
+def _axis(cursor: Cursor) -> str:
+    match = cursor.match(_AXIS)
+    if not match:
+        raise cursor.error("expected an axis's name in quotes")
+    return unescaped(match[1] if match[1] is not None else match[2])
+
+
+def _iota(reshape: list[int], transpose: list[int]) -> np.ndarray:
+    table = np.arange(math.prod(reshape)).reshape(reshape)
+    return table.transpose(transpose) if transpose else table
+
+
+def _integers(text: str | None) -> list[int]:
+    return [int(part) for part in (text or "").split(",") if part]
