@@ -38,14 +38,15 @@ def conform(
 ) -> None:
     """Decide whether a backend is right; exit code 1 if it isn't."""
     from xla_conformance import report as reports
+    from xla_conformance.expressions import parse_expression
     from xla_conformance.plugin import PROFILES
     from xla_core.cli import console
-    from xla_core.errors import InvalidArgumentError, NotFoundError
+    from xla_core.errors import InvalidArgumentError
 
     if profile not in PROFILES:
         raise InvalidArgumentError(f"there is no profile {profile!r}", hint=f"profiles: {', '.join(PROFILES)}")
-    if stablehlo_tests is not None and not stablehlo_tests.is_dir():
-        raise NotFoundError(f"{stablehlo_tests} is no folder of StableHLO's test files")
+    if stablehlo_tests is not None:
+        _require_files(stablehlo_tests)
     if evaluator and ((stablehlo_tests is None and not support_matrix) or backend is not None):
         raise InvalidArgumentError(
             "--evaluator goes with --stablehlo-tests or --support-matrix, and not with --backend",
@@ -53,6 +54,8 @@ def conform(
         )
     if support_matrix and stablehlo_tests is not None:
         raise InvalidArgumentError("--support-matrix and --stablehlo-tests are two runs", hint="give one of them")
+    if expression.strip() and not support_matrix:
+        parse_expression(expression)
     if support_matrix and (workers or profile != "quick"):
         raise InvalidArgumentError("--support-matrix runs every op, in one process", hint="leave -n and -p out")
     out = console()
@@ -77,12 +80,27 @@ def conform(
         raise typer.Exit(2 if run.problem else 1)
 
 
+def _require_files(folder: Path) -> None:
+    """Raises NotFoundError where it is no folder with test files."""
+    from xla_conformance.stablehlo_suite import suite_files
+    from xla_core.errors import NotFoundError
+
+    if not folder.is_dir():
+        raise NotFoundError(f"{folder} is no folder of StableHLO's test files")
+    if not suite_files(folder):
+        raise NotFoundError(
+            f"no test files in {folder}",
+            hint="looked for, below it too: *.mlir, and *.mlir.bc beside a *.mlir; StableHLO's repository has them in "
+            "stablehlo/testdata and stablehlo/tests",
+        )
+
+
 def _naming(stablehlo: bool) -> str:
     """What tests are called, for -k."""
     if stablehlo:
         return (
-            'words are parts of folders and names of files: -k "interpret and reduce"; part 1 of a file is -k '
-            '"interpret/reduce.mlir:1"'
+            'words are parts of folders and names of files: -k "interpret and reduce"; parts of a file are counted '
+            'from 0: -k "interpret/compare.mlir:7"'
         )
     return 'words are parts of the names of tests: -k "dot and f32"'
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 from xla_conformance import report
+from xla_conformance.command import _naming
 from xla_conformance.results import Result, Run, State
-from xla_conformance.stablehlo_suite import cases, run_case
+from xla_conformance.stablehlo_suite import cases, find_tests, run_case
 
 from xla_core.cli import main
 
@@ -220,6 +221,34 @@ def test_a_selection_of_stablehlos_files(
     stored = json.loads((tmp_path / "report.json").read_text())
     assert [result["id"].partition("::")[2] for result in stored["results"]] == [f"test_stablehlo[{n}]" for n in names]
     assert f"evaluator passes (quick, of a selection: -k '{expression}')" in printed.out
+
+
+def test_a_folder_without_test_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "readme.txt").write_text("nothing here")
+    for on in (["--evaluator"], ["--backend", "template"]):
+        assert main(["conform", *on, "--stablehlo-tests", str(tmp_path)]) == 2
+        printed = capfd.readouterr()
+        assert f"no test files in {tmp_path}" in printed.err
+        assert "*.mlir" in printed.err
+        assert "conform" not in printed.out
+
+
+@pytest.mark.parametrize("command", ["conform", "accuracy"])
+@pytest.mark.parametrize("expression", ["(tanh and", "tanh f32", "and", "not", "a or )", "()", "a & b", "(" * 10_000])
+def test_a_selection_that_is_no_expression(command: str, expression: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--backend", "template", "-k", expression]) == 2
+    printed = capfd.readouterr()
+    assert f"INVALID_ARGUMENT: -k {expression!r} is no expression" in printed.err
+    assert 'words joined by "and", "or", "not"' in printed.err
+    assert "pytest" not in printed.err + printed.out
+
+
+def test_the_hint_names_parts_that_a_file_has() -> None:
+    folder = find_tests()
+    if folder is None:
+        pytest.skip("StableHLO's test files are not here")
+    assert '"interpret/compare.mlir:7"' in _naming(True)
+    assert len(cases(folder / "interpret" / "compare.mlir")) > 7
 
 
 def test_wrong_expectations_of_another_kind_are_never_the_files_fault(tmp_path: Path) -> None:

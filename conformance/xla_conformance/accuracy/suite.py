@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import re
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.frame import Check, Row
+from xla_conformance.expressions import parse_expression
 from xla_conformance.subjects import Subject
-from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedError, XlaError
+from xla_core.errors import NotFoundError, UnimplementedError, XlaError
 
 __all__ = ["GROUPS", "all_checks", "measure", "require_oracles", "select"]
 
@@ -41,17 +42,12 @@ def select(checks: Iterable[Check], expression: str) -> list[Check]:
     """Those whose name ("real tanh f32") has the expression's words: `tanh and f32`, `sine or cosine`, `not f64`.
 
     Raises:
-        InvalidArgumentError: for anything else than words joined by and, or, not.
+        InvalidArgumentError: for anything else than words joined by and, or, not and parentheses.
     """
     if not expression.strip():
         return list(checks)
-    alternatives = []
-    for alternative in re.split(r"\bor\b", expression):
-        terms = [re.fullmatch(r"\s*(not\s+)?(\S+)\s*", term) for term in re.split(r"\band\b", alternative)]
-        if not all(terms):
-            raise InvalidArgumentError(f"-k {expression!r} is no expression", hint='words joined by "and", "or", "not"')
-        alternatives.append([(term[2], term[1] is None) for term in terms if term])
-    return [c for c in checks if any(all(_has(c, w) is wanted for w, wanted in terms) for terms in alternatives)]
+    matches = parse_expression(expression)
+    return [c for c in checks if matches(partial(_has, c))]
 
 
 def _has(check: Check, word: str) -> bool:
