@@ -11,6 +11,7 @@ A target that only the reference evaluator knows (`xla_core.hlo.register_custom_
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,4 +79,5 @@ def why_unknown(call: HloInstruction) -> str | None:
     target = call.attribute("custom_call_target")
     if target in _FUNCTIONS or is_custom_call_registered(target):
         return None
-    return f"there is no custom call {target!r}"
+    near = difflib.get_close_matches(target, _FUNCTIONS, 1, 0.8)
+    return f"there is no custom call {target!r}{f'; did you mean {near[0]!r}?' if near else ''}"

@@ -10,7 +10,8 @@ import pytest
 
 from xla_core import Client
 from xla_core.backend import registry
-from xla_core.errors import UnavailableError
+from xla_core.errors import FailedPreconditionError, UnavailableError
+from xla_core.hlo.ops import custom_calls
 
 TOY = "from toy_backend import xla_backend\n"
 LACKING = """\
@@ -108,6 +109,25 @@ def test_a_broken_backend_shows_its_cause_and_breaks_no_other(
     assert last == "Programs run on 'toy' unless you name another; cannot be loaded: smoke."
     assert xla("run", program).code == 0
     assert "libsmoke.so" in xla("run", program, "-b", "smoke").err
+
+
+def test_custom_calls_that_are_broken_are_listed(
+    xla: Callable[..., Any],
+    install: Callable[..., None],
+    toy: Any,
+    only_these: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install("toy", "toy", TOY)
+    only_these("toy")
+    error = FailedPreconditionError("custom call 'scale' of plug (plug:scale) is 3, not a function", hint="repair it")
+    monkeypatch.setattr(custom_calls, "broken_custom_calls", lambda: {"scale": error})
+    examined = xla("doctor")
+    assert examined.code == 1
+    assert "custom call scale: broken\n  custom call 'scale' of plug (plug:scale) is 3, not a function" in examined.out
+    assert "hint: repair it" in examined.out
+    last = examined.out.splitlines()[-1]
+    assert last == "Programs run on 'toy' unless you name another; broken custom calls: scale."
 
 
 def test_a_backend_that_declines_is_not_broken(

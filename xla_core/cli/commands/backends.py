@@ -65,20 +65,25 @@ class _Finding:
 
 
 def doctor() -> None:
-    """Examine the environment and every backend; end with the one sentence that matters.
+    """Examine the environment, every backend and every custom call; end with the one sentence that matters.
 
-    Exit code 1 where no program can run, or a backend doesn't load or open; one that says itself that it can't be used
-    is no failure.
+    Exit code 1 where no program can run, or what is installed doesn't load or open; a backend that says itself that it
+    can't be used is no failure.
     """
     from xla_core.backend import inspect_backends
+    from xla_core.hlo.ops.custom_calls import broken_custom_calls
 
     out = output.console()
     _environment(out)
     findings = [_open(info) for info in inspect_backends()]
     for finding in findings:
         _show(out, finding)
+    calls = broken_custom_calls()
+    for target, error in calls.items():
+        out.print(f"\n[bold]custom call {_escaped(target)}[/]: [red]broken", soft_wrap=True)
+        out.print(f"  {error.message}\n  hint: {error.hint}", soft_wrap=True, markup=False)
     out.print()
-    sentence, well = _sentence(findings)
+    sentence, well = _sentence(findings, list(calls))
     out.print(f"[bold {'green' if well else 'red'}]{_escaped(sentence)}", soft_wrap=True)
     if not well:
         raise typer.Exit(1)
@@ -145,8 +150,8 @@ def _show(out: Console, finding: _Finding) -> None:
         out.print("\n".join(f"    {line}" for line in info.details.rstrip().splitlines()), soft_wrap=True, markup=False)
 
 
-def _sentence(findings: list[_Finding]) -> tuple[str, bool]:
-    """What the user needs to know, and whether programs can run and no backend is broken."""
+def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
+    """What the user needs to know, and whether programs can run and nothing is broken. `calls`: broken custom calls."""
     if not findings:
         return f"No backend is installed: {INSTALL_HINT}.", False
     usable = [f.info for f in findings if f.devices]
@@ -162,8 +167,9 @@ def _sentence(findings: list[_Finding]) -> tuple[str, bool]:
     failing = [f.info.name for f in findings if f.info.usable and not f.devices]
     declining = [f.info.name for f in findings if not f.info.usable and f.info.name not in broken]
     kinds = {"cannot be loaded": broken, "cannot be opened": failing, "not available": declining}
+    kinds["broken custom calls"] = calls
     tail = "".join(f"; {what}: {', '.join(names)}" for what, names in kinds.items() if names)
-    well = not (broken or failing)
+    well = not (broken or failing or calls)
     return ("All is well: programs " if well else "Programs ") + runs + tail + ".", well
 
 

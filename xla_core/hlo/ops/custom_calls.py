@@ -8,6 +8,7 @@ A distribution that is installed extends it by an entry point: its name is the t
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANNOTATIONS",
     "RESHARDING",
+    "broken_custom_calls",
     "check_aliasing",
     "custom_call",
     "custom_call_shape",
@@ -141,11 +143,28 @@ def hint_for_unknown(target: str) -> str:
             "into the process that exported it: remove the callback, or name the function with jax.ffi.ffi_call and "
             "register a custom call of that name (docs/jax-programs.md)"
         )
+    near = difflib.get_close_matches(target, {*_CUSTOM_CALLS, *_targets()}, 1, 0.8)
+    meant = f"did you mean {near[0]}? Else " if near else ""
     return (
-        "give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry point of "
-        f"the group {_GROUP}; a registry of a backend's own serves that backend alone, not the reference evaluator, "
-        "nor --check (docs/custom-calls.md)"
+        f"{meant}give it a meaning with xla_core.hlo.register_custom_call, or install a distribution with an entry "
+        f"point of the group {_GROUP}; a registry of a backend's own serves that backend alone, not the reference "
+        "evaluator, nor --check (docs/custom-calls.md)"
     )
+
+
+def broken_custom_calls() -> dict[str, XlaError]:
+    """Targets of installed distributions that can't be called, and why. It loads them all."""
+    broken: dict[str, XlaError] = {}
+    for target in sorted(_targets()):
+        try:
+            _find(target)
+        except XlaError as error:
+            broken[target] = error
+    return broken
+
+
+def _targets() -> set[str]:
+    return {point.name for point in entry_points(group=_GROUP)}
 
 
 def _installed(target: str) -> list[EntryPoint]:
@@ -160,13 +179,18 @@ def _find(target: str) -> Evaluate | None:
             raise AlreadyExistsError(
                 f"custom call {target!r} comes from {' and '.join(owners)}", hint="uninstall all but one of them"
             )
+        point = found[0]
+        named = f"custom call {target!r} of {', '.join(owners)} ({point.value})"
+        hint = "repair or uninstall the distribution"
         try:
-            _CUSTOM_CALLS[target] = found[0].load()
-        except Exception as error:  # another's code: whatever it raises is its own
+            function = point.load()
+        except (Exception, SystemExit) as error:  # another's code: whatever it raises is its own
             raise FailedPreconditionError(
-                f"custom call {target!r} of {', '.join(owners)} does not load: {type(error).__name__}: {error}",
-                hint="repair or uninstall the distribution",
+                f"{named} does not load: {type(error).__name__}: {error}", hint=hint
             ) from error
+        if not callable(function):
+            raise FailedPreconditionError(f"{named} is {function!r}, not a function", hint=hint)
+        _CUSTOM_CALLS[target] = function
     return _CUSTOM_CALLS.get(target)
 
 

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xla_backend_cpu
 
 import xla_core as xla
 from tests.xla_core.stablehlo.meaning.programs import main, type_of
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import evaluate_replicas, register_custom_call
+from xla_core.hlo.ops.custom_calls import broken_custom_calls
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 T = type_of(X)
@@ -191,6 +193,51 @@ def test_a_distribution_that_breaks_says_so(tmp_path: Path, monkeypatch: pytest.
     line = f'%0 = "stablehlo.custom_call"(%a0) {{call_target_name = "{target}"}} : ({T}) -> {T}'
     with pytest.raises(xla.FailedPreconditionError, match="no_such_module_anywhere"):
         xla.evaluate(xla.parse(main([T], [line], [("%0", T)])), X)
+
+
+@pytest.mark.parametrize("what", ["3", "None", "'text'"])
+def test_a_distribution_that_names_no_function_says_so(what: str, tmp_path: Path, monkeypatch, clients) -> None:
+    target, name = f"plugged_{next(_numbers)}", f"thing-{next(_numbers)}"
+    install(tmp_path, name, target, f"meaning = {what}\n", monkeypatch)
+    text = main([T], [f"%0 = stablehlo.custom_call @{target}(%a0) : ({T}) -> {T}"], [("%0", T)])
+    for run in (xla.evaluate, lambda text, x: [np.asarray(r) for r in clients["cpu"].compile(text)(x)]):
+        with pytest.raises(xla.FailedPreconditionError, match=f"of {name} .*:meaning.* is {what}, not a function"):
+            run(text, X)
+
+
+def test_a_distribution_that_ends_the_process_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = f"plugged_{next(_numbers)}"
+    install(tmp_path, f"ending-{next(_numbers)}", target, "import sys\nsys.exit(3)\n", monkeypatch)
+    text = main([T], [f"%0 = stablehlo.custom_call @{target}(%a0) : ({T}) -> {T}"], [("%0", T)])
+    with pytest.raises(xla.FailedPreconditionError, match="does not load: SystemExit: 3"):
+        xla.evaluate(text, X)
+
+
+def test_broken_custom_calls_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {kind: f"{kind}_{next(_numbers)}" for kind in ("right", "broken", "number")}
+    sources = {
+        "right": "def meaning(c, i, v): return v[0]\n",
+        "broken": "import nowhere_at_all\n",
+        "number": "meaning = 3\n",
+    }
+    for kind, target in names.items():
+        install(tmp_path, f"found-{kind}-{next(_numbers)}", target, sources[kind], monkeypatch)
+    found = {target: error.message for target, error in broken_custom_calls().items() if target in names.values()}
+    assert set(found) == {names["broken"], names["number"]}
+    assert "found-broken" in found[names["broken"]]
+    assert "nowhere_at_all" in found[names["broken"]]
+
+
+def test_a_target_that_is_nearly_one_is_pointed_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clients) -> None:
+    install(tmp_path, f"near-{next(_numbers)}", "nearby_scale", "def meaning(c, i, v): return v[0]\n", monkeypatch)
+    xla_backend_cpu.register_custom_call(f"typed_thing_{next(_numbers)}", lambda call: None)
+    text = main([T], [f"%0 = stablehlo.custom_call @nearby_scael(%a0) : ({T}) -> {T}"], [("%0", T)])
+    for run in (xla.evaluate, lambda text, x: clients["cpu"].compile(text)):
+        with pytest.raises(xla.UnimplementedError, match="nearby_scael") as caught:
+            run(text, X)
+        assert "did you mean nearby_scale?" in str(caught.value.hint)
+    with pytest.raises(xla.UnimplementedError, match=r"no custom call 'typed_thin'; did you mean 'typed_thing_\d+'\?"):
+        clients["cpu"].compile(text.replace("nearby_scael", "typed_thin"))
 
 
 @pytest.mark.parametrize(
