@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
+from benchmarks import report
 from benchmarks.contenders import Prepared
 from benchmarks.measure import interleave
 from benchmarks.suite import Array
+from xla_core.cli import console as output_console
 
 __all__ = ["Case", "Reading", "cases", "measure_reading", "reading"]
 
@@ -143,23 +144,24 @@ def _outputs_of(read: Callable[[Any], object], data: str | bytes) -> list[Array]
 
 
 def print_table(console: Console, readings: Sequence[Reading]) -> None:
-    table = Table(caption="ms: median; ratio: our speed, without the verifier, over MLIR's with its own")
-    table.add_column("what", no_wrap=True)
-    for heading in ("MB", "lines", "ms", "speed", "ms, verified", "MLIR ms", "ratio"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = report.figures("ms: median; ratio: our speed, without the verifier, over MLIR's with its own")
+    table.add_column("what", overflow="fold")
+    for heading in ("MB", "lines", "ms", "speed", "verified ms", "MLIR ms", "ratio"):
+        table.add_column(heading.replace(" ", "\n"), justify="right", no_wrap=True)
     for r in readings:
         table.add_row(
-            r.name, f"{r.size / 1e6:.2f}", f"{r.lines:,}" if r.lines else "", f"{r.seconds * 1e3:.2f}", r.speed,
+            r.name, f"{r.size / 1e6:.2f}", f"{r.lines:,}" if r.lines else "", f"{r.seconds * 1e3:.2f}",
+            r.speed,
             "" if r.verified_seconds is None else f"{r.verified_seconds * 1e3:.2f}",
             "" if r.peer_seconds is None else f"{r.peer_seconds * 1e3:.2f}",
             "" if r.ratio is None else f"{r.ratio:.2f}",
         )  # fmt: skip
-    console.print(table)
+    report.print_whole(console, table)
 
 
 def reading(seconds: float, path: Path | None = None) -> int:
     """Prints the table; 2 where JAX, which makes the program and is the peer, is missing."""
-    console = Console()
+    console = output_console()
     try:
         from tests.programs.transformer import training_step_text
 

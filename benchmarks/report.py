@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement as Width
 from rich.table import Table
 
 from benchmarks.measure import Measurement, geometric_mean
 
-__all__ = ["draw", "environment", "print_table", "ratios", "write_json"]
+__all__ = ["draw", "environment", "figures", "print_table", "print_whole", "ratios", "write_json"]
 
 
 def ratios(measurements: Sequence[Measurement]) -> list[float]:
@@ -32,12 +33,24 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(prefixes)}
 
 
+def figures(caption: str) -> Table:
+    """A table without columns yet."""
+    return Table(caption=caption, box=None, pad_edge=False, collapse_padding=True)
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """No figure is cut: where the terminal is too narrow for what doesn't fold, the lines are longer than it."""
+    wide = console.options.update(max_width=1000)
+    console.width = max(console.width, Width.get(console, wide, table).minimum)
+    console.print(table, crop=False)
+
+
 def print_table(console: Console, measurements: Sequence[Measurement]) -> None:
     """One row a program; ratios above 1 mean that we are faster than JAX."""
-    table = Table(caption="ms: median of one run; s: to compile; ratio: our speed over JAX's")
-    table.add_column("program", no_wrap=True)
+    table = figures("ms: median of one run; s: to compile; ratio: our speed over JAX's")
+    table.add_column("program", overflow="fold")
     for heading in ("ms", "JAX ms", "ratio", "s", "JAX s", "differs"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for m in measurements:
         if m.error is not None:
             verdict = "[bold red]FAILED[/]"
@@ -55,7 +68,7 @@ def print_table(console: Console, measurements: Sequence[Measurement]) -> None:
             _number(m.jax_compile_seconds, 1, 2),
             verdict,
         )
-    console.print(table)
+    print_whole(console, table)
     if environment():
         settings = ", ".join(f"{name}={value}" for name, value in environment().items())
         console.print(f"[yellow]Set in the environment, and may change the speed of one side:[/] {settings}")

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from benchmarks.contenders import JaxCpu, XlaCore
 from benchmarks.measure import Measurement, geometric_mean, interleave, measure
 from benchmarks.reading import reading
 from benchmarks.suite import PROGRAMS, Benchmark, load
+from xla_core.cli import console as output_console
 from xla_core.errors import XlaError
 
 __all__ = ["OPEN_SIZES", "dispatch", "main", "run"]
@@ -77,12 +79,12 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
     parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory with manifest.json")
-    parser.add_argument("--seconds", type=float, default=0.5, help="for each program and side")
+    parser.add_argument("--seconds", type=_seconds, default=0.5, help="for each program and side")
     parser.add_argument("--json", type=Path, help="write all figures here")
     parser.add_argument("--chart", type=Path, help="write a picture of the ratios here")
     parser.add_argument("--require", type=float, help="the least geometric mean that passes")
     options = parser.parse_args(arguments)
-    console = Console()
+    console = output_console()
     if options.reading:
         return reading(options.seconds, options.json)
 
@@ -125,6 +127,13 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
     mean = geometric_mean(report.ratios(measurements))
     too_slow = options.require is not None and not mean >= options.require
     return 1 if failed or too_slow else 0
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no time to measure for: give seconds, as 0.5")
+    return seconds
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from rich.console import Console
 from benchmarks import report
 from benchmarks.contenders import JaxCpu, Prepared, device_counts
 from benchmarks.measure import Measurement, geometric_mean, interleave, largest_difference, measure
+from benchmarks.reading import Reading, print_table
 from benchmarks.run import main
 from benchmarks.suite import Array, ArraySpec, Benchmark, load
 
@@ -137,6 +138,29 @@ def test_environment_that_changes_speed_is_reported(monkeypatch: pytest.MonkeyPa
     assert report.environment() == {}
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     assert report.environment() == {"OPENBLAS_CORETYPE": "Haswell"}
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 240])
+def test_no_figure_is_cut(width: int, tmp_path: Path) -> None:
+    console = Console(width=width, record=True, file=(tmp_path / "log").open("w"))
+    readings = [
+        Reading("constant of 64 MiB, hexadecimal", 134_217_999, 0, 0.12345, 12.34567, 45.67891),
+        Reading("StableHLO text, generic form", 1_234_567, 12_345, 0.011, 0.02222, 0.03333),
+    ]
+    print_table(console, readings)
+    report.print_table(console, [Measurement("a_program_with_a_name", "g", 1234.5678, 2e-3, 0.1, 0.2, 9, 0.0, True)])
+    text = console.export_text()
+    words = "134.22 1,087.2 MB/s 123.45 12345.67 45678.91 370.02 12,345 1,122,273 lines/s 33.33 1234567.800 2.000 0.00"
+    assert not [word for word in words.split() if word not in text.split()]
+    assert "…" not in text
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "-1e-9"])
+def test_what_is_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([f"--seconds={seconds}"])
+    assert caught.value.code == 2
+    assert f"{seconds} is no time to measure for" in capsys.readouterr().err
 
 
 def test_report(tmp_path: Path) -> None:
