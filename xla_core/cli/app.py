@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -62,8 +64,14 @@ def _load(name: str) -> Any:
 
 def _command(name: str, function: Callable[..., Any], settings: dict[str, Any] | None) -> Any:
     single = typer.Typer(add_completion=False)
-    single.command(name, context_settings=settings)(function)
+    single.command(name, context_settings=settings, help=_help(function))(function)
     return typer.main.get_command(single)
+
+
+def _help(function: Callable[..., Any]) -> str | None:
+    """The docstring, a line a paragraph, but for what is indented: the terminal's width breaks lines."""
+    text = inspect.getdoc(function)
+    return None if text is None or "\b" in text else re.sub(r"(?<=\S)\n(?=\S)", " ", text)
 
 
 app = typer.Typer(
@@ -76,7 +84,7 @@ app = typer.Typer(
     help="Compile, run and check programs on any installed backend.",
 )
 for _name, _function, _settings in COMMANDS:
-    app.command(_name, context_settings=_settings)(_function)
+    app.command(_name, context_settings=_settings, help=_help(_function))(_function)
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import subprocess
 import sys
 import time
@@ -29,6 +31,18 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_environment())
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["doctor", "replay", "accuracy"])
+@pytest.mark.parametrize("columns", ["50", "80", "110"])
+def test_sentences_of_help_break_at_the_width(
+    name: str, columns: str, xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    described = re.split("─ (?:Arguments|Options)", xla(name, "--help").out)[0]
+    lines = [line.strip() for line in described.splitlines()]
+    for line, after in itertools.pairwise(lines):  # the next word had no place
+        assert not (line and after) or after[0] in "╭│" or len(f"{line} {after.split()[0]}") > int(columns) - 3, line
 
 
 def test_version_and_unknown_commands(xla: Callable[..., Any]) -> None:
