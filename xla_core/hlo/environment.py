@@ -89,7 +89,12 @@ class Rendezvous:
     def receive(self, key: Hashable, senders: Sequence[Device]) -> Any:
         """The next value under a key, which one of `senders` will send."""
         with self._changed:
-            self._wait(lambda: [] if self._mail[key] else senders or [(-1, -1)], f"a value from channel {key}")
+            if not (senders or self._mail[key]):
+                raise FailedPreconditionError(
+                    f"the program runs on one device, and no other sends a value to channel {key}",
+                    hint="run it on the devices that send; a value of the host is received with is_host_transfer=true",
+                )
+            self._wait(lambda: [] if self._mail[key] else senders, f"a value from channel {key}")
             return self._mail[key].popleft()
 
     def end(self, device: Device, error: XlaError | None = None) -> None:
@@ -151,18 +156,16 @@ class Alone(Rendezvous):
         self._single = replicas * partitions == 1
 
     def _wait(self, missing: Callable[[], Sequence[Device]], what: str) -> None:
-        absent = missing()
-        if any(replica >= 0 for replica, _ in absent):
+        if missing():
             needs = f"{self._program} has {what}" if self._single else f"{self._program} runs on {self._count}"
             raise FailedPreconditionError(
                 f"{needs}; evaluate runs one",
                 hint="run them all: xla_core.hlo.evaluate_replicas(module, [arguments of the first device, ...])",
             )
-        super()._wait(missing, what)
 
 
 def device_name(device: Device) -> str:
-    return "the host" if device[0] < 0 else f"replica {device[0]}, partition {device[1]}"
+    return f"replica {device[0]}, partition {device[1]}"
 
 
 @dataclasses.dataclass

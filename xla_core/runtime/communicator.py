@@ -22,7 +22,10 @@ class InProcessCommunicator(Rendezvous):
     What is brought to `exchange` and `send` is handed on as it is: it must not change any more.
     """
 
-    timeout_name = "the backend's option collective_timeout: --set collective_timeout=300"
+    timeout_name = (
+        'the backend\'s option collective_timeout: CompileOptions(backend={"collective_timeout": 300}), or --set '
+        "collective_timeout=300"
+    )
 
     def __init__(self, run_id: int, devices: Sequence[Device], timeout: float) -> None:
         super().__init__(timeout)

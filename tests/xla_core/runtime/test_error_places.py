@@ -111,6 +111,15 @@ def test_a_value_that_the_host_never_gave(client: xla.Client) -> None:
         assert "infeed" in str(caught.value.hint)
 
 
+def test_a_value_that_no_device_sends(client: xla.Client) -> None:
+    alone = RECV.replace(", is_host_transfer=true", "")
+    for run in (lambda: np.asarray(client.compile(alone)()[0]), lambda: xla.evaluate(alone)):
+        with pytest.raises(XlaError, match="no other sends a value to channel 5") as caught:
+            run()
+        assert str(caught.value.location) == "<input>:6:3"
+        assert "is_host_transfer" in str(caught.value.hint)
+
+
 # What a program is not
 
 
