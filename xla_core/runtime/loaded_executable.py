@@ -74,7 +74,7 @@ class LoadedExecutable(abc.ABC):
 
     def delete(self) -> None:
         """Ends runs that are under way, where the backend can, with CancelledError in their results. Later runs are
-        errors.
+        errors; what it is (`as_text()`, `artifacts()`, `serialize()`, ...) can still be asked.
         """
         self._delete(FailedPreconditionError(f"the executable {self.name} was deleted"))
 

@@ -194,6 +194,17 @@ def test_a_program_must_be_a_program(client) -> None:
         client.compile(5)
 
 
+def test_what_a_deleted_executable_still_tells(client) -> None:
+    exe = client.compile(programs.add())
+    text, names = exe.as_text(), set(exe.artifacts())
+    exe.delete()
+    assert exe.is_deleted()
+    with pytest.raises(FailedPreconditionError, match="the executable add was deleted"):
+        exe(A, B)
+    assert (exe.as_text(), set(exe.artifacts())) == (text, names)
+    assert np.asarray(client.deserialize(exe.serialize())(A, B)[0]).tolist() == [1, 2, 3, 4]
+
+
 def test_tuples_and_tokens_at_the_boundary_are_flattened(client) -> None:
     text = """HloModule nested, input_output_alias={ {0,1}: (0, {1,0}) }
 
