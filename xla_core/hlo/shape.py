@@ -12,9 +12,12 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 
-__all__ = ["Layout", "Shape"]
+__all__ = ["INT_MAX", "Layout", "Shape"]
 
 Dimensions = tuple[int, ...]
+
+INT_MAX = (1 << 31) - 1
+"""The largest size that get-dimension-size and set-dimension-size can say: they count in s32."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from xla_core.backend.entry import donated_parameters, flatten_entry
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.open_program import OpenProgram
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.shape import INT_MAX, Shape
 
 __all__ = ["BoundedModule"]
 
@@ -30,6 +31,13 @@ class BoundedModule(OpenProgram):
         self.results = result.tuple_shapes if result.is_tuple else (result,)
         self.donated = donated_parameters(module)
         self.num_replicas, self.num_partitions = module.num_replicas, module.num_partitions
+        for parameter, shape in zip(module.entry.parameters, self.parameters, strict=True):
+            if shape.is_dynamic and max(shape.dimensions) > INT_MAX:
+                raise InvalidArgumentError(
+                    f"parameter {parameter.name} is {shape}: a bound of more elements than s32 can say",
+                    op=parameter.name,
+                    location=parameter.location,
+                )
 
     def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
         """Each argument is padded to its bound, and its size set."""

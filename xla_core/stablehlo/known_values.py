@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.errors import XlaError
+from xla_core.hlo.shape import INT_MAX
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.constants import constant_of
@@ -41,7 +42,8 @@ class ValueFolder:
         if op.name == "stablehlo.get_dimension_size":
             type = op.operands[0].type
             size = type.shape[int(op.attributes["dimension"])] if isinstance(type, TensorType) else ir.DYNAMIC
-            return None if size == ir.DYNAMIC else [np.asarray(size, np.int32)]
+            # One that i32 does not hold is an error where it is lowered.
+            return None if size == ir.DYNAMIC or size > INT_MAX else [np.asarray(size, np.int32)]
         needed = [*op.operands, *_captured(op)]
         values = [known_value(v) for v in needed]
         if not values or any(k is None for k in values):

@@ -13,7 +13,7 @@ from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.conversion import bitcast_convert
 from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_axes, declared_array, dims, dynamic, normalize
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.shape import INT_MAX, Shape
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
@@ -69,9 +69,19 @@ def _token_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sh
     return Shape.token()
 
 
-def _get_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    check_axes(attributes["dimensions"], array(operands[0]).rank, "dimensions")
+def _check_sized_dimension(operand: Shape, attributes: Attributes) -> None:
+    """One dimension is named, and s32 holds its size. (XLA: InferGetDimensionSizeShape.)"""
+    check_axes(attributes["dimensions"], array(operand).rank, "dimensions")
     check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
+    (axis,) = attributes["dimensions"]
+    check(
+        operand.dimensions[axis] <= INT_MAX,
+        lambda: f"dimension {axis} of {operand.without_layout()} has more elements than s32 can say",
+    )
+
+
+def _get_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    _check_sized_dimension(operands[0], attributes)
     return Shape(ElementType.S32)
 
 
@@ -81,8 +91,7 @@ def _get_dimension_size(context: EvaluationContext, instruction: HloInstruction,
 
 def _set_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, size = operands
-    check_axes(attributes["dimensions"], array(operand).rank, "dimensions")
-    check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
+    _check_sized_dimension(operand, attributes)
     check(size.is_scalar and size.element_type.is_integral, lambda: f"the size must be a scalar integer, not {size}")
     flags = list(dynamic(operand))
     flags[attributes["dimensions"][0]] = True

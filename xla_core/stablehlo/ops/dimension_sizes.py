@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import compatible, fail, if_declared
 from xla_core.stablehlo.constants import constant_of
@@ -39,7 +39,10 @@ def _lower_get_dimension_size(ctx: LoweringContext, op: ir.Op, operand: HloInstr
     dim = int(op.attributes["dimension"])
     if operand.shape.dynamic_dimensions and operand.shape.dynamic_dimensions[dim]:
         return ctx.add("get-dimension-size", operand, dimensions=(dim,))
-    return ctx.constant(np.int32(operand.shape.dimensions[dim]), Shape(ElementType.S32))
+    size = operand.shape.dimensions[dim]
+    if size > INT_MAX:
+        fail(op, f"gives i32, which does not hold {size}, the size of dimension {dim} of {op.operands[0].type}")
+    return ctx.constant(np.int32(size), Shape(ElementType.S32))
 
 
 define(
