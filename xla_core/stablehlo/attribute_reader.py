@@ -51,7 +51,7 @@ class AttributeReader(TypeReader):
         """The attribute that must be next."""
         self.nodes += 1
         self.enter()
-        value = self._attribute()
+        value = self.plain(self._attribute)
         self.depth -= 1
         return value
 
@@ -93,7 +93,7 @@ class AttributeReader(TypeReader):
                 return self._kept(match[0])
         type = self.optional_type()
         if type is None:
-            raise self.error(f"expected an attribute, found {self.found()}", start)
+            raise self.error(f"expected attribute value, found {self.found()}")
         return type
 
     def _kept(self, word: str) -> OpaqueAttribute:
@@ -112,7 +112,8 @@ class AttributeReader(TypeReader):
         text = match[0]
         type = self.type() if self.accept(":") else None
         if type is not None and not isinstance(type, ScalarType):
-            raise self.error(f"a number can't have the type {type}", match.start())
+            kind = "integer literal" if match[1] is None else "floating point value"
+            raise self.error(f"{kind} not valid for specified type: a number can't be of {type}", match.start())
         element = str(type) if type is not None else ("i64" if match[1] is None else "f64")
         if integer_format(element) is not None:
             if match[1] is not None:
@@ -170,7 +171,7 @@ class AttributeReader(TypeReader):
             self.position = match.end()
             return match[1]
         if not self.source.startswith('@"', self.position):
-            raise self.error(f"expected valid '@'-identifier for symbol name, found {self.found()}")
+            raise self.form_error(f"expected valid '@'-identifier for symbol name, found {self.found()}")
         self.position += 1
         name = self.string()
         if not name:
@@ -180,15 +181,15 @@ class AttributeReader(TypeReader):
     def dictionary(self) -> dict[str, Any]:
         """`{name = value, unit}`."""
         values: dict[str, Any] = {}
-        self.list_of("{", "}", lambda: self._entry(values))
+        self.list_of("{", "}", lambda: self._entry(values), "in attribute dictionary")
         return values
 
     def _entry(self, values: dict[str, Any]) -> None:
         self.skip()
         start = self.position
-        name = self.string() if self.at_string() else self.word("an attribute name")
+        name = self.string() if self.at_string() else self.word("attribute name")
         if name in values:
-            raise self.error(f"the attribute '{name}' is given twice", start)
+            raise self.error(f"duplicate key '{name}' in dictionary attribute", start)
         values[name] = self.attribute() if self.accept("=") else UNIT
 
     def dimensions(self) -> DenseArray:

@@ -6,7 +6,7 @@ import bisect
 import difflib
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 
@@ -20,6 +20,8 @@ __all__ = [
     "TextLocation",
     "TextMap",
 ]
+
+_T = TypeVar("_T")
 
 MAX_DEPTH = 100
 """How deeply types, attributes and regions may nest, counted together."""
@@ -100,6 +102,7 @@ class Cursor:
         self.depth = 0
         self.deepest = 0
         self.nodes = 0
+        self.pretty_op = ""  # the op whose pretty form is being read
 
     def error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
         """The error to raise for what stands at `offset`.
@@ -119,6 +122,24 @@ class Cursor:
         return InvalidArgumentError(
             message, location=self.text.location(offset), hint=hint, snippet=self.text.snippet(offset)
         )
+
+    def form_error(self, message: str, offset: int | None = None, hint: str | None = None) -> InvalidArgumentError:
+        """The error for what an op's pretty form demands, which names the op, as MLIR's does; without `offset`, here.
+
+        MLIR has two kinds of errors. Those of its grammar are `error`s: a comma, a type, an operand, an attribute is
+        missing. Those of a form are these: keywords and bare integers are missing, or what was read doesn't fit.
+        """
+        if offset is None:
+            self.skip()
+            offset = self.position
+        return self.error(f"custom op '{self.pretty_op}' {message}" if self.pretty_op else message, offset, hint)
+
+    def plain(self, read: Callable[[], _T]) -> _T:
+        """What `read` reads: a part of MLIR's grammar, the same in every form, whose errors don't name the op."""
+        pretty_op, self.pretty_op = self.pretty_op, ""
+        value = read()
+        self.pretty_op = pretty_op
+        return value
 
     @staticmethod
     def nearest(name: str, choices: Iterable[str]) -> str | None:
@@ -177,7 +198,7 @@ class Cursor:
     def expect_word(self, word: str) -> None:
         """Move over a keyword, which must be next."""
         if not self.accept_word(word):
-            raise self.error(f"expected '{word}', found {self.found()}")
+            raise self.form_error(f"expected '{word}', found {self.found()}")
 
     def word(self, what: str) -> str:
         """The bare identifier that must be next."""
@@ -188,6 +209,13 @@ class Cursor:
         self.position = match.end()
         return match[0]
 
+    def keyword(self, what: str) -> str:
+        """The keyword that must be next: a word that no quotes are around."""
+        self.skip()
+        if _WORD(self.source, self.position) is None:
+            raise self.form_error(f"expected valid keyword, {what}, found {self.found()}")
+        return self.word(what)
+
     def take(self, match: Callable[[str, int], re.Match[str] | None], what: str) -> re.Match[str]:
         """What a compiled pattern's `match` finds here; `what` it must be is said where it isn't."""
         self.skip()
@@ -197,18 +225,22 @@ class Cursor:
         self.position = found.end()
         return found
 
-    def integer(self, what: str = "integer value") -> int:
+    def integer(self, what: str = "") -> int:
         """An integer of 64 bits, decimal or hexadecimal."""
         self.skip()
         start = self.position
         value = self.any_integer(what)
         if not -(1 << 63) <= value < 1 << 63:
-            raise self.error(f"{what} must fit in 64 bits", start)
+            raise self.form_error("integer value too large: it must fit in 64 bits", start)
         return value
 
-    def any_integer(self, what: str = "integer value") -> int:
+    def any_integer(self, what: str = "") -> int:
         """An integer of any sane size."""
-        match = self.take(_INTEGER, what)
+        self.skip()
+        match = _INTEGER(self.source, self.position)
+        if match is None:
+            raise self.form_error(f"expected integer value{what and ', ' + what}, found {self.found()}")
+        self.position = match.end()
         return self.to_integer(match[0], match.start())
 
     def to_integer(self, text: str, offset: int) -> int:
@@ -229,7 +261,7 @@ class Cursor:
         """Whether a string is next."""
         return self.at('"')
 
-    def list_of(self, opening: str, closing: str, read: Callable[[], object]) -> None:
+    def list_of(self, opening: str, closing: str, read: Callable[[], object], where: str = "") -> None:
         """`opening item, item closing`: call `read` for each item."""
         self.expect(opening)
         if self.accept(closing):
@@ -239,7 +271,7 @@ class Cursor:
             if self.accept(","):
                 continue
             if not self.accept(closing):
-                raise self.error(f"expected ',' or '{closing}', found {self.found()}")
+                raise self.error(f"expected '{closing}'{where and ' ' + where} or ',', found {self.found()}")
             return
 
     def balanced(self) -> str:

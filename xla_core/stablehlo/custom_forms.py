@@ -46,7 +46,7 @@ def value_types(reader: OpReader, state: OpState) -> None:
 def generic_regions(reader: OpReader, state: OpState) -> None:
     """`({...}, {...})` of the generic form, or nothing."""
     if reader.at("["):
-        raise reader.error("an op can't have successors: StableHLO has no branches")
+        raise reader.error("successors in non-terminator: StableHLO has no branches")
     if reader.at("("):
         _parenthesized_regions(reader, state)
 
@@ -110,7 +110,7 @@ def _while(reader: OpReader, state: OpState) -> None:
     names: list[tuple[str, int]] = []
 
     def pair() -> None:
-        names.append(reader.name("a loop variable such as %iterArg"))
+        names.append(reader.name("SSA operand such as %iterArg, a loop variable"))
         reader.expect("=", "and the variable's first value")
         reader.operand(state)
 
@@ -122,7 +122,7 @@ def _while(reader: OpReader, state: OpState) -> None:
         reader.expect(":", "and the variables' types")
         types = reader.type_list()
     if len(types) != len(names):
-        raise reader.error(
+        raise reader.form_error(
             f"number of operands and types do not match: got {len(names)} operands and {len(types)} types", start
         )
     _keyword_attributes(reader, state)
@@ -161,7 +161,7 @@ def _reduce(reader: OpReader, state: OpState) -> None:
         if inner not in commutative_ops():
             expected = "a commutative binary-op from the stablehlo dialect, with zero region, producing single result"
             hint = f"such ops are {', '.join(sorted(commutative_ops()))}"
-            raise reader.error(f"expected the inner-op to be {expected}; found {inner}", state.start, hint=hint)
+            raise reader.form_error(f"expected the inner-op to be {expected}; found {inner}", state.start, hint=hint)
     reader.expect_word("across")
     reader.expect_word("dimensions")
     reader.expect("=")
@@ -235,7 +235,7 @@ def _function(reader: OpReader, state: OpState) -> None:
     start = reader.position
     state.attributes["sym_name"] = name = reader.symbol_name()
     if name in reader.symbols:
-        raise reader.error(f"the function @{name} is defined already", start)
+        raise reader.error(f"redefinition of symbol named '{name}'", start)
     arguments: list[Argument] = []
     types: list[Type] = []
     argument_attributes: list[dict[str, Any]] = []

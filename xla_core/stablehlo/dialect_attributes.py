@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -72,7 +73,7 @@ class DialectAttributeReader(AttributeReader):
             self.expect(">", "to end the attribute")
             return value
         if not mnemonic:
-            raise self.error(f"the attribute alias #{name} is not defined", start)
+            raise self.error(f"undefined symbol alias id '{name}'", start, hint=f"write #{name} = value before it")
         if not is_known:
             if self.source.startswith("<", self.position):
                 self.balanced()
@@ -98,11 +99,14 @@ class DialectAttributeReader(AttributeReader):
             if not isinstance(value, EnumAttribute) or value.kind != kind:
                 raise self.error(f"expected a {kind}", start)
             return value
-        text = self.word(f"a {kind}")
+        is_word = self.source[start : start + 1].isalpha()
+        if not is_word and not self.at_string():
+            raise self.form_error(f"expected valid keyword or string, a {kind}, found {self.found()}")
+        text = self.word(f"a {kind}") if is_word else self.string()
         if text not in ENUMS[kind]:
             name = kind.title().replace("_", "")
             cases = ", ".join(ENUMS[kind])
-            raise self.error(f"expected ::mlir::stablehlo::{name} to be one of: {cases}; found '{text}'", start)
+            raise self.form_error(f"expected ::mlir::stablehlo::{name} to be one of: {cases}; found '{text}'", start)
         return EnumAttribute(text, kind)
 
     def _struct(self, mnemonic: str, start: int) -> Any:
@@ -256,26 +260,27 @@ class DialectAttributeReader(AttributeReader):
             self.skip()
             offset = self.position
             is_number = self.source[offset : offset + 1] in _DIGITS_AND_SIGN
-            key: str | int = self.integer("a dimension") if is_number else self.word("a dimension")
+            key: str | int = self.integer("a dimension") if is_number else self.keyword("a dimension")
             if isinstance(key, int) and key < 0:
-                raise self.error(f"Unexpected dimension {key}", offset)
+                raise self.form_error(f"Unexpected dimension {key}", offset)
             if isinstance(key, str) and (key not in letters or key in places):
                 allowed = ", ".join(letter for letter in letters if letter not in places)
                 expecting = f"Unexpected dimension {key}, expecting {allowed}"
-                raise self.error(expecting if allowed else f"Unexpected keyword {key}", offset)
+                raise self.form_error(expecting if allowed else f"Unexpected keyword {key}", offset)
             if key in places:
-                raise self.error(f"Duplicate entries for spatial dimension {key}", offset)
+                raise self.form_error(f"Duplicate entries for spatial dimension {key}", offset)
             places[key] = len(places)
 
         self.list_of("[", "]", entry)
-        spatial = len(places) - sum(letter in places for letter in letters)
+        spatial = sorted(key for key in places if isinstance(key, int))
         missing = ", ".join(letter for letter in letters if letter not in places)
         if missing:
-            raise self.error(f"Expected dimensions {missing} not specified", start)
-        unspecified = ", ".join(str(d) for d in range(spatial) if d not in places)
+            raise self.form_error(f"Expected dimensions {missing} not specified", start)
+        gaps = (d for d in range(spatial[-1] if spatial else 0) if d not in places)
+        unspecified = ", ".join(map(str, itertools.islice(gaps, 100)))
         if unspecified:
-            raise self.error(f"Expected spatial dimensions {unspecified} not specified", start)
-        return places[letters[0]], places[letters[1]], tuple(places[d] for d in range(spatial))
+            raise self.form_error(f"Expected spatial dimensions {unspecified} not specified", start)
+        return places[letters[0]], places[letters[1]], tuple(places[d] for d in spatial)
 
     def axis_ref(self) -> AxisRef:
         """`<name = "x", sub_axis_info = (1)2>`."""

@@ -92,9 +92,8 @@ def _attribute_group(kind: str) -> Step:
     read: Callable[[Any], dict[str, Any]] = ATTRIBUTE_GROUPS[kind][0]
 
     def step(reader: OpReader, state: OpState) -> None:
-        reader.skip()
-        start = reader.position
-        reader.add_attributes(state, read(reader), start)
+        for name, value in read(reader).items():
+            state.attributes.setdefault(name, value)  # of a property and an attribute the property counts, as in MLIR
 
     return step
 
@@ -104,7 +103,7 @@ def _checked_dictionary(reader: OpReader, state: OpState) -> None:
     reader.skip()
     start = reader.position
     values = attribute_dictionary(reader)
-    reader.add_attributes(state, values, start)
+    state.attributes.update(values)  # of two values of one attribute the later counts, as in MLIR
     definition = OPS.get(state.name)
     if definition is None:
         return
@@ -112,7 +111,7 @@ def _checked_dictionary(reader: OpReader, state: OpState) -> None:
         attribute = definition.attributes.get(name)
         problem = None if attribute is None else attribute_problem(name, attribute, value)
         if problem is not None:
-            raise reader.error(f"'{state.name}' op {problem}", start)
+            raise reader.form_error(f"'{state.name}' op {problem}", start)
 
 
 def _signature(kind: str) -> Step:

@@ -120,6 +120,8 @@ def _precision_and_algorithm(reader: Reader) -> dict[str, Any]:
         values["precision_config"] = _precision_list(reader)
         if not reader.accept(","):
             return values
+    elif not reader.at_word("algorithm"):
+        reader.expect_word("precision")
     reader.expect_word("algorithm")
     reader.expect("=")
     values["algorithm"] = reader.dot_algorithm()
@@ -148,11 +150,11 @@ def _window(reader: Reader) -> dict[str, Any]:
     values: dict[str, Any] = {}
     while not reader.at("}"):
         start = reader.position
-        word = reader.word("a window attribute")
+        word = reader.keyword("a window attribute")
         name = {**_WINDOW, "pad": "padding", "reverse": "window_reversal"}.get(word)
         if name is None or name in values:
             hint = "a window has stride, pad, lhs_dilate, rhs_dilate and reverse, each at most once"
-            raise reader.error(f"Unexpected keyword {word}", start, hint=hint)
+            raise reader.form_error(f"Unexpected keyword {word}", start, hint=hint)
         reader.expect("=")
         if word == "pad":
             values[name] = _padding(reader)
@@ -173,7 +175,7 @@ def _padding(reader: Reader) -> DenseElements:
         start = reader.position
         rows.append(reader.dimension_tuple())
         if len(rows[-1]) != 2:
-            raise reader.error(f"Expected array with 2 elements, got {len(rows[-1])} elements instead", start)
+            raise reader.form_error(f"Expected array with 2 elements, got {len(rows[-1])} elements instead", start)
 
     reader.list_of("[", "]", read)
     data = np.array(rows, np.int64).reshape(len(rows), 2)
@@ -191,14 +193,14 @@ def _reversal(reader: Reader) -> DenseArray:
 def _exponent_mantissa(reader: Reader) -> dict[str, Any]:
     reader.skip()
     start = reader.position
-    word = reader.word("a format such as e5m10")
+    word = reader.keyword("a format such as e5m10")
     match = _EXPONENT_MANTISSA(word)
     if match is None:
-        raise reader.error(f"expected exponent mantissa in format e#m#, saw {word[:40]}", start)
+        raise reader.form_error(f"expected exponent mantissa in format e#m#, saw {word[:40]}", start)
     values = {}
     for name, digits in zip(("exponent", "mantissa"), match.groups(), strict=True):
         if len(digits) > 10 or int(digits) >= 1 << 31:
-            raise reader.error(f"unable to parse {name} '{digits[:40]}'", start)
+            raise reader.form_error(f"unable to parse {name} '{digits[:40]}'", start)
         values[f"{name}_bits"] = TypedInt(int(digits), "i32")
     return values
 

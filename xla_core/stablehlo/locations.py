@@ -82,7 +82,7 @@ class LocationReader(Cursor):
         if match is not None and self.source.startswith(")", match.end()):
             self.position = match.end() + 1
             return self.alias_location(match[0], start)
-        node = self.location()
+        node = self.plain(self.location)
         self.expect(")", "to end the location")
         return LocationTree(node, self.location_nodes)
 

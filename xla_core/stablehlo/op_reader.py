@@ -70,7 +70,7 @@ class OpReader(DialectAttributeReader):
 
     def operand(self, state: OpState) -> None:
         """`%name` or `%name#1`, which must be defined already."""
-        match = self.take(_VALUE, "an operand such as %0")
+        match = self.take(_VALUE, "SSA operand such as %0")
         name = match[1] + (match[2] or "")
         value = self.values.get(name)
         if value is None and match[2] == "#0":
@@ -92,7 +92,7 @@ class OpReader(DialectAttributeReader):
     def define(self, name: str, value: Value, offset: int) -> None:
         """Make `%name` known."""
         if name in self.values:
-            raise self.error(f"%{name} is defined already", offset)
+            raise self.error(f"redefinition of SSA value '%{name}'", offset)
         self.values[name] = value
         self.defined.append(name)
 
@@ -103,7 +103,7 @@ class OpReader(DialectAttributeReader):
 
     def argument(self) -> Argument:
         """`%name: type loc(...)`."""
-        name, offset = self.name("an argument such as %arg0")
+        name, offset = self.name("SSA operand such as %arg0")
         self.expect(":", "and the argument's type")
         return name, offset, self.type(), self.accept_location()
 
@@ -112,7 +112,7 @@ class OpReader(DialectAttributeReader):
     def region(self, arguments: list[Argument] | None = None, is_isolated: bool = False) -> Region:
         """`{ ops }`; with `arguments` (written elsewhere) for the first block."""
         self.enter()
-        self.expect("{", "to start the region")
+        self.expect("{", "to begin a region")
         outer = self.values, self.defined
         if is_isolated:
             self.values, self.defined = {}, []
@@ -123,7 +123,7 @@ class OpReader(DialectAttributeReader):
         while self.at("^"):
             region.blocks.append(self.labeled_block())
         if not self.accept("}"):
-            raise self.error(f"expected an op or '}}', found {self.found()}")
+            raise self.error(f"expected operation name in quotes, an op's pretty form or '}}', found {self.found()}")
         if is_isolated:
             self.values, self.defined = outer
         else:
@@ -194,17 +194,22 @@ class OpReader(DialectAttributeReader):
             if not self.is_known(state.name):
                 raise self.unknown_op(state.name, offset)
             steps = forms.GENERIC_STEPS
+            pretty_op = ""
         else:
-            word = self.word("an op")
+            word = self.word("operation name in quotes, or an op's pretty form")
             state = OpState(BARE_NAMES.get(word, word), offset)
             form = FORMATS.get(state.name)
             if form is None:
-                raise self.unknown_op(state.name, offset)
+                raise self.unknown_op(state.name, offset, is_pretty=True)
             steps = forms.steps_of(form)
+            pretty_op = state.name
+        outer, self.pretty_op = self.pretty_op, pretty_op
         try:
             for step in steps:
                 step(self, state)
-            return self.finish(state, names, offset)
+            op = self.finish(state, names, offset)
+            self.pretty_op = outer
+            return op
         except XlaError as error:
             error.op = error.op or state.name
             raise
@@ -214,20 +219,31 @@ class OpReader(DialectAttributeReader):
         dialect, _, rest = name.partition(".")
         return name in FORMATS if dialect in KNOWN_DIALECTS else bool(rest)
 
-    def unknown_op(self, name: str, offset: int) -> XlaError:
+    def unknown_op(self, name: str, offset: int, is_pretty: bool = False) -> XlaError:
         """The error for an op that isn't there, or isn't there in the pretty form."""
-        error = self._unknown_op(name, offset)
+        error = self._unknown_op(name, offset, is_pretty)
         error.op = name  # not the op around it
         return error
 
-    def _unknown_op(self, name: str, offset: int) -> XlaError:
+    def _unknown_op(self, name: str, offset: int, is_pretty: bool) -> XlaError:
         if name in FORMATS:
-            return self.error(f"{name} has no pretty form", offset, hint=f'write the generic form: "{name}"(...)')
-        hint = self.nearest(name, FORMATS if "." in name else BARE_NAMES)
+            hint = f'write the generic form: "{name}"(...)'
+            return self.error(f"custom op '{name}' has no custom assembly form", offset, hint=hint)
+        near = self.nearest(name, FORMATS if "." in name else BARE_NAMES)
         if "." not in name:
-            return self.error(f"expected an op, found '{name[:40]}'", offset, hint=hint)
-        error = self.error(f"unknown op '{name}'", offset, hint=hint)
-        if hint or name.partition(".")[0] in KNOWN_DIALECTS:
+            short = name[:40]
+            return self.error(f"custom op '{short}' is unknown (tried 'func.{short}' as well)", offset, hint=near)
+        dialect = name.partition(".")[0]
+        if is_pretty and dialect in KNOWN_DIALECTS:
+            return self.error(f"custom op '{name}' is unknown", offset, hint=near)
+        if is_pretty:
+            message = f"Dialect `{dialect}' not found for custom op '{name}'"
+        else:
+            message = (
+                f"unregistered operation '{name}' found in dialect ('{dialect}') that does not allow unknown operations"
+            )
+        error = self.error(message, offset, hint=near)
+        if near or dialect in KNOWN_DIALECTS:
             return error
         return UnimplementedError(  # as for its generic form, which the verifier refuses
             error.message, location=error.location, snippet=error.snippet, hint=OTHER_DIALECT_HINT
@@ -237,8 +253,11 @@ class OpReader(DialectAttributeReader):
         """Check what was read of an op, make it, and define its results."""
         types = state.operand_types
         if len(types) != len(state.operands):
+            if not self.pretty_op:
+                plural = "" if len(state.operands) == 1 else "s"
+                raise self.error(f"expected {len(state.operands)} operand type{plural} but had {len(types)}", offset)
             counts = f"got {len(state.operands)} operands and {len(types)} types"
-            raise self.error(f"number of operands and types do not match: {counts}", offset)
+            raise self.form_error(f"number of operands and types do not match: {counts}", offset)
         for value, type, place in zip(state.operands, types, state.offsets, strict=True):
             if value.type is not type and value.type != type:
                 used = f"use of value '%{value.name}' expects different type than prior uses"
@@ -267,7 +286,7 @@ class OpReader(DialectAttributeReader):
         symbol = state.attributes.get("sym_name")
         if isinstance(symbol, str):
             if symbol in self.symbols:
-                raise self.error(f"the symbol @{symbol} is defined already", offset)
+                raise self.error(f"redefinition of symbol named '{symbol}'", offset)
             self.symbols.add(symbol)
         return op
 
@@ -275,5 +294,5 @@ class OpReader(DialectAttributeReader):
         """Attributes that were read together; none may be there already."""
         for name in values:
             if name in state.attributes:
-                raise self.error(f"the attribute '{name}' is given twice", offset)
+                raise self.form_error(f"attribute '{name}' occurs more than once in the attribute list", offset)
         state.attributes.update(values)

@@ -32,9 +32,9 @@ def _one_or_functional(reader: TypeReader, count: int) -> Type | Signature:
     if not isinstance(type, FunctionType):
         raise reader.error("expected one type or a function type", start)
     if len(type.inputs) != count:
-        raise reader.error(f"{count} operands present, but expected {len(type.inputs)}", start)
+        raise reader.form_error(f"{count} operands present, but expected {len(type.inputs)}", start)
     if len(type.results) != 1:
-        raise reader.error(f"expected single output, the function type has {len(type.results)}", start)
+        raise reader.form_error(f"expected single output, the function type has {len(type.results)}", start)
     return type.inputs, type.results
 
 
@@ -52,11 +52,11 @@ def select(reader: TypeReader, count: int) -> Signature:
     if isinstance(types, tuple):
         return types
     if not reader.accept(","):
-        raise reader.error("expected functional type or list of two types", start)
+        raise reader.form_error("expected functional type or list of two types", start)
     branch = reader.type()
     if reader.at(","):
-        raise reader.error("expected functional type or list of two types", start)
-    return (types, *(branch,) * (count - 1)), (branch,)
+        raise reader.form_error("expected functional type or list of two types", start)
+    return (types, branch, branch), (branch,)
 
 
 def complex_(reader: TypeReader, count: int) -> Signature:
@@ -68,8 +68,8 @@ def complex_(reader: TypeReader, count: int) -> Signature:
         return types
     if isinstance(types, TensorType) and isinstance(types.element, str) and types.element.startswith("complex<"):
         part = TensorType(types.shape, types.element[len("complex<") : -1], types.bounds, types.encoding)
-        return (part,) * count, (types,)
-    raise reader.error(f"expected tensor with complex element type, found {types}", start)
+        return (part, part), (types,)
+    raise reader.form_error(f"expected tensor with complex element type, found {types}", start)
 
 
 def tuple_(reader: TypeReader, count: int) -> Signature:
@@ -78,7 +78,7 @@ def tuple_(reader: TypeReader, count: int) -> Signature:
     start = reader.position
     type = reader.type()
     if not isinstance(type, TupleType):
-        raise reader.error(f"invalid kind of type specified: expected builtin.tuple, but found '{type}'", start)
+        raise reader.form_error(f"expected tuple type, found {type}", start)
     return type.elements, (type,)
 
 

@@ -62,7 +62,7 @@ class TypeReader(LocationReader):
                 return known
         self.enter()
         try:
-            return self._type()
+            return self.plain(self._type)
         finally:
             self.leave()
 
@@ -98,19 +98,17 @@ class TypeReader(LocationReader):
         """`(types) -> types`."""
         inputs: list[Type] = []
         if not self.at("("):
-            if (start := self._type_start()) is not None:
-                found = self.type()
-                raise self.error(
-                    f"invalid kind of type specified: expected builtin.function, but found '{found}'", start
-                )
-            raise self.error(f"expected a function type '(types) -> types', found {self.found()}")
+            start = self.position
+            found = self.type()
+            if isinstance(found, FunctionType):  # an alias
+                return found
+            if not self.pretty_op:
+                raise self.error(f"expected function type such as (types) -> types, found {found}", start)
+            message = f"invalid kind of type specified: expected builtin.function, but found '{found}'"
+            raise self.form_error(message, start)
         self.list_of("(", ")", lambda: inputs.append(self.type()))
-        self.expect("->", "in the function type")
+        self.expect("->", "in function type")
         return FunctionType(tuple(inputs), self.type_or_list())
-
-    def _type_start(self) -> int | None:
-        """Where a type stands next, of those that start with a word."""
-        return self.position if any(self.at(word) for word in ("tensor", "tuple", "memref", "!")) else None
 
     def _type(self) -> Type:
         if self.at("("):
@@ -118,7 +116,7 @@ class TypeReader(LocationReader):
         if self.at("!"):
             return self._dialect_type()
         start = self.position
-        word = self.word("a type")
+        word = self.word("non-function type")
         if word == "tensor":
             return self._tensor(start)
         if word == "tuple":
@@ -134,7 +132,8 @@ class TypeReader(LocationReader):
             return OpaqueType(word + self.balanced())
         if is_scalar(word):
             return ScalarType(word)
-        raise self.error(f"expected a type, found '{word}'", start)
+        self.position = start
+        raise self.error(f"expected non-function type, found '{word}'")
 
     def _complex(self) -> str:
         self.expect("<")
@@ -167,7 +166,7 @@ class TypeReader(LocationReader):
             if isinstance(found, tuple):
                 self._check_bounds(TensorType(tuple(shape), element), found, start)
                 bounds, encoding = found, None
-        self.expect(">", "to end the tensor type")
+        self.expect(">", "in tensor type")
         return TensorType(tuple(shape), element, bounds, encoding)
 
     def _check_bounds(self, unbounded: TensorType, bounds: tuple[int | None, ...], start: int) -> None:
@@ -194,7 +193,7 @@ class TypeReader(LocationReader):
                 return "!stablehlo.token"
             raise self.error("a tensor can't hold this type", start)
         start = self.position
-        word = self.word("an element type")
+        word = self.word("non-function type as element type")
         if word == "complex":
             return self._complex()
         if not is_scalar(word):
@@ -203,7 +202,8 @@ class TypeReader(LocationReader):
                 inner = self.type()
                 if isinstance(inner, OpaqueType):
                     return inner.text
-            raise self.error(f"'{word}' is not an element type", start)
+                raise self.error(f"invalid tensor element type: {inner}", start)
+            raise self.error(f"expected non-function type as element type, found '{word}'", start)
         return word
 
     def _dialect_type(self) -> Type:
@@ -221,7 +221,7 @@ class TypeReader(LocationReader):
                 return alias
             if self.source.startswith("<", self.position):  # !dialect<name ...>
                 return OpaqueType(f"!{name}{self.balanced()}")
-            raise self.error(f"the type alias !{name} is not defined", start)
+            raise self.error(f"undefined symbol alias id '{name}'", start, hint=f"write !{name} = type before it")
         if name == "stablehlo.token":
             return TokenType()
         if name.startswith("vhlo."):

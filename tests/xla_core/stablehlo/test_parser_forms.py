@@ -276,3 +276,19 @@ def test_shardy() -> None:
     with mlir.make_ir_context() as context:
         generic = ir.Module.parse(text, context).operation.get_asm(print_generic_op_form=True)
     assert tree(parse_text(generic)) == tree(parse_text(text))
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "value"),
+    [
+        ('stablehlo.custom_call @foo(%a) {call_target_name = "bar"} : (tensor<f32>) -> ()', "call_target_name", "bar"),
+        ("%0 = stablehlo.iota dim = 0 {iota_dimension = 1 : i64} : tensor<2x3xf32>", "iota_dimension", 1),
+        (
+            '%0 = "stablehlo.iota"() <{iota_dimension = 1 : i64}> {iota_dimension = 0 : i64} : () -> tensor<2x3xf32>',
+            "iota_dimension",
+            1,
+        ),
+    ],
+)
+def test_of_two_values_of_one_attribute_the_one_that_counts_in_mlir_counts(body: str, name: str, value: object) -> None:
+    assert first_op(body).attributes[name] == value
