@@ -19,6 +19,7 @@ from xla_core.errors import (
     UnimplementedError,
     XlaError,
 )
+from xla_core.hlo.agreeing_sizes import fit_operands
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.environment import TOKEN, Environment, Value
@@ -278,7 +279,10 @@ def _definition(instruction: HloInstruction) -> Evaluate:
         raise UnimplementedError(
             f"the evaluator does not define {instruction.opcode}", op=instruction.opcode, location=instruction.location
         )
-    return evaluate
+    fit = fit_operands(instruction)
+    if fit is None:
+        return evaluate
+    return lambda context, i, values: evaluate(context, i, fit(values))
 
 
 _EXPLAINED = (MemoryError, RecursionError, ArithmeticError, LookupError, TypeError, ValueError)

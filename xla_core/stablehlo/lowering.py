@@ -29,6 +29,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify_structure
 from xla_core.stablehlo import ir, op_table
+from xla_core.stablehlo.declared_sizes import as_declared
 from xla_core.stablehlo.entry import lower_signature, sharding_of, wrap_entry
 from xla_core.stablehlo.folding import StaticValues
 from xla_core.stablehlo.quantization import has_quantized_types, is_quantized, lower_quantized
@@ -290,10 +291,11 @@ class LoweringContext:
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError) as error:
             raise InternalError(f"lowering {op.name}: {type(error).__name__}: {error}", location=op.location) from error
         if isinstance(made, HloInstruction):
-            self.values[op.results[0]] = made
             made.attributes.update(sharding_of(op.attributes, op.location))
-        elif made is not None:
-            self.values.update(zip(op.results, made, strict=True))
+            made = (made,)
+        if made is not None:
+            for result, value in zip(op.results, made, strict=True):
+                self.values[result] = as_declared(self, value, result.type)
 
     # -- regions -------------------------------------------------------------------------------------------------
 

@@ -65,6 +65,19 @@ BODIES = {
     "transpose and broadcast": "t = f32[4,<=5] transpose(dx), dimensions={1,0}\n ROOT r = f32[2,4,<=5] broadcast(t), dimensions={1,2}",
     "reverse": "ROOT r = f32[<=5,4] reverse(dx), dimensions={0,1}",
     "pad": "ROOT r = f32[<=12,5] pad(dx, seven), padding=1_2_1x0_1",
+    "elementwise with a static operand": "e = f32[<=5,4] add(x, dx)\n ROOT r = f32[<=5,<=4] multiply(e, dxx)",
+    "static again": "s = s32[] constant(5)\n a = f32[5,4] set-dimension-size(dx, s), dimensions={0}\n ROOT r = f32[5,4] add(a, x)",
+    "more again": "s = s32[] constant(4)\n ROOT r = f32[<=5,4] set-dimension-size(dx, s), dimensions={0}",
+    "pad by less than nothing": "ROOT r = f32[<=6,4] pad(dx, seven), padding=-1_-2_1x0_0",
+    "slice of a part": "ROOT r = f32[2,4] slice(dx), slice={[1:4:2], [0:4]}",
+    "dynamic-slice of more than there is": "ROOT r = f32[3,3] dynamic-slice(dxx, n, m), dynamic_slice_sizes={3,3}",
+    "dynamic-update-slice of more than there is": "u = f32[3,3] slice(x), slice={[0:3], [0:3]}\n ROOT r = f32[<=5,<=4] dynamic-update-slice(dxx, u, m, n)",
+    "gather from dynamic sizes": "i = s32[3,2] slice(numbers), slice={[0:3], [0:2]}\n ROOT r = f32[3,2,2] gather(dxx, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0,1}, index_vector_dim=1, slice_sizes={2,2}",
+    "gather of whole rows": "i = s32[3] slice(five), slice={[0:3]}\n ROOT r = f32[3,<=4] gather(dxx, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}",
+    "reduce with a static operand": "i = s32[] constant(0)\n ROOT r = (f32[4], s32[4]) reduce(dx, numbers, lowest, i), dimensions={0}, to_apply=best",
+    "sort with a static operand": "ROOT r = (f32[<=5,4], s32[<=5,4]) sort(dx, numbers), dimensions={0}, is_stable=true, to_apply=by_key",
+    "concatenate with a static operand": "ROOT r = f32[<=5,8] concatenate(x, dx), dimensions={1}",
+    "dot with a static operand": "ROOT r = f32[4,4] dot(x, dx), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
     "slice": "ROOT r = f32[<=2,4] slice(dx), slice={[1:4:2], [0:4]}",
     "concatenate": "t = f32[<=5,4] negate(dx)\n ROOT r = f32[<=15,4] concatenate(dx, x, t), dimensions={0}",
     "concatenate, the other dimension": "t = f32[<=5,4] negate(dx)\n ROOT r = f32[<=5,8] concatenate(dx, t), dimensions={1}",
@@ -160,12 +173,11 @@ def test_sizes_beyond_the_bound_are_the_bound() -> None:
 def test_what_has_no_padded_form_is_named_with_its_place() -> None:
     module = xla.parse(
         text_of(
-            "i = s32[1] constant({1})\n ROOT r = f32[1,4] gather(dx, i), offset_dims={1}, collapsed_slice_dims={0}, "
-            "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}, "
+            "ROOT r = f32[<=5,4] reduce-window(dx, zero), window={size=3x1 pad=-1_3x0_0}, to_apply=add, "
             'metadata={source_file="model.py" source_line=7}'
         )
     )
-    with pytest.raises(UnimplementedError, match=r"^model\.py:7: .*gather of f32\[<=5,4\]"):
+    with pytest.raises(UnimplementedError, match=r"^model\.py:7: .*reduce-window of f32\[<=5,4\]"):
         create_pass("dynamic-padder").run(module)
     module = xla.parse("HloModule m\nENTRY main {\n x = f32[<=3] parameter(0)\n ROOT r = f32[<=3] negate(x)\n}")
     with pytest.raises(UnimplementedError, match=r"parameter x is f32\[<=3\]"):

@@ -10,7 +10,18 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import combine_at
-from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_axes, dims, scalar_signature, shape_of_parts
+from xla_core.hlo.ops.rules import (
+    OpGroup,
+    array,
+    attr,
+    check,
+    check_axes,
+    dims,
+    dynamic,
+    extended,
+    scalar_signature,
+    shape_of_parts,
+)
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -69,8 +80,12 @@ def _gather_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
     check(
         len(offsets) == len(offset_dims), lambda: f"{len(offset_dims)} offset_dims for {len(offsets)} kept dimensions"
     )
-    offset, rest = iter(offsets), iter(batch)
-    return dims(operand.element_type, [next(offset) if d in offset_dims else next(rest) for d in range(rank)])
+    kept = [d for d in range(operand.rank) if d not in collapsed and d not in batching]
+    whole = [dynamic(operand)[d] and sizes[d] == operand.dimensions[d] for d in kept]
+    counted = [flag for d, flag in enumerate(dynamic(indices)) if d != attributes["index_vector_dim"]]
+    offset, rest = iter(zip(offsets, whole, strict=True)), iter(zip(batch, counted, strict=True))
+    pairs = [next(offset) if d in offset_dims else next(rest) for d in range(rank)]
+    return dims(operand.element_type, [size for size, _ in pairs], [flag for _, flag in pairs])
 
 
 def _gather(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -86,8 +101,16 @@ def _gather(context: EvaluationContext, instruction: HloInstruction, values: lis
         batching,
         attribute("start_indices_batching_dims"),
     )
-    starts = [np.clip(s, 0, operand.shape[d] - sizes[d]) for d, s in enumerate(starts)]
     kept = [d for d in range(operand.ndim) if d not in removed and d not in batching]
+    if instruction.operand(0).shape.is_dynamic:  # slices of a whole dimension have its size; zeros are beyond others
+        bounds = instruction.operand(0).shape.dimensions
+        sizes = [
+            have if d in kept and want == bound else want
+            for d, (have, want, bound) in enumerate(zip(operand.shape, sizes, bounds, strict=True))
+        ]
+    starts = [np.clip(s, 0, max(operand.shape[d] - sizes[d], 0)) for d, s in enumerate(starts)]
+    for axis, size in enumerate(sizes):
+        operand = extended(operand, axis, size)
     rank = instruction.shape.rank
     return _take(operand, _positions(starts, kept, [sizes[d] for d in kept], offset_dims, rank))
 

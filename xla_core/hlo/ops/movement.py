@@ -22,6 +22,7 @@ from xla_core.hlo.ops.rules import (
     declared_array,
     dims,
     dynamic,
+    extended,
 )
 from xla_core.hlo.shape import Shape
 
@@ -155,7 +156,12 @@ def _slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sh
 
 
 def _slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0][tuple([slice(r.start, r.limit, r.stride) for r in instruction.attributes["slice"]])]
+    """A dynamic dimension of which a part is taken counts with all of its bound: zeros are beyond its size."""
+    operand, shape = values[0], instruction.operand(0).shape
+    for axis, (was, stays) in enumerate(zip(dynamic(shape), dynamic(instruction.shape), strict=True)):
+        if was and not stays:
+            operand = extended(operand, axis, shape.dimensions[axis])
+    return operand[tuple([slice(r.start, r.limit, r.stride) for r in instruction.attributes["slice"]])]
 
 
 def _pad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -176,7 +182,8 @@ def _pad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 def _pad(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     operand, padding = values[0], instruction.attributes["padding"]
     sizes = [
-        p.low + p.high + size + max(size - 1, 0) * p.interior for p, size in zip(padding, operand.shape, strict=True)
+        max(0, p.low + p.high + size + max(size - 1, 0) * p.interior)  # a dynamic size may be less than what is cut off
+        for p, size in zip(padding, operand.shape, strict=True)
     ]
     result = np.full(sizes, values[1], operand.dtype)
     source, target = [], []
@@ -238,7 +245,10 @@ def _dynamic_slice_shape(operands: Sequence[Shape], attributes: Attributes, decl
 
 def _dynamic_slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     operand, sizes = values[0], instruction.attributes["dynamic_slice_sizes"]
-    return operand[_start_indices(values[1:], operand.shape, sizes)]
+    where = _start_indices(values[1:], operand.shape, sizes)
+    for axis in _short(operand, sizes):
+        operand = extended(operand, axis, sizes[axis])
+    return operand[where]
 
 
 def _dynamic_update_slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -255,9 +265,17 @@ def _dynamic_update_slice_shape(operands: Sequence[Shape], attributes: Attribute
 
 def _dynamic_update_slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     operand, update = values[0], values[1]
+    where = _start_indices(values[2:], operand.shape, update.shape)
+    for axis in _short(operand, update.shape):
+        update = update[(slice(None),) * axis + (slice(0, operand.shape[axis]),)]
     result = np.array(operand)
-    result[_start_indices(values[2:], operand.shape, update.shape)] = update
+    result[where] = update
     return result
+
+
+def _short(operand: np.ndarray, sizes: Sequence[int]) -> list[int]:
+    """The dimensions whose size, which the run decided, is less than what is asked for."""
+    return [axis for axis, (have, want) in enumerate(zip(operand.shape, sizes, strict=True)) if have < want]
 
 
 def _start_indices(indices: Sequence[Value], bounds: Sequence[int], sizes: Sequence[int]) -> tuple[slice, ...]:

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.attribute_kinds import is_of_kind
 from xla_core.hlo.element_type import ElementType
@@ -36,6 +38,7 @@ __all__ = [
     "declared_array",
     "dims",
     "dynamic",
+    "extended",
     "normalize",
     "parameter_shapes",
     "same_dimensions",
@@ -166,6 +169,13 @@ def normalize(shape: Shape) -> Shape:
 def dynamic(shape: Shape) -> tuple[bool, ...]:
     """A flag per dimension."""
     return shape.dynamic_dimensions or (False,) * len(shape.dimensions)
+
+
+def extended(value: np.ndarray, axis: int, size: int) -> np.ndarray:
+    """An array with zeros behind its elements along an axis, so that it has `size` there at least."""
+    missing = list(value.shape)
+    missing[axis] = size - value.shape[axis]
+    return value if missing[axis] <= 0 else np.concatenate([value, np.zeros(missing, value.dtype)], axis)
 
 
 def dims(element_type: ElementType, dimensions: Sequence[int], flags: Sequence[bool] = ()) -> Shape:

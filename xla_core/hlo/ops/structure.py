@@ -12,7 +12,18 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.conversion import bitcast_convert
-from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_axes, declared_array, dims, dynamic, normalize
+from xla_core.hlo.ops.rules import (
+    OpGroup,
+    array,
+    attr,
+    check,
+    check_axes,
+    declared_array,
+    dims,
+    dynamic,
+    extended,
+    normalize,
+)
 from xla_core.hlo.shape import INT_MAX, Shape
 
 if TYPE_CHECKING:
@@ -93,22 +104,24 @@ def _set_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes,
     operand, size = operands
     _check_sized_dimension(operand, attributes)
     check(size.is_scalar and size.element_type.is_integral, lambda: f"the size must be a scalar integer, not {size}")
+    (axis,) = attributes["dimensions"]
     flags = list(dynamic(operand))
-    flags[attributes["dimensions"][0]] = True
+    flags[axis] = declared is None or declared.rank != operand.rank or dynamic(declared)[axis]
     return dims(operand.element_type, operand.dimensions, flags)
 
 
 def _set_dimension_size(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Values have their actual sizes; elements that come back after a dimension was smaller are zeros."""
+    """Values have their actual sizes; elements that come back after a dimension was smaller are zeros.
+
+    A result that is declared static has all elements of its bound.
+    """
     operand, axis, size = values[0], instruction.attributes["dimensions"][0], int(values[1])
     bound = instruction.operand(0).shape.dimensions[axis]
     if not 0 <= size <= bound:
         raise InvalidArgumentError(f"size {size} of dimension {axis} is not within its bound {bound}")
-    if size <= operand.shape[axis]:
-        return operand[(slice(None),) * axis + (slice(0, size),)]
-    missing = list(operand.shape)
-    missing[axis] = size - operand.shape[axis]
-    return np.concatenate([operand, np.zeros(missing, operand.dtype)], axis)
+    if size < bound and not dynamic(instruction.shape)[axis]:
+        raise InvalidArgumentError(f"size {size} of dimension {axis} is not that of the result, {instruction.shape}")
+    return extended(operand, axis, size)[(slice(None),) * axis + (slice(0, size),)]
 
 
 def _bitcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

@@ -53,10 +53,14 @@ def _get_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -
 
 @_handles("set-dimension-size")
 def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
+    """Elements that come back are zeros."""
     operand, size = operands
     (dimension,) = i.attributes["dimensions"]
-    within = _within(b, size.value, operand.dimensions[dimension])
-    return Padded(operand.value, {**operand.sizes, dimension: within})
+    value = mask(b, operand, (dimension,), b.constant(0, Shape(operand.value.shape.element_type)))
+    others = {d: n for d, n in operand.sizes.items() if d != dimension}
+    if not (i.shape.dynamic_dimensions and i.shape.dynamic_dimensions[dimension]):
+        return Padded(value, others)
+    return Padded(value, {**others, dimension: _within(b, size.value, operand.dimensions[dimension])})
 
 
 def _within(b: Builder, size: HloInstruction, bound: int) -> HloInstruction:
@@ -120,33 +124,38 @@ def _dynamic_reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> P
 
 @_handles("slice")
 def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
-    """A dimension that is taken whole keeps its size; any other has what the slice leaves of it."""
+    """A dimension that is taken whole keeps its size; of any other the slice leaves a part, or, where the result is
+    static, zeros beyond that.
+    """
     (operand,) = operands
-    sizes = {}
+    flags = i.shape.dynamic_dimensions or (False,) * i.shape.rank
+    sizes, static = {}, []
     for d, size in operand.sizes.items():
         part = i.attributes["slice"][d]
-        if part != SliceDimension(0, operand.dimensions[d]):
+        if part == SliceDimension(0, operand.dimensions[d]):
+            sizes[d] = size
+        elif flags[d]:
             ends = b.add("minimum", size, b.constant(part.limit, S32))
             length = b.add("maximum", b.add("subtract", ends, b.constant(part.start, S32)), b.constant(0, S32))
             rounded = b.add("add", length, b.constant(part.stride - 1, S32))
-            size = b.add("divide", rounded, b.constant(part.stride, S32))
-        sizes[d] = size
-    return Padded(b.add("slice", operand.value, slice=i.attributes["slice"]), sizes)
+            sizes[d] = b.add("divide", rounded, b.constant(part.stride, S32))
+        else:
+            static.append(d)
+    value = mask(b, operand, static, b.constant(0, Shape(operand.value.shape.element_type)))
+    return Padded(b.add("slice", value, slice=i.attributes["slice"]), sizes)
 
 
 @_handles("pad")
-def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
+def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Beyond the sizes is the padding value already, so that the padding at the end comes at once."""
     operand, fill = operands
     padding: Sequence[PaddingDimension] = i.attributes["padding"]
     sizes = {}
     for d, size in operand.sizes.items():
         p = padding[d]
-        if p.low < 0 or p.high < 0:
-            return None
         gaps = b.add("maximum", b.add("subtract", size, b.constant(1, S32)), b.constant(0, S32))
         inside = b.add("add", size, b.add("multiply", gaps, b.constant(p.interior, S32)))
-        sizes[d] = b.add("add", inside, b.constant(p.low + p.high, S32))
+        sizes[d] = b.add("maximum", b.add("add", inside, b.constant(p.low + p.high, S32)), b.constant(0, S32))
     data = mask(b, operand, operand.sizes, fill.value)
     return Padded(b.add("pad", data, fill.value, padding=tuple(padding)), sizes)
 

@@ -8,31 +8,46 @@ from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
-from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, merged, size_of, valid
+from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["dynamic_slice", "dynamic_update_slice", "gather", "scatter"]
 
 
 def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """By indices of dynamic number, or whole slices of dynamic size; anything else would clamp by the bound."""
+    """Slices of a whole dimension have its size; others lie within the sizes, and zeros are beyond those."""
     operand, indices = operands
-    attributes = i.attributes
+    attributes, axis = i.attributes, i.attributes["index_vector_dim"]
+    lengths, named = attributes["slice_sizes"], attributes["start_index_map"]
     collapsed = {*attributes["collapsed_slice_dims"], *attributes.get("operand_batching_dims", ())}
     kept = [d for d in range(operand.value.shape.rank) if d not in collapsed]
-    sizes = {}
-    for d, size in operand.sizes.items():
-        if d not in kept or attributes["slice_sizes"][d] != operand.dimensions[d]:
-            return None
-        sizes[attributes["offset_dims"][kept.index(d)]] = size
+    whole = [d for d in operand.sizes if d in kept and lengths[d] == operand.dimensions[d]]
+    sizes = {attributes["offset_dims"][kept.index(d)]: operand.sizes[d] for d in whole}
     batch = [d for d in range(i.shape.rank) if d not in attributes["offset_dims"]]
-    places = [d for d in range(indices.value.shape.rank) if d != attributes["index_vector_dim"]]
+    places = [d for d in range(indices.value.shape.rank) if d != axis]
     for d, size in indices.sizes.items():
         if d not in places:
             return None
         sizes[batch[places.index(d)]] = size
-    static = i.shape.with_dimensions(i.shape.dimensions)
-    return Padded(b.clone(i, [operand.value, indices.value], shape=static), sizes)
+    cut = [d for d in operand.sizes if d not in whole]
+    data = mask(b, operand, cut, b.constant(0, Shape(operand.value.shape.element_type)))
+    at = indices.value
+    if any(d in cut for d in named):
+        zero = b.constant(0, S32)
+        room = [b.add("subtract", size_of(b, operand, d), b.constant(lengths[d], S32)) for d in named]
+        signed = b.convert(at, Shape(ElementType.S64))
+        limits = _index_vector(b, [b.add("maximum", n, zero) for n in room], signed.shape, axis)
+        at = b.add("clamp", b.constant(0, signed.shape), signed, limits)
+    return Padded(b.clone(i, [data, at], shape=i.shape.with_dimensions(i.shape.dimensions)), sizes)
+
+
+def _index_vector(b: Builder, values: Sequence[HloInstruction], indices: Shape, axis: int) -> HloInstruction:
+    """Scalars, one a part of an index, as an array of the shape of the indices."""
+    if axis == indices.rank:
+        return b.convert(b.broadcast(values[0], indices.dimensions), indices)
+    parts = [b.reshape(value, (1,)) for value in values]
+    vector = parts[0] if len(parts) == 1 else b.add("concatenate", *parts, dimensions=(0,))
+    return b.convert(b.broadcast(vector, indices.dimensions, (axis,)), indices)
 
 
 def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | None:
@@ -62,12 +77,8 @@ def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | No
         last = []
         for d in named:
             window = size_of(b, update, window_of[d]) if d in window_of else b.constant(1, S32)
-            last.append(b.reshape(b.add("subtract", size_of(b, Padded(first.value, sizes), d), window), (1,)))
-        limits = last[0] if len(last) == 1 else b.add("concatenate", *last, dimensions=(0,))
-        if axis == indices.value.shape.rank:
-            limits = b.reshape(limits, ())
-        where = () if axis == indices.value.shape.rank else (axis,)
-        limits = b.convert(b.broadcast(limits, signed.shape.dimensions, where), signed.shape)
+            last.append(b.add("subtract", size_of(b, Padded(first.value, sizes), d), window))
+        limits = _index_vector(b, last, signed.shape, axis)
         fits = b.add("compare", signed, limits, direction="LE")
         inside = fits if inside is None else b.add("and", inside, fits)
     if inside is not None:
@@ -80,13 +91,14 @@ def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | No
 
 
 def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """A part of the size that is asked for, moved so that it lies within the operand's sizes."""
+    """A part of the size that is asked for, moved so that it lies within the operand's sizes; zeros are beyond them."""
     operand, starts = operands[0], operands[1:]
     lengths: Sequence[int] = i.attributes["dynamic_slice_sizes"]
     if len(starts) != len(lengths):
         return None
     taken = Padded(b.constant(0, S32.with_dimensions(lengths)))
-    made = b.add("dynamic-slice", operand.value, *_within(b, operand, taken, starts), dynamic_slice_sizes=lengths)
+    data = mask(b, operand, operand.sizes, b.constant(0, Shape(operand.value.shape.element_type)))
+    made = b.add("dynamic-slice", data, *_within(b, operand, taken, starts), dynamic_slice_sizes=lengths)
     return Padded(made)
 
 

@@ -1,0 +1,37 @@
+"""Results that are declared static where sizes of the operands are what a run decides.
+
+StableHLO takes `tensor<6xf32>` for the result of an op on `tensor<?xf32, #stablehlo.bounds<6>>`. HLO infers `f32[<=6]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.lowering import LoweringContext
+
+__all__ = ["as_declared"]
+
+
+def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type) -> HloInstruction:
+    """`value` with all its elements along dimensions that `type` declares static: zeros are beyond its sizes."""
+    if not value.shape.dynamic_dimensions or not isinstance(type, ir.TensorType):
+        return value
+    for d, bound in enumerate(value.shape.dimensions):
+        flags = list(value.shape.dynamic_dimensions)
+        if flags[d] and type.shape[d] != ir.DYNAMIC:
+            flags[d] = False
+            shape = dataclasses.replace(value.shape, dynamic_dimensions=tuple(flags))
+            size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
+            value = ctx.add("set-dimension-size", value, size, shape=shape, dimensions=(d,))
+            if not any(flags):
+                break
+    return value
