@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -12,20 +13,30 @@ from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
 from xla_core.stablehlo.type_constraints import Elements, elements_of
 
 __all__ = [
+    "Dimension",
     "compatible",
     "compatible_dimensions",
     "compatible_elements",
     "compatible_shapes",
+    "dimensions",
     "element_bits",
     "fail",
     "if_declared",
+    "inferred_or_known",
     "least_specific",
     "list_text",
     "merge",
+    "merge_dimension",
+    "most_specific",
     "promotable",
     "shape_text",
     "types_text",
+    "with_dimensions",
 ]
+
+
+Dimension = tuple[int, int | None]
+"""A dimension's size, and its bound where that isn't known."""
 
 
 def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
@@ -61,9 +72,7 @@ def compatible(a: ir.Type, b: ir.Type) -> bool:
     if a is b or a == b:
         return True
     if isinstance(a, TensorType) and isinstance(b, TensorType):
-        return (
-            compatible_elements(a.element, b.element) and compatible_shapes(a.shape, b.shape) and _within_bounds(a, b)
-        )
+        return compatible_elements(a.element, b.element) and _agree(a, b)
     if isinstance(a, ir.TupleType) and isinstance(b, ir.TupleType):
         return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
     if isinstance(a, ir.OpaqueType) and isinstance(b, ir.OpaqueType):
@@ -77,7 +86,10 @@ def compatible(a: ir.Type, b: ir.Type) -> bool:
     return False
 
 
-def _within_bounds(a: TensorType, b: TensorType) -> bool:
+def _agree(a: TensorType, b: TensorType) -> bool:
+    """Whether shapes and bounds go together."""
+    if not compatible_shapes(a.shape, b.shape):
+        return False
     for one, other in ((a, b), (b, a)):
         for bound, size in zip(one.bounds, other.shape, strict=False):
             if bound is not None and size != DYNAMIC and size > bound:
@@ -90,18 +102,57 @@ def merge(op: ir.Op, types: Sequence[TensorType]) -> TensorType:
     first = types[0]
     if all(t is first or t == first for t in types):
         return first
-    shape = tuple(max(dims) for dims in zip(*(t.shape for t in types), strict=True))
-    bounds: tuple[int | None, ...] = ()
-    if any(t.bounds for t in types):
-        columns = zip(*(t.bounds or (None,) * t.rank for t in types), strict=True)
-        least = [min((b for b in column if b is not None), default=None) for column in columns]
-        for dim, (size, bound) in enumerate(zip(shape, least, strict=True)):
-            if bound is not None and size > bound:
-                fail(op, f"Mismatched dimension size {size} and bound {bound} in dimension {dim}")
-        bounds = tuple(None if size != DYNAMIC else bound for size, bound in zip(shape, least, strict=True))
-        if all(b is None for b in bounds):
-            bounds = ()
-    return dataclasses.replace(first, shape=shape, bounds=bounds)
+    dims = []
+    for dim, column in enumerate(zip(*(dimensions(t) for t in types), strict=True)):
+        merged = column[0]
+        for other in column[1:]:
+            merged = merge_dimension(op, dim, merged, other)
+        dims.append(merged)
+    return with_dimensions(dims, first)
+
+
+def dimensions(type: TensorType) -> list[Dimension]:
+    return list(zip(type.shape, type.bounds or (None,) * type.rank, strict=True))
+
+
+def with_dimensions(dims: Sequence[Dimension], type: TensorType) -> TensorType:
+    """The type with these dimensions instead of its own."""
+    bounds = tuple(bound for _, bound in dims)
+    known = bounds if any(b is not None for b in bounds) else ()
+    return dataclasses.replace(type, shape=tuple(size for size, _ in dims), bounds=known)
+
+
+def merge_dimension(op: ir.Op, dim: int, left: Dimension, right: Dimension) -> Dimension:
+    """The most specific of two; InvalidArgumentError, in StableHLO's words, where they contradict each other."""
+    known = [size for size, _ in (left, right) if size != DYNAMIC]
+    bounds = [bound for _, bound in (left, right) if bound is not None]
+    if not known:
+        return DYNAMIC, min(bounds, default=None)
+    if known[0] != known[-1]:
+        fail(op, f"Mismatched dimension sizes {known[0]} and {known[-1]} in dimension {dim}")
+    if bounds and known[0] > bounds[0]:
+        fail(op, f"Mismatched dimension size {known[0]} and bound {bounds[0]} in dimension {dim}")
+    return known[0], None
+
+
+def most_specific(op: ir.Op, types: Sequence[TensorType]) -> Sequence[ir.Type] | None:
+    """What StableHLO infers of compatible types. Of bounds it speaks only where the first type has some."""
+    merged = merge(op, types)
+    if types[0].bounds or not merged.bounds:
+        return [merged]
+    return inferred_or_known(op, dataclasses.replace(merged, bounds=()), types)
+
+
+def inferred_or_known(op: ir.Op, inferred: TensorType, operands: Sequence[TensorType]) -> Sequence[ir.Type] | None:
+    """The type of the one result of an elementwise op, of which StableHLO infers less than the operands say together.
+
+    What it infers, where the declared type doesn't go with that; otherwise all that the operands say, if that fits too.
+    """
+    if not compatible(inferred, op.results[0].type):
+        return [inferred]
+    if not all(_agree(a, b) for a, b in itertools.combinations(operands, 2)):
+        return None
+    return if_declared(op, [with_dimensions(dimensions(merge(op, operands)), inferred)])
 
 
 def if_declared(op: ir.Op, types: Sequence[ir.Type]) -> Sequence[ir.Type] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ from xla_core.stablehlo.compatibility import (
     compatible_dimensions,
     compatible_elements,
     compatible_shapes,
+    dimensions,
     fail,
+    with_dimensions,
 )
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -28,10 +31,10 @@ _NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}
 def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[TensorType, TensorType]:
     """Checks the tensors (`wide`) and the vectors over features (`narrow`); returns the type of one of each."""
     operand, index = tensor(op, wide[0]), int(op.attributes["feature_index"])
-    if any(not compatible_shapes(tensor(op, i).shape, operand.shape) for i in wide):
+    if not _pairwise_compatible([tensor(op, i) for i in wide]):
         fail(op, "expects multi-dimensional operands to have compatible shapes.")
     vector = tensor(op, narrow[0])
-    if any(not compatible_shapes(tensor(op, i).shape, vector.shape) for i in narrow):
+    if not _pairwise_compatible([tensor(op, i) for i in narrow]):
         fail(op, "expects single-dimensional operands to have compatible shapes.")
     if index >= operand.rank:
         fail(
@@ -48,7 +51,11 @@ def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[
         )
     if any(not compatible_elements(tensor(op, i).element, operand.element) for i in (*wide, *narrow)):
         fail(op, "requires the same element type for all operands and results")
-    return operand, TensorType((count,), operand.element)
+    return operand, with_dimensions([dimensions(operand)[index]], operand)
+
+
+def _pairwise_compatible(types: Sequence[TensorType]) -> bool:
+    return all(compatible_shapes(a.shape, b.shape) for a, b in itertools.combinations(types, 2))
 
 
 def _norm_attributes(op: ir.Op) -> dict[str, Any]:

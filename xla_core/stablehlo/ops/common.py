@@ -10,7 +10,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ChannelHandle, DenseElements, ResultAccuracy
-from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, fail, merge
+from xla_core.stablehlo.compatibility import compatible_elements, compatible_shapes, fail, most_specific
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Lower
@@ -98,7 +98,7 @@ def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         return None
     types = [tensor_of(o) for o in op.operands]
     check_accuracy(op)
-    return [merge(op, types)]
+    return most_specific(op, types)
 
 
 def check_same_operands(op: ir.Op) -> None:

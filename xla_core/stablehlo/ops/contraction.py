@@ -8,7 +8,7 @@ from typing import Any
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible_dimensions, fail, if_declared
+from xla_core.stablehlo.compatibility import compatible_dimensions, dimensions, fail, if_declared, merge_dimension
 from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -93,8 +93,9 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     check_dot_dimensions(op, lhs, rhs, dims)
     lhs_batch, rhs_batch = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
     lhs_contract, rhs_contract = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
+    pairs = [(dimensions(lhs)[a], dimensions(rhs)[b]) for a, b in zip(lhs_batch, rhs_batch, strict=True)]
     shape = (
-        *(max(lhs.shape[a], rhs.shape[b]) for a, b in zip(lhs_batch, rhs_batch, strict=True)),
+        *(merge_dimension(op, i, *pair)[0] for i, pair in enumerate(pairs)),
         *(n for i, n in enumerate(lhs.shape) if i not in lhs_batch and i not in lhs_contract),
         *(n for i, n in enumerate(rhs.shape) if i not in rhs_batch and i not in rhs_contract),
     )

@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail, list_text, shape_text
+from xla_core.stablehlo.compatibility import (
+    Dimension,
+    dimensions,
+    fail,
+    list_text,
+    merge_dimension,
+    shape_text,
+    with_dimensions,
+)
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -140,22 +148,19 @@ def _concatenate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
                     f"shapes of operand (0) and ({i}) are not compatible at non-concat index {j}: "
                     f"({shape_text(first.shape)}) != ({shape_text(type.shape)})",
                 )
-    shape = [max(column) for column in zip(*(t.shape for t in types), strict=True)]
-    along = [t.shape[dim] for t in types]
-    shape[dim] = DYNAMIC if DYNAMIC in along else sum(along)
-    bounds: list[int | None] = [None] * first.rank
-    for i, size in enumerate(shape):
-        if size != DYNAMIC:
-            continue
-        known = [
-            t.bounds[i] if t.bounds and t.shape[i] == DYNAMIC else (None if t.shape[i] == DYNAMIC else t.shape[i])
-            for t in types
-        ]
-        if i == dim:
-            bounds[i] = None if any(b is None for b in known) else sum(b for b in known if b is not None)
-        else:
-            bounds[i] = min((b for b in known if b is not None), default=None)
-    return [TensorType(tuple(shape), first.element, tuple(bounds) if any(b is not None for b in bounds) else ())]
+    merged: list[Dimension] = [(0, None) if i == dim else (DYNAMIC, None) for i in range(first.rank)]
+    for type in types:
+        for i, other in enumerate(dimensions(type)):
+            merged[i] = _joined(merged[i], other) if i == dim else merge_dimension(op, i, merged[i], other)
+    return [with_dimensions(merged, first)]
+
+
+def _joined(left: Dimension, right: Dimension) -> Dimension:
+    """One dimension after another."""
+    if DYNAMIC not in (left[0], right[0]):
+        return left[0] + right[0], None
+    most = [bound if size == DYNAMIC else size for size, bound in (left, right)]
+    return DYNAMIC, None if None in most else sum(n for n in most if n is not None)
 
 
 def _lower_concatenate(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import ResultAccuracy
-from xla_core.stablehlo.compatibility import compatible_shapes, fail, merge
+from xla_core.stablehlo.compatibility import compatible_shapes, fail, inferred_or_known
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.ops.common import check_same_operands, elementwise, same_type, tensor, tensor_of
@@ -119,7 +119,7 @@ for _name, _types, _commutes in BINARY:
         lower=elementwise(_name.replace("_", "-")),
         types=_types,
         result_types=TENSOR if _types is PRED_OR_INTEGER else None,
-        agree=("same-shape",) if _name == "add" else _COMPATIBLE,
+        agree=("same-shape",) if _name == "add" else (*_COMPATIBLE, "same-shape"),
         traits=(Trait.COMMUTATIVE,) if _commutes else (),
     )
 
@@ -150,10 +150,10 @@ for _name, _types, _parts in (
     )
 
 
-def _complex_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _complex_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     check_same_operands(op)
-    merged = merge(op, [tensor(op, 0), tensor(op, 1)])
-    return [TensorType(merged.shape, f"complex<{merged.element}>", merged.bounds)]
+    lhs, rhs = tensor(op, 0), tensor(op, 1)
+    return inferred_or_known(op, TensorType(lhs.shape, f"complex<{lhs.element}>", lhs.bounds), [lhs, rhs])
 
 
 define(

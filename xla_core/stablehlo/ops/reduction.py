@@ -13,6 +13,7 @@ from xla_core.stablehlo.compatibility import (
     compatible_elements,
     compatible_shapes,
     fail,
+    inferred_or_known,
     list_text,
 )
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
@@ -255,7 +256,7 @@ define(
 # -- map and sort ----------------------------------------------------------------------------------------------------
 
 
-def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     block, dims = op.regions[0].block, ints(op, "dimensions")
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not types:
@@ -289,7 +290,7 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             "applied to a subset of dimensions currently not supported: operand dimensions = "
             f"{types[0].rank}, requested map dimensions size = {len(dims)}",
         )
-    return [TensorType(types[0].shape, result.element)]
+    return inferred_or_known(op, TensorType(types[-1].shape, result.element), types)
 
 
 def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, fail, merge, shape_text
+from xla_core.stablehlo.compatibility import (
+    compatible_elements,
+    compatible_shapes,
+    fail,
+    inferred_or_known,
+    most_specific,
+    shape_text,
+)
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
@@ -16,10 +23,10 @@ from xla_core.stablehlo.type_constraints import PRED
 __all__: list[str] = []
 
 
-def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
+def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     check_same_operands(op)
-    merged = merge(op, [tensor(op, 0), tensor(op, 1)])
-    return [TensorType(merged.shape, "i1", merged.bounds)]
+    lhs, rhs = tensor(op, 0), tensor(op, 1)
+    return inferred_or_known(op, TensorType(lhs.shape, "i1", lhs.bounds), [lhs, rhs])
 
 
 def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
@@ -53,11 +60,12 @@ def _select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     result = op.results[0].type
     if on_true == on_false == result and pred.shape == on_true.shape:
         return None
-    if not compatible(on_true, on_false):
+    same_kind = compatible_elements(on_true.element, on_false.element)
+    if not same_kind or not compatible_shapes(on_true.shape, on_false.shape):
         fail(op, "requires compatible types for non-predicate operands")
     if pred.rank and not compatible_shapes(pred.shape, on_true.shape):
         fail(op, "requires the same shape for all operands")
-    return [merge(op, [on_true, on_false])]
+    return most_specific(op, [on_true, on_false])
 
 
 def _lower_select(

@@ -11,6 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.compatibility import (
     compatible_elements,
+    dimensions,
     fail,
 )
 from xla_core.stablehlo.constants import constant_of
@@ -40,8 +41,10 @@ def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     for i, (start, limit, stride) in enumerate(zip(*lists.values(), strict=True)):
         if start < 0:
             fail(op, f"negative start index {start} in dimension {i}")
-        if operand.shape[i] != DYNAMIC and limit > operand.shape[i]:
-            fail(op, f"limit index {limit} is larger than dimension size {operand.shape[i]} in dimension {i}")
+        size, bound = dimensions(operand)[i]
+        what, most = ("bound", bound) if size == DYNAMIC else ("size", size)
+        if most is not None and limit > most:
+            fail(op, f"limit index {limit} is larger than dimension {what} {most} in dimension {i}")
         if start > limit:
             fail(op, f"start index {start} is larger than limit index {limit} in dimension {i}")
         if stride <= 0:
