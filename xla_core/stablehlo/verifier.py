@@ -94,11 +94,16 @@ def _verify_return(function: ir.Op, type: ir.FunctionType) -> None:
     end = function.regions[0].blocks[0].ops[-1]
     if end.name == "stablehlo.return":
         return
+    name = f"@{function.attributes.get('sym_name', '')}"
     if len(end.operands) != len(type.results):
-        fail(end, f"has {len(end.operands)} operands, but enclosing function returns {len(type.results)}")
+        fail(end, f"has {len(end.operands)} operands, but enclosing function ({name}) returns {len(type.results)}")
     for i, (value, declared) in enumerate(zip(end.operands, type.results, strict=True)):
         if value.type != declared:
-            fail(end, f"type of return operand {i} ('{value.type}') doesn't match function result type ('{declared}')")
+            fail(
+                end,
+                f"type of return operand {i} ('{value.type}') doesn't match function result type ('{declared}') in "
+                f"function {name}",
+            )
 
 
 def _check_definitions(function: ir.Op) -> None:
