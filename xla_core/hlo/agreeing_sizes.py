@@ -1,7 +1,7 @@
 """Operands whose sizes must agree, where some of the sizes are what a run decides.
 
-The evaluator's arrays have their actual sizes. The sum of an array of 6 elements and an `f32[<=6]` of 3 has 3: the first
-is cut. (Code computes at the bound, where nothing has to be cut.)
+The evaluator's arrays have their actual sizes. The sum of an array of 6 elements and an `f32[<=6]` of 3 has 3: the
+first is cut. (Code computes at the bound, where nothing has to be cut.)
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def finite_corners(dtype: np.dtype) -> np.ndarray:
 def special_points(dtype: np.dtype) -> np.ndarray:
     """Pairs of which at least one part is infinite or NaN, and zeros."""
     special = [np.inf, -np.inf, np.nan, 0.0, -0.0]
-    finite = [0.0, -0.0, 0.5, -0.5, 2.0, -2.0, 1.0, -1.0, 4.0, -4.0]
+    finite = [0.0, -0.0, 0.5, -0.5, 2.0, -2.0, 1.0, -1.0, 4.0, -4.0, 1e3, -1e3, 1e10, -1e10]
     return np.concatenate(
         [_pairs(special, special, dtype), _pairs(special[:3], finite, dtype), _pairs(finite, special[:3], dtype)]
     )

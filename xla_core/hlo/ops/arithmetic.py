@@ -249,8 +249,9 @@ def sign(x: Array) -> Array:
     kind = CLASS[x.dtype]
     if kind == "c":
         wide = working(x)
-        modulus = np.abs(wide)
-        unit = np.where(wide == 0, wide, wide / np.where(modulus == 0, 1, modulus))
+        modulus, unit = np.abs(wide), np.array(wide)
+        below = np.where(modulus == 0, 1, modulus)
+        unit.real, unit.imag = wide.real / below, wide.imag / below
         return np.where(np.isnan(modulus), complex(np.nan, np.nan), unit).astype(x.dtype)
     if kind in "fe":
         return np.where((x == 0) | (x != x), x, np.copysign(x.dtype.type(1), x))

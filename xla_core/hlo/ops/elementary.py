@@ -144,7 +144,7 @@ def _complex_logistic(z: Array) -> Array:
     """
     x, y = z.real, z.imag
     e, less = np.exp(-np.abs(x)), -np.expm1(-np.abs(x))
-    settled = (e == 0) & ~np.isfinite(y)
+    settled = np.isinf(x) & ~np.isfinite(y)
     angle = np.where(settled, 0, y)
     twice = 2 * np.cos(angle / 2) ** 2  # 1 + cos(y)
     below = less * less + 2 * e * twice
