@@ -51,6 +51,7 @@ class Rendezvous:
         self._brought: dict[Hashable, dict[Device, Any]] = {}
         self._taken: collections.Counter[Hashable] = collections.Counter()
         self._mail: dict[Hashable, collections.deque[Any]] = collections.defaultdict(collections.deque)
+        self._claims: dict[Hashable, Device] = {}
         self._ended: dict[Device, XlaError | None] = {}
         self._broken: dict[Hashable, XlaError] = {}  # meetings that somebody was missing from
         self._raised: set[XlaError] = set()  # they name the device whose fault it is
@@ -80,6 +81,11 @@ class Rendezvous:
             if self._taken[key] == len(group):
                 del self._brought[key], self._taken[key]
             return result
+
+    def claim(self, key: Hashable, device: Device) -> Device:
+        """The first device that claimed the key: this one, unless another came before."""
+        with self._changed:
+            return self._claims.setdefault(key, device)
 
     def send(self, key: Hashable, value: Any) -> None:
         with self._changed:

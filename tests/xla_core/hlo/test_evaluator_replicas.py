@@ -346,3 +346,18 @@ def test_one_device_may_meet_itself() -> None:
     module = build(lambda c, x: c.add("all-gather", x, replica_groups=((0,), (1,)), dimensions=(0,), shape=x.shape), x)
     module.num_replicas = 2
     np.testing.assert_array_equal(evaluate(module, x)[0], x)
+
+
+def test_a_channel_of_several_senders_needs_pairs() -> None:
+    """It would be chance who gets what."""
+
+    def root(c: HloComputation) -> HloInstruction:
+        x = c.parameter(0, Shape(F32))
+        sent = c.add("send-done", c.add("send", x, c.add("after-all"), channel_id=5), channel_id=5)
+        shape = Shape.tuple([x.shape, Shape(ElementType.U32), Shape.token()])
+        received = c.add("recv-done", c.add("recv", sent, shape=shape, channel_id=5), channel_id=5)
+        return c.add("get-tuple-element", received, index=0)
+
+    with pytest.raises(XlaError, match=r"both send to channel 5, and nothing says which value is whose") as caught:
+        evaluate_replicas(build(root), [[np.float32(i)] for i in range(3)], timeout=5)
+    assert "source_target_pairs" in str(caught.value)

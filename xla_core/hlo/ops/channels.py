@@ -10,7 +10,7 @@ import numpy as np
 
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN, Device, Environment
+from xla_core.hlo.environment import TOKEN, Device, Environment, device_name
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize
 from xla_core.hlo.shape import Shape
@@ -76,6 +76,7 @@ def _send(context: EvaluationContext, instruction: HloInstruction, values: list[
         for target in [target for source, target in pairs if source == _number(environment)]:
             environment.rendezvous.send((channel, environment.device, _device(environment, target)), values[0])
     else:
+        _check_alone(environment, channel, "send to")
         environment.rendezvous.send(channel, values[0])
     return values[0], np.zeros((), np.uint32), TOKEN
 
@@ -136,6 +137,7 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
         sender = _device(environment, sources[0])
         value = environment.rendezvous.receive((channel, sender, environment.device), [sender])
     else:
+        _check_alone(environment, channel, "receive from")
         devices = [(r, p) for r in range(environment.num_replicas) for p in range(environment.num_partitions)]
         value = environment.rendezvous.receive(channel, [d for d in devices if d != environment.device])
     _check_value(value, shape, f"channel {channel}")
@@ -143,9 +145,20 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 def source_target_pairs(instruction: HloInstruction) -> list[tuple[int, int]]:
-    """Who sends to whom; empty where anyone may take what comes."""
+    """Who sends to whom; empty where the one that receives takes what the one that sends gives."""
     text = dict(instruction.attribute("frontend_attributes") or ()).get(SOURCE_TARGET_PAIRS, "")
     return [(int(source), int(target)) for source, target in re.findall(r"(\d+)\s*,\s*(\d+)", text)]
+
+
+def _check_alone(environment: Environment, channel: int, what: str) -> None:
+    """That a channel without pairs is of one device on this side: of two, it would be chance who gets what."""
+    first = environment.rendezvous.claim((channel, what), environment.device)
+    if first != environment.device:
+        raise InvalidArgumentError(
+            f"{device_name(first)} and {device_name(environment.device)} both {what} channel {channel}, and nothing says "
+            "which value is whose",
+            hint=f"say who sends to whom: source_target_pairs in StableHLO, {SOURCE_TARGET_PAIRS} in HLO",
+        )
 
 
 def _number(environment: Environment) -> int:
