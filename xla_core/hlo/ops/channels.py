@@ -155,8 +155,8 @@ def _check_alone(environment: Environment, channel: int, what: str) -> None:
     first = environment.rendezvous.claim((channel, what), environment.device)
     if first != environment.device:
         raise InvalidArgumentError(
-            f"{device_name(first)} and {device_name(environment.device)} both {what} channel {channel}, and nothing says "
-            "which value is whose",
+            f"{device_name(first)} and {device_name(environment.device)} both {what} channel {channel}, and nothing "
+            "says which value is whose",
             hint=f"say who sends to whom: source_target_pairs in StableHLO, {SOURCE_TARGET_PAIRS} in HLO",
         )
 
