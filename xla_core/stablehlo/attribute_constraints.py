@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.stablehlo.attributes import DenseElements, EnumAttribute, SymbolRef
+from xla_core.stablehlo.attributes import DenseArray, DenseElements, EnumAttribute, SymbolRef, TypedInt
 from xla_core.stablehlo.op_table import Attribute, Kind
 
 __all__ = ["attribute_problem"]
@@ -44,6 +44,11 @@ def _are_ints(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value)
 
 
+def _element(value: Any, otherwise: str) -> str:
+    """The element type of a dense array. Other forms of lists are of older releases, which said it otherwise."""
+    return value.element if isinstance(value, DenseArray) else otherwise
+
+
 def _accepts(attribute: Attribute, value: Any) -> bool:
     kind = attribute.kind
     if kind in (Kind.INT, Kind.INT32):
@@ -53,8 +58,8 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
             and getattr(value, "type", "i64") == width
             and (attribute.minimum is None or value >= attribute.minimum)
         )
-    if kind is Kind.INTS:
-        return _are_ints(value)
+    if kind is Kind.CASE_NUMBER:
+        return isinstance(value, TypedInt) and value.type == "i32" and 0 <= value < len(attribute.cases)
     if kind is Kind.ENUM:
         return isinstance(value, EnumAttribute) and value in attribute.cases
     if kind is Kind.PRECISIONS:
@@ -68,14 +73,18 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
 
 
 _CHECKS: dict[Kind, Callable[[Any], bool]] = {
+    Kind.INTS: lambda v: _are_ints(v) and _element(v, "i64") == "i64",
+    Kind.INT32S: lambda v: _are_ints(v) and _element(v, "i32") == "i32",
     Kind.BOOL: lambda v: isinstance(v, bool) or not isinstance(v, (int, float, str, tuple, dict)),
     Kind.FLOAT: lambda v: isinstance(v, (int, float)),
     Kind.STRING: lambda v: isinstance(v, str),
     Kind.BOOLS: lambda v: _are_ints(v),
-    Kind.ELEMENTS: lambda v: isinstance(v, DenseElements) and _are_ints(v),
+    Kind.ELEMENTS: lambda v: isinstance(v, DenseElements) and _are_ints(v) and v.type.element == "i64",
     Kind.CONSTANT: lambda v: isinstance(v, DenseElements),
     Kind.SYMBOL: lambda v: isinstance(v, (SymbolRef, str)),
+    Kind.SYMBOLS: lambda v: isinstance(v, (tuple, list)) and all(isinstance(s, SymbolRef) for s in v),
     Kind.DICTIONARY: lambda v: isinstance(v, dict),
+    Kind.STRING_OR_DICTIONARY: lambda v: isinstance(v, (str, dict)),
     Kind.ARRAY: lambda v: isinstance(v, (tuple, list)),
     Kind.UNIT: lambda v: True,
     Kind.ANY: lambda v: True,

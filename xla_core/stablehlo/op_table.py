@@ -51,13 +51,17 @@ class Kind(enum.Enum):
     FLOAT = "32-bit float attribute"
     STRING = "string attribute"
     INTS = "i64 dense array attribute"
+    INT32S = "i32 dense array attribute"
     BOOLS = "i1 dense array attribute"
     ELEMENTS = "64-bit signless integer elements attribute"  # DenseElements
     CONSTANT = "constant vector/tensor attribute"  # DenseElements of any type
     ENUM = "one of the enumeration's cases"
+    CASE_NUMBER = "32-bit number of one of the enumeration's cases"
     PRECISIONS = "Precision Config attribute"
     SYMBOL = "flat symbol reference attribute"
+    SYMBOLS = "flat symbol ref array attribute"
     DICTIONARY = "dictionary of named attribute values"
+    STRING_OR_DICTIONARY = "string attribute or dictionary of named attribute values"
     ARRAY = "array attribute"
     STRUCT = "attribute of the op's own kind"  # DotDimensionNumbers, ChannelHandle, ...
     UNIT = "unit attribute"

@@ -26,7 +26,7 @@ def test_every_op_is_lowered_documented_and_well_formed(name: str):
     assert most is None or 0 <= least <= most
     assert sum(v.arity is Arity.VARIADIC for v in op.operands) <= 2
     for attribute in op.attributes.values():
-        assert (attribute.kind in (Kind.ENUM, Kind.PRECISIONS)) == bool(attribute.cases)
+        assert (attribute.kind in (Kind.ENUM, Kind.CASE_NUMBER, Kind.PRECISIONS)) == bool(attribute.cases)
         if attribute.minimum is not None:
             assert attribute.kind in (Kind.INT, Kind.INT32)
 

@@ -57,7 +57,7 @@ define(
 
 # -- scan ------------------------------------------------------------------------------------------------------------
 
-_SEGMENTS = Attribute(Kind.INTS, says="i32 dense array attribute")
+_SEGMENTS = Attribute(Kind.INT32S)
 
 
 def _segments(op: ir.Op, *names: str) -> tuple[int, ...]:

@@ -105,8 +105,6 @@ _ORIGINAL, _TYPED = 1, 4
 
 def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
     version = int(op.attributes.get("api_version", _ORIGINAL))
-    if version not in _API_VERSIONS:
-        fail(op, f"Invalid attribute `api_version` in property conversion: {version} : i32")
     _check_layouts(op)
     _check_aliases(op)
     config = op.attributes.get("backend_config")
@@ -115,9 +113,7 @@ def _custom_call_rule(op: ir.Op, module: ir.Module) -> None:
         if typed and not isinstance(config, dict):
             fail(op, f"backend_config for api_version {_API_VERSIONS[version]} must be a dictionary attribute.")
         if not typed and not isinstance(config, str):
-            fail(
-                op, f"backend_config for api_version {_API_VERSIONS.get(version, version)} must be a string attribute."
-            )
+            fail(op, f"backend_config for api_version {_API_VERSIONS[version]} must be a string attribute.")
     check_buffer_call(op)
 
 
@@ -272,9 +268,11 @@ define(
     attributes={
         "call_target_name": Attribute(Kind.STRING),
         "has_side_effect": Attribute(Kind.BOOL, False),
-        "backend_config": Attribute(Kind.ANY, None),
-        "api_version": Attribute(Kind.INT32, 1),
-        "called_computations": Attribute(Kind.ARRAY, ()),
+        "backend_config": Attribute(Kind.STRING_OR_DICTIONARY, None),
+        "api_version": Attribute(
+            Kind.CASE_NUMBER, 1, cases=ENUMS["custom_call_api_version"], says="Custom call API version"
+        ),
+        "called_computations": Attribute(Kind.SYMBOLS, ()),
         "operand_layouts": Attribute(Kind.ARRAY, None),
         "result_layouts": Attribute(Kind.ARRAY, None),
         "output_operand_aliases": Attribute(Kind.ARRAY, ()),
