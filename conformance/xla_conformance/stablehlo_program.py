@@ -14,8 +14,20 @@ from typing import Any
 import numpy as np
 
 from xla_conformance.stablehlo_checks import almost_equal, close, equal
+from xla_conformance.stablehlo_instruments import (
+    identities,
+    inlined,
+    is_check,
+    is_instrument,
+    nests_instruments,
+    plain,
+    recorded,
+    start,
+    without,
+)
 from xla_conformance.stablehlo_parallel import ParallelPrograms, ParallelRun
 from xla_conformance.stablehlo_proof import Computed, prove
+from xla_conformance.stablehlo_recording import Event, Recording
 from xla_core.hlo import HloModule, evaluate
 from xla_core.stablehlo import (
     OPS,
@@ -43,35 +55,30 @@ def run_on_evaluator(module: HloModule, arrays: list[np.ndarray]) -> Sequence[np
     return evaluate(module, *arrays)
 
 
-_CHECKS = ("check.", "interpreter.")
-
-
-def _is_check(op: Op) -> bool:
-    if op.name == "interpreter.probe":
-        return False
-    return op.name.startswith(_CHECKS) or (
-        op.name == "stablehlo.custom_call" and str(op.attributes.get("call_target_name", "")).startswith("check.")
-    )
-
-
 def entries(module: Module) -> list[str]:
     """Functions to run: `main`, else every function without arguments that checks something."""
     if "main" in module.functions:
-        return ["main"] if any(any(map(_is_check, f.walk())) for f in module.functions.values()) else []
+        return ["main"] if any(any(map(_asks, f.walk())) for f in module.functions.values()) else []
     return [
         name
         for name, f in module.functions.items()
-        if f.regions and f.regions[0].blocks and not f.regions[0].block.arguments and any(map(_is_check, f.walk()))
+        if f.regions and f.regions[0].blocks and not f.regions[0].block.arguments and any(map(_asks, f.walk()))
     ]
 
 
-@dataclasses.dataclass
+def _asks(op: Op) -> bool:
+    """Whether a function with this op is there to be run."""
+    return is_check(op) or op.name in ("interpreter.print", "interpreter.run_parallel")
+
+
+@dataclasses.dataclass(frozen=True)
 class _Check:
-    """One comparison; each side is a value of the program, or an array that is known."""
+    """One comparison; `value` is what of the program was compared."""
 
     kind: str
-    got: Value
-    want: Value | np.ndarray
+    value: Value
+    got: np.ndarray
+    want: np.ndarray
     attributes: Mapping[str, Any]
 
 
@@ -80,47 +87,77 @@ class Program:
 
     def __init__(self, module: Module, name: str, run: Run, run_parallel: ParallelRun) -> None:
         self.module, self.run, self.run_parallel = module, run, run_parallel
-        self.ops: list[Op] = _inlined(module, module.functions[name].regions[0].block)
+        self.ops: list[Op] = inlined(module, module.functions[name].regions[0].block)[:-1]
         self.known: dict[Value, np.ndarray] = {}  # inputs, expectations, and what ran in parallel
+        self.recording = Recording()
         self._ran: tuple[Module, list[np.ndarray], list[Value]] | None = None
-        self._wrong: tuple[_Check, np.ndarray, np.ndarray] | None = None
+        self._wrong: _Check | None = None
 
     def check(self) -> tuple[str | None, int]:
         """What is wrong (or None), and how many values were compared."""
-        kept: list[Op] = []
-        checks: list[_Check] = []
-        probes: dict[str, Value] = {}
+        self._observe()
+        probed: list[tuple[str, np.ndarray]] = []
+        compared: list[Event] = []
+        for event in self.recording.events():
+            if event.op.name == "interpreter.probe":
+                probed.append((str(event.op.attributes["probe_id"]), event.arrays[0]))
+            elif event.op.name == "interpreter.print":
+                print(f"%{event.op.operands[0].name} = {event.op.operands[0].type} {event.arrays[0].tolist()}")
+            else:
+                compared.append(event)
+        number = 0
+        for event in compared:
+            check = _comparison(event, probed)
+            if check is None:
+                continue
+            problem = check if isinstance(check, str) else _compare(check)
+            if problem is not None:
+                self._wrong = None if isinstance(check, str) else check
+                return f"check {number}: {problem}", number
+            number += 1
+        return None, number
+
+    def _observe(self) -> None:
+        """Runs it: all that instruments see is in the recording.
+
+        What stands in the function itself is a result. Where others are in control flow, probes and prints of the
+        function are recorded with theirs, in their order.
+        """
+        zero = start()
+        nested = any(map(nests_instruments, self.ops))
+        order = zero.results[0]
+        kept: list[Op] = [zero] if nested else []
+        seen: list[tuple[int, Op]] = []
         for op in self.ops:
             if op.name == "interpreter.run_parallel":
+                self.recording.stage += 1
                 self._parallel(op)
-            elif op.name == "interpreter.probe":
-                probes[str(op.attributes["probe_id"])] = op.operands[0]
-                kept.append(_identity(op))
-            elif _is_check(op):
-                checks += _comparisons(op, probes)
+                self.recording.stage += 1
+            elif is_check(op) or (is_instrument(op) and not nested):
+                seen.append((self.recording.site(op), op))
+                kept += identities(op)
+            elif is_instrument(op) or nests_instruments(op):
+                made, order = recorded([op], self.recording, order)
+                kept += made
             elif op.name in ("func.call", "call") and not op.operands:
                 self._call(op)
             else:
                 kept.append(op)
-        wanted = [v for c in checks for v in (c.got, c.want) if isinstance(v, Value) and v not in self.known]
-        results = self._execute(kept, list(dict.fromkeys(wanted)))
-        for number, check in enumerate(checks):
-            got, want = (results[v] if isinstance(v, Value) else v for v in (check.got, check.want))
-            problem = _compare(check, got, want)
-            if problem is not None:
-                self._wrong = (check, got, want)
-                return f"check {number}: {problem}", number
-        return None, len(checks)
+        wanted = [v for _, op in seen for v in op.operands if v not in self.known]
+        results = self._execute(kept, list(dict.fromkeys([*wanted, order] if nested else wanted)))
+        for site, op in seen:
+            self.recording.record(site, [results[v] for v in op.operands])
 
     def proof(self) -> str:
         """After a check that failed: why it is the file that is wrong, or nothing."""
         if self._wrong is None or self._ran is None:
             return ""
-        check, got, want = self._wrong
+        check = self._wrong
         module, arguments, computed = self._ran
-        if check.got not in computed:
+        if check.value not in computed:
             return ""
-        return prove(Computed(module, arguments, computed.index(check.got)), got, want, **_allowed(check))
+        made = Computed(module, arguments, computed.index(check.value))
+        return prove(made, check.got, check.want, **_allowed(check))
 
     def _call(self, op: Op) -> None:
         """A call without arguments: inputs and expectations. The evaluator makes them, whatever runs the rest."""
@@ -160,52 +197,24 @@ class Program:
             block = self.module.functions[name].regions[0].block
             given = [next(operands) for _ in block.arguments]
             arguments.append([self._value(v) for v in given if not isinstance(v.type, TokenType)])
-        module = _without_checks(self.module)
+        module = plain(self.module, self.recording, names)
         infeed = [list(evaluate(lower(module, str(name)))) for name in op.attributes.get("infeed") or ()]
         results = self.run_parallel(ParallelPrograms(module, names, arguments, partitions, infeed))
-        flat = (array for row in results for array in row)
+        types = [self.module.functions[name].attributes["function_type"].results for name in names]
+        counts = [sum(not isinstance(t, TokenType) for t in row) for row in types]
+        flat = (array for row, count in zip(results, counts, strict=True) for array in row[:count])
         self.known.update((r, next(flat)) for r in op.results if not isinstance(r.type, TokenType))
 
     def _value(self, value: Value) -> np.ndarray:
+        """What an operand of `interpreter.run_parallel` is, by the ops that it needs."""
         if value not in self.known:
-            before = [op for op in self.ops if not _is_check(op)]
-            self.known[value] = self._execute(before, [value])[value]
+            needed, before = {value}, []
+            for op in reversed(self.ops):
+                if not needed.isdisjoint(op.results):
+                    before.append(op)
+                    needed.update(v for inner in op.walk() for v in inner.operands)
+            self.known[value] = self._execute(without(reversed(before)), [value])[value]
         return self.known[value]
-
-
-def _inlined(module: Module, block: Block, depth: int = 0) -> list[Op]:
-    """A block's ops without its terminator; calls of functions that check something are their bodies."""
-    ops: list[Op] = []
-    for op in block.ops[:-1]:
-        callee = module.functions.get(str(op.attributes.get("callee"))) if op.name in ("func.call", "call") else None
-        if callee is None or depth > 8 or not any(map(_is_check, callee.walk())):
-            ops.append(op)
-            continue
-        body = callee.regions[0].block
-        values = dict(zip(body.arguments, op.operands, strict=True))
-        for inner in _inlined(module, body, depth + 1):
-            ops.append(_copied(inner, values))
-        for result, value in zip(op.results, body.ops[-1].operands, strict=True):
-            ops.append(_named(result, values.get(value, value)))
-    return ops
-
-
-def _copied(op: Op, values: dict[Value, Value]) -> Op:
-    """The op with other operands; `values` gets its new results. What its regions take from outside stays as it is."""
-    made = Op(op.name, [values.get(v, v) for v in op.operands], [r.type for r in op.results], op.attributes, op.regions)
-    values.update(zip(op.results, made.results, strict=True))
-    return made
-
-
-def _named(result: Value, value: Value) -> Op:
-    """An op that makes `result`, which is `value`."""
-    op = Op("stablehlo.optimization_barrier", [value], [value.type])
-    op.results = [result]
-    return op
-
-
-def _identity(probe: Op) -> Op:
-    return _named(probe.results[0], probe.operands[0])
 
 
 def _tensor(value: Value) -> TensorType:
@@ -213,26 +222,46 @@ def _tensor(value: Value) -> TensorType:
     return value.type
 
 
-def _comparisons(op: Op, probes: dict[str, Value]) -> list[_Check]:
-    """The comparisons of a check op; of `interpreter.print` and the like, none."""
+def _comparison(event: Event, probed: Sequence[tuple[str, np.ndarray]]) -> _Check | str | None:
+    """What a check op compares, or why it can't; of an op that compares nothing, None."""
+    op, arrays = event
     is_call = op.name == "stablehlo.custom_call"
     name = str(op.attributes.get("call_target_name", "")) if is_call else op.name
     kind = name.removeprefix("check.").removeprefix("expect_")
     if kind == "serialized_eq":
-        probed = probes.get(str(op.attributes["probe_id"]))
-        return [] if probed is None else [_Check("eq", probed, op.operands[0], {})]
+        got = _serialized(op, probed)
+        return got if isinstance(got, str) else _Check("eq", op.operands[0], got, arrays[0], {})
     if kind.removesuffix("_const") not in ("eq", "almost_eq", "close"):
-        return []
+        return None
     if kind.endswith("_const"):
-        value = op.attributes["value"]
-        return [_Check(kind.removesuffix("_const"), op.operands[0], value.array, op.attributes)]
+        want = op.attributes["value"].array
+        return _Check(kind.removesuffix("_const"), op.operands[0], arrays[0], want, op.attributes)
     if name == "check.eq":  # (expected, actual); integers exactly, others within 1e-4
         element = _tensor(op.operands[0]).element
         is_integer = isinstance(element, str) and element.startswith(("i", "ui"))
-        return [_Check("eq" if is_integer else "almost_eq", op.operands[1], op.operands[0], {})]
+        return _Check("eq" if is_integer else "almost_eq", op.operands[1], arrays[1], arrays[0], {})
     # As a custom call, almost_eq is within 0.001; as an op of its own, within its attribute, by default 1e-4.
     attributes = {"tolerance": 1e-3} if is_call else op.attributes
-    return [_Check(kind, op.operands[0], op.operands[1], attributes)]
+    return _Check(kind, op.operands[0], arrays[0], arrays[1], attributes)
+
+
+def _serialized(op: Op, probed: Sequence[tuple[str, np.ndarray]]) -> np.ndarray | str:
+    """What a probe saw, or why there is no such thing.
+
+    `iter` counts from 0. StableHLO counts what all probes saw (CheckOps.cpp, `getSerializedTensorMetadata`: the lines
+    of index.csv), and fails where another's is there; here that is, as its documentation says, the probe's own number.
+    """
+    id = str(op.attributes["probe_id"])
+    number = int(op.attributes.get("iteration", op.attributes.get("iter", 0)))
+    own = [array for name, array in probed if name == id]
+    if number < len(probed) and probed[number][0] == id:
+        return probed[number][1]
+    if number < len(own):
+        return own[number]
+    if own:
+        return f"probe {id!r} ran {len(own)} times, so that it has no iteration {number}: they count from 0"
+    others = ", ".join(sorted({repr(name) for name, _ in probed}))
+    return f"no probe {id!r} ran{f'; {others} did' if others else ''}"
 
 
 def _allowed(check: _Check) -> dict[str, Any]:
@@ -241,7 +270,8 @@ def _allowed(check: _Check) -> dict[str, Any]:
     return {"most": int(check.attributes.get("max_ulp_difference", 3)) % (1 << 64)} if check.kind == "close" else {}
 
 
-def _compare(check: _Check, got: np.ndarray, want: np.ndarray) -> str | None:
+def _compare(check: _Check) -> str | None:
+    got, want = check.got, check.want
     if check.kind == "almost_eq":
         return almost_equal(got, want, **_allowed(check))
     if check.kind == "close":
@@ -278,23 +308,5 @@ def _function(ops: list[Op], arguments: list[Value], results: list[Value], modul
     block.ops = [*ops, Op("func.return", list(results), [])]
     type = FunctionType(tuple(v.type for v in arguments), tuple(v.type for v in results))
     function = Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [Region([block])])
-    others = {n: f for n, f in _without_checks(module).functions.items() if n != "main"}
+    others = {n: f for n, f in plain(module).functions.items() if n != "main"}
     return Module("test", module.attributes, {"main": function, **others}, module.others)
-
-
-def _without_checks(module: Module) -> Module:
-    """The module with `check` and `interpreter` ops left out of its functions."""
-    functions = {}
-    for name, function in module.functions.items():
-        if (
-            not function.regions
-            or not function.regions[0].blocks
-            or not any(map(_is_check, function.regions[0].block.ops))
-        ):
-            functions[name] = function
-            continue
-        block = Block()
-        block.arguments = function.regions[0].block.arguments
-        block.ops = [op for op in function.regions[0].block.ops if not _is_check(op)]
-        functions[name] = Op(function.name, [], [], function.attributes, [Region([block])])
-    return dataclasses.replace(module, functions=functions)
