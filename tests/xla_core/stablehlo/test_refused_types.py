@@ -1,0 +1,48 @@
+"""Bounds that no size is within, and results that HLO has no type for: what is refused has its place."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_core as xla
+from tests.xla_core.stablehlo.reading import refusal
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.stablehlo import Module, ir, verify
+
+# -- bounds --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["#stablehlo.bounds<-4, ?>", "#stablehlo.type_extensions<bounds = [-4, ?]>"])
+def test_negative_bounds(encoding: str) -> None:
+    """MLIR reads them; no size is within them."""
+    error = refusal(f"func.func @main(\n    %a: tensor<?x2xf32, {encoding}>) {{\n  return\n}}\n")
+    assert error.message == "the bound of dimension 0 is -4; 0 is the least"
+    assert error.location is not None
+    assert error.location.line == 2
+
+
+def test_negative_bounds_of_what_is_built_in_python() -> None:
+    block = ir.Block([ir.TensorType((ir.DYNAMIC,), "f32", (-4,))])
+    block.ops = [ir.Op("func.return", [], [])]
+    type = ir.FunctionType(tuple(a.type for a in block.arguments), ())
+    function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
+    with pytest.raises(InvalidArgumentError, match="the bound of dimension 0 is -4"):
+        verify(Module("m", functions={"main": function}))
+
+
+# -- results that HLO has no type for ------------------------------------------------------------------------------
+
+
+def test_a_future_as_a_result_has_a_place() -> None:
+    future = "!stablehlo.future<tensor<2xf32>>"
+    text = f"""func.func @main(%x: tensor<2xf32>) -> {future} {{
+  %0 = "stablehlo.async_start"(%x) ({{
+  ^bb0(%a: tensor<2xf32>):
+    %1 = stablehlo.slice %a [0:2] : (tensor<2xf32>) -> tensor<2xf32>
+    stablehlo.return %1 : tensor<2xf32>
+  }}) : (tensor<2xf32>) -> {future}
+  return %0 : {future}
+}}
+"""
+    with pytest.raises(UnimplementedError, match=r"^<input>:7:3: .*type !stablehlo.future.* has no counterpart in HLO"):
+        xla.parse(text)
