@@ -162,10 +162,12 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         try:
             program = data.decode()
         except UnicodeDecodeError as error:
+            from xla_core.stablehlo.op_table import PROGRAMS_HINT
+
             raise InvalidArgumentError(
                 f"these bytes are neither MLIR bytecode nor UTF-8 text: byte {error.start} is {data[error.start]:#04x}",
                 location=SourceLocation(file) if file else None,
-                hint="save the text as UTF-8",
+                hint=f"{PROGRAMS_HINT}; save text as UTF-8",
             ) from None
     if not isinstance(program, str):
         raise InvalidArgumentError(f"{type(program).__name__} is not a program", hint=_program_hint(program))

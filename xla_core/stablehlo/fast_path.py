@@ -20,7 +20,7 @@ from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.custom_forms import CUSTOM, reducer, type_of_value
 from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES
 from xla_core.stablehlo.ir import Op, Type, Value, new_op
-from xla_core.stablehlo.op_table import commutative_ops
+from xla_core.stablehlo.op_table import commutative_ops, has_properties
 from xla_core.stablehlo.signatures import SIGNATURES, Signature
 from xla_core.stablehlo.syntax import BARE_NAMES, FORMATS, GENERIC_FORMAT
 
@@ -126,7 +126,8 @@ def _pattern(form: str) -> _Pattern | None:
 def fast_form(reader: OpReader, name: str, is_generic: bool) -> FastForm | None:
     """The fast form of an op for one reader, or None if it has none."""
     if is_generic:
-        pattern = _pattern(GENERIC_FORMAT) if reader.is_known(name) else None
+        generic = GENERIC_FORMAT if has_properties(name) else GENERIC_FORMAT.replace("<properties> ", "")
+        pattern = _pattern(generic) if reader.is_known(name) else None
         return FastForm(reader, name, pattern) if pattern else None
     name = BARE_NAMES.get(name, name)
     form = FORMATS.get(name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.custom_forms import CUSTOM, generic_regions, value_types
 from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
-from xla_core.stablehlo.op_table import OPS
+from xla_core.stablehlo.op_table import OPS, has_properties
 from xla_core.stablehlo.signatures import SIGNATURES
 
 if TYPE_CHECKING:
@@ -123,8 +123,20 @@ def _signature(kind: str) -> Step:
     return step
 
 
+def _properties(reader: OpReader, state: OpState) -> None:
+    """As in MLIR, an op without attributes of its own has no properties, not even empty ones."""
+    if not reader.at("<"):
+        return
+    if not has_properties(state.name):
+        text = f"invalid properties for op {state.name}: this operation has empty properties"
+        hint = "attributes of any name can be in a dictionary without < >, after the operands"
+        raise reader.error(text, state.start, hint=hint)
+    _attribute_group("<properties>")(reader, state)
+
+
 GENERIC_STEPS: tuple[Step, ...] = (
-    *steps_of("( %* ) <properties>"),
+    *steps_of("( %* )"),
+    _properties,
     generic_regions,
     _attribute_group("attr-dict"),
     *steps_of(": :functional:"),

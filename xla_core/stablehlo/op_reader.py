@@ -11,7 +11,7 @@ from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.dialect_attributes import DialectAttributeReader
 from xla_core.stablehlo.fast_path import LINE_START, FastForm, fast_form
 from xla_core.stablehlo.ir import Block, LazyLocation, Op, Region, Type, Value
-from xla_core.stablehlo.op_table import OTHER_DIALECT_HINT
+from xla_core.stablehlo.op_table import OTHER_DIALECT_HINT, PROGRAMS_HINT, namesakes
 from xla_core.stablehlo.syntax import BARE_NAMES, FORMATS, KNOWN_DIALECTS
 
 __all__ = ["Argument", "OpReader", "OpState"]
@@ -196,7 +196,11 @@ class OpReader(DialectAttributeReader):
             steps = forms.GENERIC_STEPS
             pretty_op = ""
         else:
-            word = self.word("operation name in quotes, or an op's pretty form")
+            try:
+                word = self.word("operation name in quotes, or an op's pretty form")
+            except XlaError as error:
+                error.hint = error.hint or self._program_hint(offset)
+                raise
             state = OpState(BARE_NAMES.get(word, word), offset)
             form = FORMATS.get(state.name)
             if form is None:
@@ -229,10 +233,12 @@ class OpReader(DialectAttributeReader):
         if name in FORMATS:
             hint = f'write the generic form: "{name}"(...)'
             return self.error(f"custom op '{name}' has no custom assembly form", offset, hint=hint)
-        near = self.nearest(name, FORMATS if "." in name else BARE_NAMES)
         if "." not in name:
+            near = self.nearest(name, BARE_NAMES) or self._program_hint(offset)
             short = name[:40]
             return self.error(f"custom op '{short}' is unknown (tried 'func.{short}' as well)", offset, hint=near)
+        same = namesakes(name, FORMATS)
+        near = f"did you mean {same[0]}?" if same else self.nearest(name, FORMATS)
         dialect = name.partition(".")[0]
         if is_pretty and dialect in KNOWN_DIALECTS:
             return self.error(f"custom op '{name}' is unknown", offset, hint=near)
@@ -248,6 +254,10 @@ class OpReader(DialectAttributeReader):
         return UnimplementedError(  # as for its generic form, which the verifier refuses
             error.message, location=error.location, snippet=error.snippet, hint=OTHER_DIALECT_HINT
         )
+
+    def _program_hint(self, offset: int) -> str | None:
+        """What to read instead, where a text begins with what no program begins with."""
+        return None if self.source[:offset].strip() else PROGRAMS_HINT
 
     def finish(self, state: OpState, names: list[Name], offset: int) -> Op:
         """Check what was read of an op, make it, and define its results."""

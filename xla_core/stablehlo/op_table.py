@@ -14,7 +14,7 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.errors import AlreadyExistsError, UnimplementedError
@@ -253,6 +253,7 @@ def _values(values: str | Sequence[Values], types: TypeConstraint) -> tuple[Valu
     )
 
 
+PROGRAMS_HINT = "programs are text of StableHLO, text of HLO, which begins with HloModule, or MLIR bytecode"
 OTHER_DIALECT_HINT = "programs are StableHLO and CHLO, with func and sdy: lower other dialects to these first"
 
 
@@ -262,11 +263,23 @@ def commutative_ops() -> frozenset[str]:
     return frozenset(name for name, op in OPS.items() if Trait.COMMUTATIVE in op.traits)
 
 
+def has_properties(name: str) -> bool:
+    """Whether an op may have properties, `<{...}>`: one without attributes of its own has none, not even empty ones."""
+    definition = OPS.get(name)
+    return definition is None or bool(definition.attributes)
+
+
+def namesakes(name: str, known: Container[str]) -> list[str]:
+    """What is called the same in StableHLO or CHLO as an op of another dialect."""
+    own = name.partition(".")[2]
+    return [other for other in (f"stablehlo.{own}", f"chlo.{own}") if own and other in known]
+
+
 def lookup(op: ir.Op) -> OpDef:
     """The entry of an op. Raises UnimplementedError at its location, naming the nearest ops, when there is none."""
     try:
         return OPS[op.name]
     except KeyError:
-        near = difflib.get_close_matches(op.name, OPS, 3)
+        near = namesakes(op.name, OPS) or difflib.get_close_matches(op.name, OPS, 3)
         hint = f"did you mean {', '.join(near)}?" if near else OTHER_DIALECT_HINT
         raise UnimplementedError(f"unknown op '{op.name}'", op=op.name, location=op.location, hint=hint) from None
