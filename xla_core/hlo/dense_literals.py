@@ -15,13 +15,16 @@ import numpy as np
 
 from xla_core.hlo.scalar_types import DTYPES, integer_format
 
-__all__ = ["DenseType", "LiteralError", "from_bytes", "from_text", "scalar_from_bits", "wrap_integer"]
+__all__ = ["DenseType", "LiteralError", "from_bytes", "from_sparse", "from_text", "scalar_from_bits", "wrap_integer"]
 
 _ALLOWED = re.compile(r"(?:[-+0-9.eE,\[\]\s]++|true|false)*+").fullmatch
 _HEX = re.compile(r"-?0x[0-9a-fA-F]+")
 _TOKEN = re.compile(r"[^\s,\[\]()]+")
 _LEADING_ZERO = re.compile(r"(?<![\w.])(-?)0+(?=[0-9])")
 _BARE_POINT = re.compile(r"(?<=[0-9])\.(?![0-9])")
+_RAGGED = "tensor literal is invalid; ranks are not consistent between elements"
+_EXPECTED = {"Expecting ',' delimiter": "expected ']' or ','", "Extra data": "expected '>'"}  # for json's words
+_MOST_SPARSE = 1 << 24
 _PLUS = re.compile(r"(?<![\w.])\+(?=[0-9])")
 
 
@@ -52,7 +55,9 @@ def wrap_integer(value: int, element: str) -> int:
     low = 0 if kind == "ui" else -(1 << (width - 1))
     high = (1 << (width - 1)) - 1 if kind == "si" else (1 << width) - 1
     if not low <= value <= high:
-        raise LiteralError(f"the integer {value} is out of range for {element}")
+        if value < 0 and kind == "ui":
+            raise LiteralError(f"expected unsigned integer elements, but parsed negative value {value} for {element}")
+        raise LiteralError(f"integer constant out of range for type {element}: {value}")
     if kind == "i" and width > 1 and value >> (width - 1) > 0:
         value -= 1 << width
     return value
@@ -70,8 +75,10 @@ def dtype_of(type: DenseType) -> np.dtype[Any]:
 def scalar_from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray:
     """The 0-d array of a float type whose bit pattern is `bits`."""
     size = dtype.itemsize
-    if bits < 0 or bits.bit_length() > 8 * size:
-        raise LiteralError(f"the bit pattern {bits:#x} doesn't fit the type")
+    if bits < 0:
+        raise LiteralError("hexadecimal float literal should not have a leading minus: it is a bit pattern")
+    if bits.bit_length() > 8 * size:
+        raise LiteralError(f"hexadecimal float constant out of range for type: {bits:#x} has more than {8 * size} bits")
     return np.frombuffer(bits.to_bytes(size, "little"), dtype).reshape(()).copy()
 
 
@@ -81,12 +88,12 @@ def from_bytes(text: str, type: DenseType) -> np.ndarray:
     i1 is packed eight to a byte (or one a byte), every other type is little endian in whole bytes.
     """
     dtype = dtype_of(type)
-    if not text.startswith("0x"):
-        raise LiteralError('expected a hexadecimal string "0x..."')
     try:
-        data = bytes.fromhex(text[2:])
-    except ValueError as error:
-        raise LiteralError(f"malformed hexadecimal string: {error}") from error
+        data = bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        data = None
+    if data is None or not text.startswith("0x"):
+        raise LiteralError("expected string containing hex digits starting with `0x`, two for each byte")
     count = math.prod(type.shape)
     if type.element == "i1" and len(data) == (count + 7) // 8 and count != len(data):
         bits = np.frombuffer(data, np.uint8)
@@ -97,7 +104,8 @@ def from_bytes(text: str, type: DenseType) -> np.ndarray:
     if len(data) == dtype.itemsize and count != 1:
         return np.frombuffer(data, dtype).reshape(()).copy()
     if len(data) != count * dtype.itemsize:
-        raise LiteralError(f"{type} needs {count} elements of {dtype.itemsize} bytes, the text has {len(data)} bytes")
+        wanted = f"it needs {count} elements of {dtype.itemsize} bytes, the text has {len(data)} bytes"
+        raise LiteralError(f"elements hex data size is invalid for provided type: '{type}': {wanted}")
     if type.element == "i1":
         return np.frombuffer(data, np.uint8).astype(np.bool_).reshape(type.shape)
     return np.frombuffer(data, dtype).reshape(type.shape)
@@ -109,24 +117,67 @@ def from_text(text: str, type: DenseType) -> np.ndarray:
     count = math.prod(type.shape)
     if not text or text.isspace():
         if count:
-            raise LiteralError(f"{type} needs {count} elements, the text has none")
+            raise LiteralError(f"parsed zero elements, but type ('{type}') expected at least 1")
         return np.zeros(type.shape, dtype)
+    return _shaped(_values(text, type, dtype), type.shape, type)
+
+
+def from_sparse(indices: str, values: str, type: DenseType) -> np.ndarray:
+    """The data of `sparse<indices, values>`: an index (a list of as many numbers as the type has dimensions) a value.
+
+    Every other element is zero; of two values of one place the first counts. Lists of one may be written as their item.
+    Where there are no indices the data are one zero for all.
+    """
+    dtype = dtype_of(type)
+    if not indices:
+        return np.zeros((), dtype)
+    rank = len(type.shape)
+    if math.prod(type.shape) > _MOST_SPARSE:
+        raise LiteralError(f"{type} has more than {_MOST_SPARSE} elements, which is too many for a sparse literal")
+    places = _decode(indices, "i64", np.dtype(np.int64))
+    data = _values(values, type, dtype)
+    rows = np.full((1, rank), places) if places.ndim == 0 else places
+    if rows.ndim == rank == 1:
+        rows = rows.reshape(-1, 1)
+    flat = np.full(len(rows), data) if data.ndim == 0 else data
+    if rows.ndim != 2 or rows.shape[1] != rank or flat.shape != rows.shape[:1]:
+        expected, found, given = (", ".join(map(str, sizes)) for sizes in (type.shape, places.shape, data.shape))
+        inferred = f"inferred shape of indices literal ([{found}]); inferred shape of values literal ([{given}])"
+        raise LiteralError(f"expected shape ([{expected}]); {inferred}")
+    for i in np.flatnonzero(((rows < 0) | (rows >= np.array(type.shape, np.int64))).any(axis=1))[:1].tolist():
+        index = ", ".join(map(str, rows[i].tolist()))
+        within = "is not contained within the value shape"
+        raise LiteralError(f"sparse index #{i} {within}, with index=[{index}], and type='{type}'")
+    result = np.zeros(type.shape, dtype)
+    result[tuple(rows[::-1].T)] = flat[::-1]
+    return result
+
+
+def _values(text: str, type: DenseType, dtype: np.dtype[Any]) -> np.ndarray:
+    """The elements that a text spells, in the shape in which it has them."""
     element = str(type.element)
     if element.startswith("complex"):
         return _complex_from_text(text, type, dtype, element[len("complex<") : -1])
     if "(" in text:
         raise LiteralError(f"a pair in parentheses is complex, but the type is {type}")
-    values = _decode(text, element, dtype)
-    return _shaped(values, type.shape, type)
+    return _decode(text, element, dtype)
 
 
 def _complex_from_text(text: str, type: DenseType, dtype: np.dtype[Any], part: str) -> np.ndarray:
     pairs = text.count("(")
+    pair = "pairs are written (real, imaginary)"
+    if pairs != text.count(")"):
+        raise LiteralError(f"expected ')' after complex elements: {pair}")
     values = _decode(text.replace("(", "[").replace(")", "]"), part, DTYPES[part])
-    if pairs != text.count(")") or values.size != 2 * pairs or values.ndim == 0 or values.shape[-1:] != (2,):
-        raise LiteralError("expected complex elements: pairs (real, imaginary)")
-    joined = np.ascontiguousarray(values).view(dtype).reshape(values.shape[:-1])
-    return _shaped(joined, type.shape, type)
+    if not pairs:
+        wanted, of = (2 * math.prod(type.shape), type) if values.ndim else (2, type.element)
+        if values.ndim and values.size == wanted:
+            return values  # of a shape that the type hasn't
+        raise LiteralError(f"parsed {values.size} elements, but type ('{of}') expected {wanted} elements: {pair}")
+    if values.size != 2 * pairs or values.ndim == 0 or values.shape[-1:] != (2,):
+        missing = "',' between" if values.size < 2 * pairs else "')' after"
+        raise LiteralError(f"expected {missing} complex elements: {pair}")
+    return np.ascontiguousarray(values).view(dtype).reshape(values.shape[:-1])
 
 
 def _shaped(values: np.ndarray, shape: tuple[int, ...], type: DenseType) -> np.ndarray:
@@ -149,9 +200,9 @@ def _decode(text: str, element: str, dtype: np.dtype[Any]) -> np.ndarray:
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         if isinstance(error, LiteralError):
             raise
-        raise LiteralError("the literal's lists are not all of one shape") from error
+        raise LiteralError(_RAGGED) from error
     if array.dtype != dtype:
-        raise LiteralError("the literal's lists are not all of one shape")
+        raise LiteralError(_RAGGED)
     if bits:
         array = np.array(array)  # writable and contiguous
         flat = array.reshape(-1)
@@ -168,13 +219,14 @@ def _decode(text: str, element: str, dtype: np.dtype[Any]) -> np.ndarray:
 
 def _read_json(text: str, element: str, is_integer: bool) -> Any:
     def refuse_integer(token: str) -> NoReturn:
-        raise LiteralError(f"expected a floating-point number for {element}, found {token[:40]}")
+        found = f"{token[:40]} for {element}, which is written {token[:40]}.0"
+        raise LiteralError(f"unexpected decimal integer literal for a floating point value: {found}")
 
     def refuse_float(token: str) -> NoReturn:
         raise LiteralError(f"expected integer elements, but parsed floating-point: {token[:40]} for {element}")
 
     if _ALLOWED(text) is None:
-        raise LiteralError("expected numbers, true or false, in nested lists")
+        raise LiteralError("expected element literal of primitive type: numbers, true or false, in nested lists")
     normal = _normal(text)
     try:
         if is_integer:
@@ -183,7 +235,8 @@ def _read_json(text: str, element: str, is_integer: bool) -> Any:
     except LiteralError:
         raise
     except json.JSONDecodeError as error:
-        raise LiteralError("expected numbers in nested lists", error.pos if normal == text else 0) from error
+        expected = _EXPECTED.get(error.msg, "expected element literal of primitive type")
+        raise LiteralError(f"{expected}: numbers in nested lists", error.pos if normal == text else 0) from error
     except ValueError as error:
         raise LiteralError("a number has too many digits") from error
     except RecursionError as error:
@@ -203,7 +256,7 @@ def _integers(values: Any, element: str, dtype: np.dtype[Any]) -> np.ndarray:
     array = np.array(values)
     if array.dtype == np.bool_ or array.dtype == dtype:
         if array.dtype != dtype:
-            raise LiteralError(f"true and false are values of i1, not of {element}")
+            raise LiteralError(f"expected i1 type for 'true' or 'false' values, not {element}")
         return array
     if array.size == 0:
         return array.astype(dtype)
@@ -211,7 +264,7 @@ def _integers(values: Any, element: str, dtype: np.dtype[Any]) -> np.ndarray:
         array = np.array(values, dtype=object)
         low, high = array.min(), array.max()
         if not isinstance(low, int) or not isinstance(high, int):
-            raise LiteralError("the literal's lists are not all of one shape")
+            raise LiteralError(_RAGGED)
         wrap_integer(low, element)
         wrap_integer(high, element)
         wrapped: np.ndarray = np.vectorize(lambda v: wrap_integer(v, element), otypes=[dtype])(array)
@@ -226,6 +279,6 @@ def _floats(values: Any, dtype: np.dtype[Any]) -> np.ndarray:
     if array.size == 0:
         return array.astype(dtype)
     if array.dtype != np.float64:
-        raise LiteralError("expected floating-point numbers")
+        raise LiteralError("expected floating point literal" if array.dtype == np.bool_ else _RAGGED)
     with np.errstate(over="ignore"):
         return array.astype(dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from xla_core.stablehlo.attributes import (
     UNIT,
     DenseArray,
     DenseElements,
+    MissingElements,
     OpaqueAttribute,
     SymbolRef,
     TypedFloat,
     TypedInt,
 )
 from xla_core.stablehlo.cursor import MAX_INTEGER_DIGITS, Alias
-from xla_core.stablehlo.ir import ScalarType, TensorType
+from xla_core.stablehlo.ir import OpaqueType, ScalarType, TensorType, Type
 from xla_core.stablehlo.types import TypeReader
 
 __all__ = ["AttributeReader"]
@@ -30,7 +31,9 @@ _SYMBOL = re.compile(r"@([A-Za-z_][\w$.\-]*)", re.ASCII).match
 _NAME = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).match
 _PAYLOAD = re.compile(r'[^<>"]*').match
 _HASH_NAME = re.compile(r"#([A-Za-z_$.][\w$.\-]*|[0-9]+)", re.ASCII).match
-_KEPT = frozenset(("affine_map", "affine_set", "sparse", "opaque", "strided", "distinct"))
+_KEPT = frozenset(("affine_map", "affine_set", "strided", "distinct"))
+_AFFINE = re.compile(r"<(?:->|[<>]=|[^<>])*+>").match
+_SCALAR = re.compile(r"[^<>\[\](),\"]*").match
 _DIMENSIONS = re.compile(r"\[[-0-9, ]*\]").match
 
 
@@ -100,10 +103,12 @@ class AttributeReader(TypeReader):
         """An attribute that no op here reads: its text."""
         start = self.position
         self.position += len(word)
+        affine = _AFFINE(self.source, self.position) if word.startswith("affine") else None
+        if affine is not None:  # whose comparisons are no brackets
+            self.position = affine.end()
+            return OpaqueAttribute(self.source[start : self.position])
         while self.source[self.position : self.position + 1] in ("<", "["):
             self.balanced()
-        if word in ("sparse", "opaque") and self.accept(":"):
-            self.type()
         return OpaqueAttribute(self.source[start : self.position])
 
     def number(self) -> Any:
@@ -117,7 +122,8 @@ class AttributeReader(TypeReader):
         element = str(type) if type is not None else ("i64" if match[1] is None else "f64")
         if integer_format(element) is not None:
             if match[1] is not None:
-                raise self.error(f"expected an integer for {element}, found {text[:40]}", match.start())
+                found = f"{text[:40]} for {element}"
+                raise self.error(f"floating point value not valid for specified type: {found}", match.start())
             return self._typed_integer(text, element, match.start())
         return self._typed_float(text, element, match)
 
@@ -127,10 +133,14 @@ class AttributeReader(TypeReader):
         return float(self._typed_float(match[0], element, match))
 
     def _typed_integer(self, text: str, element: str, start: int) -> Any:
+        number = self.to_integer(text, start)
         try:
-            value = dense_literals.wrap_integer(self.to_integer(text, start), element)
+            value = dense_literals.wrap_integer(number, element)
         except dense_literals.LiteralError as error:
-            raise self.error(str(error), start) from error
+            message = f"integer constant out of range for attribute: {number} for {element}"
+            if number < 0 and element.startswith("ui"):
+                message = f"negative integer literal not valid for unsigned integer type: {number} for {element}"
+            raise self.error(message, start) from error
         if element == "i1":
             return bool(value)
         return value if element == "i64" else TypedInt(value, element)
@@ -147,7 +157,8 @@ class AttributeReader(TypeReader):
             except dense_literals.LiteralError as error:
                 raise self.error(str(error), match.start()) from error
         elif match[1] is None:
-            raise self.error(f"expected a floating-point number for {element}, found {text[:40]}", match.start())
+            found = f"{text[:40]} for {element}, which is written {text[:40]}.0"
+            raise self.error(f"unexpected decimal integer literal for a floating point value: {found}", match.start())
         else:
             value = float(text)
             if dtype is not None and element != "f64":
@@ -193,7 +204,7 @@ class AttributeReader(TypeReader):
         values[name] = self.attribute() if self.accept("=") else UNIT
 
     def dimensions(self) -> DenseArray:
-        """`[0, 1]` or `array<i64: 0, 1>`: a list of 64-bit integers."""
+        """`[0, 1]`: a list of 64-bit integers."""
         self.skip()
         match = _DIMENSIONS(self.source, self.position)
         if match is not None:
@@ -202,17 +213,9 @@ class AttributeReader(TypeReader):
                 self.position = match.end()
                 return known
         start = self.position
-        if self.accept_word("array"):
-            value = self.dense_array(start)
-        elif self.at("dense"):  # as it was written before version 0.14
-            dense = self.attribute()
-            if not isinstance(dense, DenseElements):
-                raise self.error("expected a list of integers such as [0, 1]", start)
-            value = DenseArray(np.asarray(dense.array).reshape(-1).tolist(), "i64")
-        else:
-            values: list[int] = []
-            self.list_of("[", "]", lambda: values.append(self.integer()))
-            value = DenseArray(values, "i64")
+        values: list[int] = []
+        self.list_of("[", "]", lambda: values.append(self.integer()))
+        value = DenseArray(values, "i64")
         self.dimension_lists[self.source[start : self.position]] = value
         return value
 
@@ -236,17 +239,18 @@ class AttributeReader(TypeReader):
             for word in ("true", "false"):
                 if self.accept_word(word):
                     return word == "true"
+            raise self.error(f"expected 'true' or 'false' values for i1 type, found {self.found()}")
         match = self.take(_NUMBER, "a number")
         if integer_format(element) is None:
             return float(self._typed_float(match[0], element, match))
         if match[1] is not None:
-            raise self.error(f"expected an integer for {element}, found {match[0][:40]}", match.start())
+            raise self.error(f"expected integer literal for {element}, found {match[0][:40]}", match.start())
         value = self._typed_integer(match[0], element, match.start())
         return value if element == "i1" else int(value)
 
     def dense(self, start: int) -> Any:
         """`dense<...> : type`, its first word read."""
-        self.expect("<", "after dense")
+        self.expect("<", "after 'dense'")
         self.skip()
         payload_start = self.position
         is_string = self.at_string()
@@ -263,7 +267,7 @@ class AttributeReader(TypeReader):
             self.expect(">", "to end the literal")
         self.expect(":", "and the literal's type")
         type = self.type()
-        if not isinstance(type, TensorType) or str(type.element).startswith("!"):
+        if not self._is_decoded(type):
             return OpaqueAttribute(self.source[start : self.position])
         try:
             data = dense_literals.from_bytes(payload, type) if is_string else dense_literals.from_text(payload, type)
@@ -271,6 +275,44 @@ class AttributeReader(TypeReader):
             offset = payload_start + getattr(error, "offset", 0)
             raise self.error(str(error.args[0]), offset) from error
         return DenseElements(type, data)
+
+    def _is_decoded(self, type: Type) -> TypeGuard[TensorType]:
+        """Whether a literal's elements are read; those of a type that no op here has aren't."""
+        if isinstance(type, OpaqueType):
+            return False
+        if not isinstance(type, TensorType):
+            raise self.error(f"elements literal must be a shaped type, found {type}")
+        element = str(type.element)
+        return not element.startswith("!") and (not element.startswith("complex") or element in DTYPES)
+
+    def sparse(self, start: int) -> Any:
+        """`sparse<indices, values> : type`, its first word read."""
+        self.expect("<", "after 'sparse'")
+        indices = "" if self.at(">") else self._literal()
+        values = ""
+        if indices:
+            self.expect(",", "between the indices and the values")
+            values = self._literal()
+        self.expect(">", "to end the literal")
+        self.expect(":", "and the literal's type")
+        type = self.type()
+        if not self._is_decoded(type) or values.startswith('"'):
+            return OpaqueAttribute(self.source[start : self.position])
+        try:
+            return DenseElements(type, dense_literals.from_sparse(indices, values, type))
+        except (ValueError, OverflowError) as error:
+            raise self.error(str(error.args[0]), start) from error
+
+    def _literal(self) -> str:
+        """The text of one literal: a list, a pair, a string or a number."""
+        if self.at("[") or self.at("("):
+            return self.balanced()
+        start = self.position
+        if self.at_string():
+            self.string()
+        else:
+            self.take(_SCALAR, "element literal of primitive type")
+        return self.source[start : self.position]
 
     def dense_resource(self, start: int) -> Any:
         """`dense_resource<name> : type`, its first word read; the data stand at the end of the text."""
@@ -280,12 +322,13 @@ class AttributeReader(TypeReader):
         self.expect(":", "and the resource's type")
         type = self.type()
         blob = self.resources.get(name)
+        if not isinstance(type, (TensorType, OpaqueType)):
+            raise self.error(f"`dense_resource` expected a shaped type, found {type}", start)
+        if not isinstance(type, TensorType) or str(type.element).startswith("!"):
+            return OpaqueAttribute(self.source[start : self.position])
         if blob is None:
-            raise self.error(
-                f"the resource '{name}' is not defined", start, hint="it belongs in {-# ... #-} at the end"
-            )
-        if not isinstance(type, TensorType):
-            raise self.error("a resource needs a tensor type", start)
+            hint = "it belongs in {-# ... #-} at the end"
+            return MissingElements(type, name, self.error(f"the resource '{name}' is not defined", start, hint))
         try:
             # A resource's text starts with its alignment, four bytes.
             return DenseElements(type, dense_literals.from_bytes("0x" + blob[10:], type))
@@ -300,4 +343,5 @@ _WORDS: dict[str, Callable[[AttributeReader, int], Any]] = {
     "array": AttributeReader.dense_array,
     "dense": AttributeReader.dense,
     "dense_resource": AttributeReader.dense_resource,
+    "sparse": AttributeReader.sparse,
 }

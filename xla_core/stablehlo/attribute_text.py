@@ -22,6 +22,7 @@ from xla_core.stablehlo.attributes import (
     EnumAttribute,
     GatherDimensionNumbers,
     Mesh,
+    MissingElements,
     OpaqueAttribute,
     OutputOperandAlias,
     RaggedDotDimensionNumbers,
@@ -56,6 +57,9 @@ def attribute_text(value: Any, dialect: str = "stablehlo") -> str:
         return f"array<{value.element}: {body}>" if value else f"array<{value.element}>"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join([attribute_text(item, dialect) for item in value]) + "]"
+    if isinstance(value, MissingElements):
+        name = value.name if _BARE_KEY(value.name) else quoted(value.name)
+        return f"dense_resource<{name}> : {value.type}"
     if isinstance(value, DenseElements):
         return f"dense<{_payload(value)}> : {value.type}"
     if isinstance(value, Unit):

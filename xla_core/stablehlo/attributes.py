@@ -42,6 +42,7 @@ __all__ = [
     "EnumAttribute",
     "GatherDimensionNumbers",
     "Mesh",
+    "MissingElements",
     "OpaqueAttribute",
     "OutputOperandAlias",
     "RaggedDotDimensionNumbers",
@@ -199,6 +200,36 @@ class DenseElements:
     def __repr__(self) -> str:
         text = repr(self.data.item()) if self.is_splat else f"{self.data.size} elements"
         return f"dense<{text}> : {self.type}"
+
+
+class MissingElements(DenseElements):
+    """`dense_resource<name>` without its data: reading a program and its types needs none; whoever asks gets the error.
+
+    Args:
+        type: a static TensorType.
+        name: what the data are called.
+        error: why they aren't there.
+    """
+
+    __slots__ = ("error", "name")
+
+    def __init__(self, type: TensorType, name: str, error: InvalidArgumentError) -> None:
+        self.type = type
+        self.name = name
+        self.error = error
+
+    @property
+    def data(self) -> np.ndarray:  # type: ignore[override]  # there never is any
+        raise self.error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MissingElements) and (self.type, self.name) == (other.type, other.name)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.name))
+
+    def __repr__(self) -> str:
+        return f"dense_resource<{self.name}> : {self.type}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ def type_of_value(value: Any) -> Type | None:
 def _value_type(reader: OpReader, state: OpState, start: int) -> Type:
     type = type_of_value(state.attributes.get("value"))
     if type is None:
-        raise reader.error("expected a constant such as dense<0> : tensor<i32>", start)
+        hint = "a constant is written dense<0> : tensor<i32>"
+        raise reader.form_error("invalid kind of attribute specified", start, hint)
     return type
 
 
@@ -84,22 +85,27 @@ def _constant(reader: OpReader, state: OpState) -> None:
             reader.expect(">")
         _attributes(reader, state)
         reader.expect(":", "and the constant's type")
-        type = reader.function_type()
+        signature = reader.function_type()
         _value_type(reader, state, start)
-        state.operand_types, state.result_types = type.inputs, type.results
+        state.operand_types, state.result_types = signature.inputs, signature.results
         return
     _attributes(reader, state)
     reader.skip()
     start = reader.position
     reader.add_attributes(state, {"value": reader.attribute()}, start)
-    state.result_types = (_value_type(reader, state, start),)
+    type = _value_type(reader, state, start)
+    if isinstance(type, ScalarType) and not state.name.startswith("arith."):
+        hint = f"a constant is written dense<0> : tensor<{type}>"
+        raise reader.form_error("invalid kind of attribute specified", start, hint)
+    state.result_types = (type,)
 
 
 def _barrier(reader: OpReader, state: OpState) -> None:
     """`%a, %b : types`, or `()`."""
-    if reader.accept("("):
+    if not reader.at("%"):
+        reader.expect("(", "and ')', or operands")
         reader.expect(")")
-    elif reader.at("%"):
+    else:
         reader.operands(state)
         reader.expect(":", "and the operands' types")
         state.operand_types = state.result_types = tuple(reader.type_list())
@@ -125,6 +131,7 @@ def _while(reader: OpReader, state: OpState) -> None:
         raise reader.form_error(
             f"number of operands and types do not match: got {len(names)} operands and {len(types)} types", start
         )
+    reader.check_operands(state, tuple(types))
     _keyword_attributes(reader, state)
     arguments: list[Argument] = [(*name, type, None) for name, type in zip(names, types, strict=True)]
     for word in ("cond", "do"):

@@ -143,6 +143,11 @@ class DialectAttributeReader(AttributeReader):
     def dimension_tuple(self) -> tuple[int, ...]:
         return tuple(self.dimensions())
 
+    def times(self, where: str) -> None:
+        """`x`, which may stand right before what follows."""
+        if not self.accept("x"):
+            raise self.form_error(f"expected 'x' {where}, found {self.found()}")
+
     def boolean(self) -> bool:
         """`true` or `false`."""
         if self.accept_word("true"):
@@ -190,7 +195,7 @@ class DialectAttributeReader(AttributeReader):
         start = self.position
         result: DotAlgorithm = self.required_struct(DotAlgorithm, readers)
         if (problem := algorithm_problem(result)) is not None:
-            raise self.error(problem, start)
+            raise self.form_error(problem, start)
         return result
 
     def result_accuracy(self) -> ResultAccuracy:
@@ -244,7 +249,7 @@ class DialectAttributeReader(AttributeReader):
         parts = []
         for index, letters in enumerate(_CONV_LETTERS):
             if index == 1:
-                self.expect("x", "between the input's and the kernel's dimensions")
+                self.times("between the input's and the kernel's dimensions")
             elif index == 2:
                 self.expect("->", "before the output's dimensions")
             parts.append(self._convolution_part(letters))

@@ -39,6 +39,7 @@ LINE_START = re.compile(
 
 _OPERAND = r"%([\w$.\-]+(?:#[0-9]+)?)"
 _OPERANDS = r"((?:%[\w$.\-]+(?:#[0-9]+)?(?:, )?)*+)"
+_OPERANDS_WITH_COMMAS = r"((?:%[\w$.\-]+(?:#[0-9]+)?, ?)*+)"
 _NAMES = re.compile(r"%([\w$.\-#]+)", re.ASCII).findall
 _END = re.compile(r"(?: loc\((#[\w$.\-]+)\))? *+\n", re.ASCII)
 _COMPACT_REDUCE = "( % init: % ) applies body:applied across dimensions = dimensions:dims attr-dict : :functional:"
@@ -88,7 +89,7 @@ class _Pattern:
             return _OPERAND
         if word in ("%*", "%,*"):
             self.lists.append(self._group())
-            return _OPERANDS
+            return _OPERANDS if word == "%*" else _OPERANDS_WITH_COMMAS
         if word == "<constant>":
             return self._attribute("value", lambda reader: reader.attribute(), _CONSTANT)
         if word == "body:applied":

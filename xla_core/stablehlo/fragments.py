@@ -14,6 +14,7 @@ from xla_core.stablehlo.attributes import (
     DotDimensionNumbers,
     EnumAttribute,
     OpaqueAttribute,
+    SymbolRef,
     TypedInt,
 )
 from xla_core.stablehlo.dialect_attributes import ENUMS, DialectAttributeReader
@@ -23,18 +24,57 @@ __all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS", "attribute_dictionary", "kept"]
 
 Reader = DialectAttributeReader
 _EXPONENT_MANTISSA = re.compile(r"e([0-9]+)m([0-9]+)\Z").match
+_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)(\.[0-9]*)?").match
 _DIMS = r"\[[-0-9, ]*\]"
 
 
 def _typed(element: str) -> Callable[[Reader], TypedInt]:
     def read(reader: Reader) -> TypedInt:
+        return TypedInt(_integer_of(reader, element), element)
+
+    return read
+
+
+def _integer_of(reader: Reader, element: str) -> int:
+    """An integer whose type the form knows."""
+    reader.skip()
+    start = reader.position
+    match = _NUMBER(reader.source, start)
+    if match is None:
+        value = reader.attribute()
+        if isinstance(value, int) and not isinstance(value, bool) and getattr(value, "type", "i64") == element:
+            return int(value)
+        raise reader.form_error("invalid kind of attribute specified", start, f"expected an integer of {element}")
+    reader.position = match.end()
+    if match[1]:
+        raise reader.error(f"floating point value not valid for specified type: {match[0][:40]} for {element}", start)
+    value = reader.to_integer(match[0], start)
+    bits = int(element.lstrip("ui"))
+    low, high = (0, 1 << bits) if element[0] == "u" else (-1 << (bits - 1), 1 << (bits - 1))
+    if not low <= value < high:
+        raise reader.error(f"integer constant out of range for attribute: {value} for {element}", start)
+    return value
+
+
+def _boolean(reader: Reader) -> bool:
+    reader.skip()
+    start = reader.position
+    value = _integer_of(reader, "ui1") if _NUMBER(reader.source, start) else reader.attribute()
+    if value in (0, 1) and isinstance(value, int):
+        return bool(value)
+    raise reader.form_error("invalid kind of attribute specified", start, "expected true or false")
+
+
+def _of_class(cls: type[Any], what: str) -> Callable[[Reader], Any]:
+    """Reads an attribute of a class; anything else is refused as MLIR refuses it."""
+
+    def read(reader: Reader) -> Any:
         reader.skip()
         start = reader.position
-        value = reader.any_integer()
-        low, high = (0, 1 << int(element[2:])) if element[0] == "u" else (-(1 << 31), 1 << 31)
-        if not low <= value < high:
-            raise reader.error(f"{value} is out of range for {element}", start)
-        return TypedInt(value, element)
+        value = reader.string() if cls is str and reader.at_string() else reader.attribute()
+        if type(value) is not cls:
+            raise reader.form_error("invalid kind of attribute specified", start, f"expected {what}")
+        return value
 
     return read
 
@@ -61,7 +101,7 @@ def _symbol_name(reader: Reader) -> str:
 def _pair(reader: Reader) -> tuple[tuple[int, ...], tuple[int, ...]]:
     reader.expect("=")
     left = reader.dimension_tuple()
-    reader.expect("x", "between the dimensions of the two sides")
+    reader.times("between the dimensions of the two sides")
     return left, reader.dimension_tuple()
 
 
@@ -77,7 +117,7 @@ def _dot_dimensions(reader: Reader) -> DotDimensionNumbers:
 ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     "attribute": (Reader.attribute, None),
     "axis_lists": (lambda reader: kept(reader, "[", "#sdy<list_of_axis_ref_lists", ">"), None),
-    "bool": (Reader.boolean, "true|false"),
+    "bool": (_boolean, "true|false"),
     "convolution": (Reader.convolution_dimensions, r"\[[\w, ]*\]x\[[\w, ]*\]->\[[\w, ]*\]"),
     "dims": (Reader.dimensions, _DIMS),
     "dot_dimensions": (
@@ -86,10 +126,10 @@ ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     ),
     "f64": (_f64, None),
     "i32": (_typed("i32"), "-?[0-9]+"),
-    "int": (Reader.integer, "-?[0-9]+"),
+    "int": (lambda reader: _integer_of(reader, "i64"), "-?[0-9]+"),
     "sharding": (lambda reader: kept(reader, "<", "#sdy.sharding"), None),
-    "string": (Reader.string, r'"[^"\\\n]*"'),
-    "symbol": (Reader.symbol, r"@[\w$.]+"),
+    "string": (_of_class(str, "a string"), r'"[^"\\\n]*"'),
+    "symbol": (_of_class(SymbolRef, "a symbol such as @name"), r"@[\w$.]+"),
     "symbol_name": (_symbol_name, r"@[\w$.]+"),
     "ui32": (_typed("ui32"), "[0-9]+"),
     "ui64": (_typed("ui64"), "[0-9]+"),

@@ -76,6 +76,8 @@ class OpReader(DialectAttributeReader):
         if value is None and match[2] == "#0":
             value = self.values.get(match[1])
         if value is None:
+            if match[2] and (match[1] in self.values or f"{match[1]}#0" in self.values):
+                raise self.error(f"reference to invalid result number: %{name}", match.start())
             known = [f"%{value}" for value in self.defined[-200:] if len(value) < 100]
             hint = self.nearest(f"%{name}", known) or (f"defined before it: {', '.join(known[-5:])}" if known else None)
             raise self.error(f"use of undeclared SSA value name %{name}", match.start(), hint=hint)
@@ -268,10 +270,7 @@ class OpReader(DialectAttributeReader):
                 raise self.error(f"expected {len(state.operands)} operand type{plural} but had {len(types)}", offset)
             counts = f"got {len(state.operands)} operands and {len(types)} types"
             raise self.form_error(f"number of operands and types do not match: {counts}", offset)
-        for value, type, place in zip(state.operands, types, state.offsets, strict=True):
-            if value.type is not type and value.type != type:
-                used = f"use of value '%{value.name}' expects different type than prior uses"
-                raise self.error(f"{used}: '{type}' vs '{value.type}'", place)
+        self.check_operands(state, types)
         count = sum(n for _, n, _ in names)
         if names and count != len(state.result_types):
             message = f"operation defines {len(state.result_types)} results but was provided {count} to bind"
@@ -299,6 +298,13 @@ class OpReader(DialectAttributeReader):
                 raise self.error(f"redefinition of symbol named '{symbol}'", offset)
             self.symbols.add(symbol)
         return op
+
+    def check_operands(self, state: OpState, types: tuple[Type, ...]) -> None:
+        """Operands must have the types that are written."""
+        for value, type, place in zip(state.operands, types, state.offsets, strict=True):
+            if value.type is not type and value.type != type:
+                used = f"use of value '%{value.name}' expects different type than prior uses"
+                raise self.error(f"{used}: '{type}' vs '{value.type}'", place)
 
     def add_attributes(self, state: OpState, values: dict[str, Any], offset: int) -> None:
         """Attributes that were read together; none may be there already."""
