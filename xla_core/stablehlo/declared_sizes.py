@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.shape import Shape
+from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type) -> H
         if flags[d] and type.shape[d] != ir.DYNAMIC:
             flags[d] = False
             shape = dataclasses.replace(value.shape, dynamic_dimensions=tuple(flags))
+            if bound > INT_MAX:
+                raise InvalidArgumentError(f"dimension {d} of {value.shape} has more elements than s32 can say")
             size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
             value = ctx.add("set-dimension-size", value, size, shape=shape, dimensions=(d,))
             if not any(flags):

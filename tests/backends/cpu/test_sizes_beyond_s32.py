@@ -63,6 +63,15 @@ def test_a_size_is_set(client: xla.Client) -> None:
         client.compile(text)(EMPTY, np.int32(3))
 
 
+def test_a_static_size_is_declared_of_a_bounded_one() -> None:
+    text = (
+        f"func.func @main(%x: {BOUNDED}) -> {STATIC} {{\n"
+        f"  %0 = stablehlo.abs %x : ({BOUNDED}) -> {STATIC}\n  return %0 : {STATIC}\n}}\n"
+    )
+    with pytest.raises(InvalidArgumentError, match=rf"^<input>:2:8: .*dimension 0 of f32\[<={LONG},0\] has more"):
+        xla.parse(text)
+
+
 @pytest.mark.parametrize("op", ["get-dimension-size(p), dimensions={0}", "set-dimension-size(p, n), dimensions={0}"])
 def test_hlo(op: str) -> None:
     shape = "s32[]" if op.startswith("get") else f"f32[<={LONG},0]"
