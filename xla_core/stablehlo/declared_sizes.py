@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.compatibility import fail
 
 if TYPE_CHECKING:
     from xla_core.stablehlo.lowering import LoweringContext
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["as_declared"]
 
 
-def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type) -> HloInstruction:
+def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type, op: ir.Op) -> HloInstruction:
     """`value` with all its elements along dimensions that `type` declares static: zeros are beyond its sizes."""
     if not value.shape.dynamic_dimensions or not isinstance(type, ir.TensorType):
         return value
@@ -32,7 +32,7 @@ def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type) -> H
             flags[d] = False
             shape = dataclasses.replace(value.shape, dynamic_dimensions=tuple(flags))
             if bound > INT_MAX:
-                raise InvalidArgumentError(f"dimension {d} of {value.shape} has more elements than s32 can say")
+                fail(op, f"is static, but dimension {d} of {value.shape} has more elements than s32 can say")
             size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
             value = ctx.add("set-dimension-size", value, size, shape=shape, dimensions=(d,))
             if not any(flags):

@@ -295,7 +295,7 @@ class LoweringContext:
             made = (made,)
         if made is not None:
             for result, value in zip(op.results, made, strict=True):
-                self.values[result] = as_declared(self, value, result.type)
+                self.values[result] = as_declared(self, value, result.type, op)
 
     # -- regions -------------------------------------------------------------------------------------------------
 
