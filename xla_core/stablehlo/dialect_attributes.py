@@ -172,6 +172,17 @@ class DialectAttributeReader(AttributeReader):
             raise self.error(f"missing: {', '.join(missing)}", start)
         return cls(**values)
 
+    def ordered_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
+        """`<name = value, ...>` with every field in its place."""
+        values: dict[str, Any] = {}
+        for name, read in readers.items():
+            self.expect("," if values else "<", (values and f"and {name}") or "")
+            self.expect_word(name)
+            self.expect("=", f"after '{name}'")
+            values[name] = read()
+        self.expect(">", "to end the attribute")
+        return cls(**values)
+
     def element_name(self) -> str:
         """A scalar type, by name."""
         self.skip()
@@ -193,7 +204,7 @@ class DialectAttributeReader(AttributeReader):
             "allow_imprecise_accumulation": self.boolean,
         }
         start = self.position
-        result: DotAlgorithm = self.required_struct(DotAlgorithm, readers)
+        result: DotAlgorithm = self.ordered_struct(DotAlgorithm, readers)
         if (problem := algorithm_problem(result)) is not None:
             raise self.form_error(problem, start)
         return result
@@ -330,7 +341,7 @@ class DialectAttributeReader(AttributeReader):
 
     def channel_handle(self) -> ChannelHandle:
         """`<handle = 0, type = 0>`."""
-        result: ChannelHandle = self.required_struct(ChannelHandle, {"handle": self.integer, "type": self.integer})
+        result: ChannelHandle = self.ordered_struct(ChannelHandle, {"handle": self.integer, "type": self.integer})
         return result
 
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from xla_core.errors import XlaError
 from xla_core.stablehlo.cursor import TextLocation
 from xla_core.stablehlo.custom_forms import CUSTOM, reducer, type_of_value
-from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES
+from xla_core.stablehlo.forms import dictionary_problem
+from xla_core.stablehlo.fragments import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
 from xla_core.stablehlo.ir import Op, Type, Value, new_op
 from xla_core.stablehlo.op_table import commutative_ops, has_properties
 from xla_core.stablehlo.signatures import SIGNATURES, Signature
@@ -129,11 +130,24 @@ def fast_form(reader: OpReader, name: str, is_generic: bool) -> FastForm | None:
     if is_generic:
         generic = GENERIC_FORMAT if has_properties(name) else GENERIC_FORMAT.replace("<properties> ", "")
         pattern = _pattern(generic) if reader.is_known(name) else None
-        return FastForm(reader, name, pattern) if pattern else None
+        return FastForm(reader, name, pattern, is_generic) if pattern else None
     name = BARE_NAMES.get(name, name)
     form = FORMATS.get(name)
     pattern = _pattern(form) if form else None
-    return FastForm(reader, name, pattern) if pattern else None
+    return FastForm(reader, name, pattern, is_generic) if pattern else None
+
+
+def _checked_dictionary(op: str) -> _Read:
+    """Reads the dictionary of a pretty form; one that the op can't have is for the patient reader to refuse."""
+
+    def read(reader: Any) -> dict[str, Any]:
+        values = attribute_dictionary(reader)
+        problem = dictionary_problem(op, values)
+        if problem is not None:
+            raise reader.error(problem)
+        return values
+
+    return read
 
 
 class FastForm:
@@ -142,7 +156,7 @@ class FastForm:
     __slots__ = ("attributes", "is_reduce", "lists", "location", "match", "name", "operands", "reader", "signature",
                  "signatures")  # fmt: skip
 
-    def __init__(self, reader: OpReader, name: str, pattern: _Pattern) -> None:
+    def __init__(self, reader: OpReader, name: str, pattern: _Pattern, is_generic: bool) -> None:
         self.reader = reader
         self.name = name
         self.match = pattern.match
@@ -150,7 +164,8 @@ class FastForm:
         self.lists = tuple(pattern.lists)
         self.location = pattern.location
         self.attributes: tuple[tuple[int, str, _Read, dict[str, Any]], ...] = tuple(
-            (group, key, read, {}) for group, key, read in pattern.attributes
+            (group, key, _checked_dictionary(name) if read is attribute_dictionary and not is_generic else read, {})
+            for group, key, read in pattern.attributes
         )
         self.signature = pattern.signature
         self.signatures: dict[str, Signature] = {}

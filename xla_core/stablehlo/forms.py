@@ -16,7 +16,7 @@ from xla_core.stablehlo.signatures import SIGNATURES
 if TYPE_CHECKING:
     from xla_core.stablehlo.op_reader import OpReader, OpState
 
-__all__ = ["GENERIC_STEPS", "Step", "steps_of"]
+__all__ = ["GENERIC_STEPS", "Step", "dictionary_problem", "steps_of"]
 
 Step = Callable[["OpReader", "OpState"], None]
 
@@ -104,14 +104,22 @@ def _checked_dictionary(reader: OpReader, state: OpState) -> None:
     start = reader.position
     values = attribute_dictionary(reader)
     state.attributes.update(values)  # of two values of one attribute the later counts, as in MLIR
-    definition = OPS.get(state.name)
+    problem = dictionary_problem(state.name, values)
+    if problem is not None:
+        raise reader.form_error(f"'{state.name}' op {problem}", start)
+
+
+def dictionary_problem(op: str, values: dict[str, Any]) -> str | None:
+    """What is wrong with the first attribute that the op can't have so; None where nothing is."""
+    definition = OPS.get(op)
     if definition is None:
-        return
+        return None
     for name, value in values.items():
         attribute = definition.attributes.get(name)
         problem = None if attribute is None else attribute_problem(name, attribute, value)
         if problem is not None:
-            raise reader.form_error(f"'{state.name}' op {problem}", start)
+            return problem
+    return None
 
 
 def _signature(kind: str) -> Step:
@@ -135,7 +143,9 @@ def _properties(reader: OpReader, state: OpState) -> None:
 
 
 GENERIC_STEPS: tuple[Step, ...] = (
-    *steps_of("( %* )"),
+    lambda reader, state: reader.expect("(", "to start operand list"),
+    *steps_of("%*"),
+    lambda reader, state: reader.expect(")", "to end operand list"),
     _properties,
     generic_regions,
     _attribute_group("attr-dict"),

@@ -176,6 +176,8 @@ def _slice_ranges(reader: Reader) -> dict[str, Any]:
         reader.expect(":", "between the start and the limit")
         limit = reader.integer("the limit")
         ranges.append((start, limit, reader.integer("the stride") if reader.accept(":") else 1))
+        if not (reader.at(",") or reader.at("]")):
+            raise reader.error(f"expected ',' or ']' after a range, found {reader.found()}")
 
     reader.list_of("[", "]", read)
     names = ("start_indices", "limit_indices", "strides")

@@ -84,10 +84,16 @@ def _verify_head(function: ir.Op, type: ir.FunctionType) -> None:
         fail(
             function, f"entry block arguments {types_text([a.type for a in block.arguments])} must match the signature"
         )
-    last = op_table.OPS.get(block.ops[-1].name) if block.ops else None
-    if last is None or Trait.TERMINATOR not in last.traits:
-        fail(function, "block must end with a terminator operation, func.return")
+    if not block.ops:
+        fail(function, "empty block: expect at least a terminator, func.return")
+    _check_terminator(block.ops[-1], "func.return")
     _check_order(block)
+
+
+def _check_terminator(last: ir.Op, wanted: str) -> None:
+    definition = op_table.OPS.get(last.name)
+    if definition is None or Trait.TERMINATOR not in definition.traits:
+        fail(last, f"block with no terminator, has {last.name}; it must end with {wanted}")
 
 
 def _verify_return(function: ir.Op, type: ir.FunctionType) -> None:
@@ -278,9 +284,11 @@ def _check_region(op: ir.Op, index: int, region: ir.Region) -> None:
     if len(region.blocks) != 1:
         fail(op, f"region #{index} failed to verify constraint: region with 1 blocks")
     ops = region.blocks[0].ops
-    last = op_table.OPS.get(ops[-1].name) if ops else None
-    if last is None or Trait.TERMINATOR not in last.traits:
-        fail(op, f"region #{index} must end with a terminator, stablehlo.return")
+    if not ops:
+        fail(op, f"expects a non-empty block: region #{index} must end with stablehlo.return")
+    _check_terminator(ops[-1], "stablehlo.return")
+    if ops[-1].name == "func.return":
+        fail(ops[-1], "expects parent op 'func.func'")
     _check_order(region.blocks[0])
 
 

@@ -159,7 +159,7 @@ def test_aliases_and_locations_as_attributes() -> None:
         ),
         ("#stablehlo.gathers<>", "unknown StableHLO attribute 'gathers'"),
         ("#stablehlo.gather<offset_dims = [0], offset_dims = [1]>", "duplicated `offset_dims` entry"),
-        ("#stablehlo.channel_handle<handle = 1>", "missing: type"),
+        ("#stablehlo.channel_handle<handle = 1>", "expected ','"),
         ("#stablehlo.conv<[b, 0, c]x[i, o, 0]->[b, f, 0]>", "Unexpected dimension c, expecting f"),
         ("#stablehlo.conv<[b, f, 1]x[i, o, 0]->[b, f, 0]>", "Expected spatial dimensions 0 not specified"),
         ("#foo.bar<[}>", "unbalanced '}'"),

@@ -104,6 +104,42 @@ def test_dynamic_dimensions_are_compatible_with_any_and_bounds_are_not():
     assert "are incompatible with return type(s)" in error.message
 
 
+@pytest.mark.parametrize(
+    ("source", "message", "line"),
+    [
+        (
+            "func.func @f(%a: tensor<f32>) {\n %0 = stablehlo.abs %a : tensor<f32>\n}",
+            "block with no terminator, has",
+            2,
+        ),
+        ("\nfunc.func @f() {\n}", "empty block: expect at least a terminator", 2),
+        (
+            'func.func @f(%a: tensor<f32>, %p: tensor<i1>) {\n  %0 = "stablehlo.if"(%p) ({\n'
+            "    %1 = stablehlo.abs %a : tensor<f32>\n  }, {}) : (tensor<i1>) -> tensor<f32>\n  return\n}",
+            "block with no terminator, has",
+            3,
+        ),
+        (
+            "func.func @f(%a: tensor<f32>, %p: tensor<i1>) {\n  %0 = stablehlo.while(%x = %a) : tensor<f32>\n"
+            "  cond {\n    stablehlo.return %p : tensor<i1>\n  } do {\n  }\n  return\n}",
+            "'stablehlo.while' op expects a non-empty block",
+            2,
+        ),
+        (
+            'func.func @f(%a: tensor<f32>, %p: tensor<i1>) {\n  %0 = "stablehlo.if"(%p) ({\n    return %a : tensor<f32>\n'
+            "  }, {\n    stablehlo.return %a : tensor<f32>\n  }) : (tensor<i1>) -> tensor<f32>\n  return\n}",
+            "'func.return' op expects parent op 'func.func'",
+            3,
+        ),
+    ],
+)
+def test_blocks_end_with_their_terminator(source: str, message: str, line: int) -> None:
+    error = refuse(source)
+    assert message in error.message
+    assert error.location is not None
+    assert error.location.line == line
+
+
 def test_attributes_of_a_short_form_are_refused_where_their_dictionary_stands() -> None:
     convolution = """%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f],
       window = {}
