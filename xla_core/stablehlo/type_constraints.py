@@ -70,6 +70,7 @@ class Elements(enum.Flag):
     QUANTIZED = enum.auto()  # one scale for the whole tensor
     PER_AXIS = enum.auto()  # quantized, with a scale for each index of a dimension
     INDEX = enum.auto()
+    ODD_INTEGER = enum.auto()  # of a width or a signedness that StableHLO lacks
     OTHER = enum.auto()
 
     INTEGER = SIGNED | UNSIGNED
@@ -113,13 +114,13 @@ def elements_of(element: str | ir.QuantizedType) -> Elements:
         return Elements.PRED
     if element == "index":
         return Elements.INDEX
-    if element.startswith("complex<"):
+    if element in ("complex<f32>", "complex<f64>"):
         return Elements.COMPLEX
-    for prefix, kind in (("ui", Elements.UNSIGNED), ("si", Elements.OTHER), ("i", Elements.SIGNED)):
+    for prefix, kind in (("ui", Elements.UNSIGNED), ("si", Elements.ODD_INTEGER), ("i", Elements.SIGNED)):
         if element.startswith(prefix) and element[len(prefix) :].isdigit():
             supported = element[len(prefix) :] in ("2", "4", "8", "16", "32", "64")
-            return kind if supported else Elements.OTHER
-    if element in FLOATS or element == "tf32":
+            return kind if supported else Elements.ODD_INTEGER
+    if element in FLOATS:
         return Elements.FLOAT
     return Elements.OTHER
 
@@ -247,7 +248,7 @@ STATIC_OR_BOUNDED = TypeConstraint(_PER_TENSOR | E.PER_AXIS, static=True, bounde
 STATIC_NUMBER = TypeConstraint(E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED, static=True)
 STATIC_INTEGERS = TypeConstraint(E.INTEGER, rank=1, static=True)
 STATIC_INTEGER_MATRIX = TypeConstraint(E.INTEGER, rank=2, static=True)
-INTEGER_OR_INDEX = TypeConstraint(E.PRED | E.INTEGER | E.INDEX, name="integer or index")
+INTEGER_OR_INDEX = TypeConstraint(E.PRED | E.INTEGER | E.ODD_INTEGER | E.INDEX, name="integer or index")
 SIGNED_REAL = TypeConstraint(E.SIGNED | E.FLOAT | E.QUANTIZED)
 FLOAT_OR_QUANTIZED = TypeConstraint(E.FLOAT | E.QUANTIZED | E.PER_AXIS)
 PRED = TypeConstraint(E.PRED)
@@ -280,4 +281,7 @@ TUPLE_ELEMENT = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN, TUPLE, _BUFF
 _CUSTOM_TUPLE = Nested(dataclasses.replace(ANY_TENSOR, also=(_BUFFER, TOKEN)))
 CUSTOM_CALL_VALUE = dataclasses.replace(ANY_TENSOR, also=(_BUFFER, TOKEN, _CUSTOM_TUPLE, FUTURE))
 RECEIVED = TypeConstraint(_PER_TENSOR, static=True, also=(STATIC_OR_PER_AXIS, TOKEN))
-ANY = TypeConstraint(classes=(ir.TokenType, ir.TupleType, ir.OpaqueType))
+ANY = TypeConstraint(
+    E.ALL | E.ODD_INTEGER | E.OTHER,
+    classes=(ir.TokenType, ir.TupleType, ir.OpaqueType, ir.ScalarType, ir.FunctionType),
+)

@@ -67,3 +67,49 @@ def test_lists_of_integers_are_of_64_bits(permutation: str, is_right: bool) -> N
         verify(parse_text(text))
     else:
         assert "attribute 'permutation' failed to satisfy constraint: i64 dense array attribute" in refusal(text)
+
+
+@pytest.mark.parametrize("element", ["tf32", "complex<f16>", "complex<i32>", "i7", "f80"])
+def test_element_types_that_stablehlo_lacks_pass_through_functions_only(element: str) -> None:
+    type = f"tensor<2x{element}>"
+    for name in ("abs", "negate", "cosine", "custom_call"):
+        attributes = ' {call_target_name = "x"}' if name == "custom_call" else ""
+        text = program(f'%0 = "stablehlo.{name}"(%a){attributes} : ({type}) -> {type}', f"%a: {type}")
+        assert f"but got '{type}'" in refusal(text)
+    verify(parse_text(f"func.func @main(%a: {type}) -> {type} {{\n  return %a : {type}\n}}"))
+    message = refusal(f'func.func @main(%a: {type}) -> {type} {{\n  "stablehlo.return"(%a) : ({type}) -> ()\n}}')
+    assert "operand #0 must be variadic of ranked tensor of 4/6/8/16/32/64-bit float or bool" in message
+
+
+RNG = (
+    "%s = stablehlo.constant dense<SIZES> : tensor<2xi64>\n"
+    '  %0 = "stablehlo.rng"(%a, %a, %s) {rng_distribution = #stablehlo<rng_distribution UNIFORM>} : '
+    "(tensor<f32>, tensor<f32>, tensor<2xi64>) -> RESULT"
+)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "result", "inferred"),
+    [
+        ("[-1, 2]", "tensor<4x2xf32>", "tensor<-1x2xf32>"),
+        ("[-3, 2]", "tensor<4x2xf32>", "tensor<-3x2xf32>"),
+        ("[-3, 2]", "tensor<?x2xf32>", None),
+        ("[4, 2]", "tensor<4x2xf32>", None),
+    ],
+)
+def test_random_numbers_of_a_negative_size(sizes: str, result: str, inferred: str | None) -> None:
+    text = program(RNG.replace("SIZES", sizes).replace("RESULT", result), "%a: tensor<f32>")
+    if inferred is None:
+        verify(parse_text(text))
+    else:
+        assert f"inferred type(s) '{inferred}' are incompatible with return type(s)" in refusal(text)
+
+
+def test_a_negative_size_that_is_set_is_no_size() -> None:
+    body = (
+        "%s = stablehlo.constant dense<-3> : tensor<i32>\n"
+        '  %0 = "stablehlo.set_dimension_size"(%a, %s) {dimension = 0 : i64} : (tensor<4xf32>, tensor<i32>) -> RESULT'
+    )
+    verify(parse_text(program(body.replace("RESULT", "tensor<?xf32, #stablehlo.bounds<4>>"))))
+    message = refusal(program(body.replace("RESULT", "tensor<5xf32>")))
+    assert "inferred type(s) 'tensor<?xf32, #stablehlo.bounds<4>>' are incompatible" in message

@@ -65,7 +65,8 @@ for _name in ("func.call", "call"):
         doc="The results of the function `callee` of the operands.",
     )
 for _name in ("func.return", "return", "stablehlo.return"):
-    define(_name, _ANY_OPERANDS, "", lower=None, traits=(Trait.TERMINATOR,), doc="Ends a function or a region.")
+    _operands = (Values("results", LOOP_STATE, Arity.VARIADIC),) if _name == "stablehlo.return" else _ANY_OPERANDS
+    define(_name, _operands, "", lower=None, traits=(Trait.TERMINATOR,), doc="Ends a function or a region.")
 
 
 # -- while, if, case -------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
         bounds[dim], shape[dim] = shape[dim], DYNAMIC
     bounded = [_bounded(shape, operand.element, bounds)]
     known = constant_of(op.operands[1])
-    if known is None:
+    if known is None or known.reshape(-1)[0] < 0:
         return bounded
     size, limit = int(known.reshape(-1)[0]), bounds[dim]
     shape[dim], bounds[dim] = size, None

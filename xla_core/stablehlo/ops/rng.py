@@ -21,6 +21,7 @@ __all__: list[str] = []
 _SCALAR = TypeConstraint(Elements.PRED | Elements.INTEGER | Elements.FLOAT, rank=0)
 _NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT)
 _STATIC_NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT, static=True)
+_UNKNOWN = -(2**63)
 _SHAPE = TypeConstraint(Elements.INTEGER | Elements.INDEX, rank=1, static=True)
 
 
@@ -29,8 +30,25 @@ def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     if op.attributes["rng_distribution"] == "NORMAL" and not str(a.element).startswith(("f", "bf")):
         fail(op, "mu and sigma must be floats")
     known = constant_of(op.operands[2])
-    sizes = tuple(int(n) for n in known.reshape(-1)) if known is not None else (ir.DYNAMIC,) * shape.shape[0]
-    return [TensorType(sizes, a.element)]
+    if known is None:
+        return [TensorType((ir.DYNAMIC,) * shape.shape[0], a.element)]
+    sizes = [int(n) for n in known.reshape(-1)]
+    inferred = TensorType(tuple(n if n >= 0 else ir.DYNAMIC for n in sizes), a.element)
+    _check_sizes(op, sizes, inferred)
+    return [inferred]
+
+
+def _check_sizes(op: ir.Op, sizes: Sequence[int], inferred: TensorType) -> None:
+    """A negative size goes with no other, as StableHLO has it; the least integer is no size, but means an unknown one."""
+    result = tensor_of(op.results[0])
+    written = [i for i, n in enumerate(sizes) if _UNKNOWN < n < 0]
+    if result.rank == len(sizes) and any(result.shape[i] != ir.DYNAMIC for i in written):
+        text = "x".join("?" if n == _UNKNOWN else str(n) for n in sizes)
+        fail(
+            op,
+            f"inferred type(s) 'tensor<{text}x{inferred.element}>' are incompatible with return type(s) of operation "
+            f"'{result}'",
+        )
 
 
 def _lower_rng(
