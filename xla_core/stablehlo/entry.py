@@ -34,7 +34,7 @@ def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
 def _shape_at(op: ir.Op, type: ir.Type) -> Shape:
     try:
         return shape_of(type)
-    except UnimplementedError as error:
+    except (InvalidArgumentError, UnimplementedError) as error:
         error.op, error.location = op.name, op.location
         raise
 
@@ -130,7 +130,7 @@ def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
 def _aliased_outputs(function: ir.Op) -> dict[int, int]:
     """The result that takes the buffer of an argument, for those that say so."""
     block = function.regions[0].block
-    arguments = [shape_of(a.type) for a in block.arguments]
+    arguments = [_shape_at(function, a.type) for a in block.arguments]
     results = [_shape_at(block.ops[-1], v.type) for v in block.ops[-1].operands]
     donors: dict[int, int] = {}
     for index, attribute in enumerate(argument_attributes(function)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from xla_core.errors import UnimplementedError
+from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -37,7 +37,10 @@ def element_type(element: str | ir.QuantizedType) -> ElementType:
 
 @functools.lru_cache(maxsize=4096)
 def shape_of(type: ir.Type) -> Shape:
-    """The shape of a static type, or of one whose `?` dimensions have bounds. Raises UnimplementedError for others."""
+    """The shape of a static type, or of one whose `?` dimensions have bounds. Raises UnimplementedError for others.
+
+    Raises InvalidArgumentError for a negative bound, which reads and verifies as in MLIR, but no size is within.
+    """
     if isinstance(type, ir.TensorType):
         if type.is_static:
             return Shape(element_type(type.element), type.shape)
@@ -48,6 +51,9 @@ def shape_of(type: ir.Type) -> Shape:
                 f"{type} has a dimension of unknown size",
                 hint="refine the program with the types of its arguments first",
             )
+        for i, bound in enumerate(bounds):
+            if bound is not None and bound < 0:
+                raise InvalidArgumentError(f"the bound of dimension {i} is {bound}; 0 is the least")
         dynamic = tuple(d == ir.DYNAMIC for d in type.shape)
         return Shape(element_type(type.element), tuple(d for d in dims if d is not None), dynamic_dimensions=dynamic)
     if isinstance(type, ir.TokenType):

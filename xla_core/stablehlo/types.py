@@ -178,8 +178,6 @@ class TypeReader(LocationReader):
             if size != DYNAMIC and bound is not None:
                 hint = "use ShapedType::kDynamic to indicate a missing bound"
                 raise self.error(f"Static dimension {i} cannot have a bound, {hint} in tensor '{unbounded}'", start)
-            if bound is not None and bound < 0:
-                raise self.error(f"the bound of dimension {i} is {bound}; 0 is the least", start)
 
     def _element(self) -> str | QuantizedType:
         if self.at("!"):

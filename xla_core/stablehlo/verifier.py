@@ -155,8 +155,6 @@ def _check_bounds(op: ir.Op, type: ir.Type) -> None:
         if size != ir.DYNAMIC and bound is not None:
             hint = "use ShapedType::kDynamic to indicate a missing bound"
             fail(op, f"Static dimension {i} cannot have a bound, {hint} in tensor {unbounded}")
-        if bound is not None and bound < 0:
-            fail(op, f"the bound of dimension {i} is {bound}; 0 is the least")
 
 
 def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequence[ir.Type] | None:

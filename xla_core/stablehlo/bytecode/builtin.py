@@ -195,8 +195,6 @@ def tensor_type(reader: DialectReader, encoding: Any = None) -> TensorType:
         raise reader.error(message, start)
     if any(size != DYNAMIC and bound is not None for size, bound in zip(dims, bounds, strict=True)):
         raise reader.error("a static dimension cannot have a bound", start)
-    if any(bound is not None and bound < 0 for bound in bounds):
-        raise reader.error(f"a bound of {bounds} is negative", start)
     return TensorType(dims, element, bounds)
 
 
