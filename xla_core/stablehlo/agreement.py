@@ -16,12 +16,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible, compatible_elements, compatible_shapes, fail
+from xla_core.stablehlo.compatibility import (
+    compatible,
+    compatible_elements,
+    compatible_shapes,
+    element_of,
+    fail,
+    is_unranked,
+)
 from xla_core.stablehlo.ir import TensorType
 
 if TYPE_CHECKING:
@@ -42,32 +50,38 @@ def check_agreement(op: ir.Op, definition: OpDef) -> None:
             continue
         wanted, holds, message = _OF_ALL[kind]
         types = [v.type for v in (*op.operands, *(op.results if wanted else ()))]
-        if all(t is types[0] for t in types) or holds([t for t in types if isinstance(t, TensorType)]):
+        if all(t is types[0] for t in types) or holds([t for t in types if element_of(t) is not None]):
             continue
         if kind == "elementwise":
             fail(op, message)
         fail(op, f"requires {message} for all operands{' and results' if wanted else ''}")
 
 
-def _same_shape(types: Sequence[TensorType]) -> bool:
-    return all(compatible_shapes(t.shape, u.shape) for t in types for u in types)
+def _same_shape(types: Sequence[ir.Type]) -> bool:
+    shapes = [t.shape for t in types if isinstance(t, TensorType)]
+    return all(compatible_shapes(a, b) for a, b in itertools.combinations(shapes, 2))
 
 
-def _same_elements(types: Sequence[TensorType]) -> bool:
-    return all(t.element == types[0].element for t in types)
+def _elementwise(types: Sequence[ir.Type]) -> bool:
+    return _same_shape(types) and len({is_unranked(t) for t in types}) < 2
 
 
-def _compatible_elements(types: Sequence[TensorType]) -> bool:
-    return all(compatible_elements(t.element, types[0].element) for t in types)
+def _same_elements(types: Sequence[ir.Type]) -> bool:
+    return len({element_of(t) for t in types}) < 2
 
 
-def _compatible(types: Sequence[TensorType]) -> bool:
+def _compatible_elements(types: Sequence[ir.Type]) -> bool:
+    elements = [e for e in map(element_of, types) if e is not None]
+    return all(compatible_elements(e, elements[0]) for e in elements)
+
+
+def _compatible(types: Sequence[ir.Type]) -> bool:
     return all(compatible(t, types[0]) for t in types)
 
 
-_OF_ALL: dict[str, tuple[bool, Callable[[Sequence[TensorType]], bool], str]] = {
+_OF_ALL: dict[str, tuple[bool, Callable[[Sequence[ir.Type]], bool], str]] = {
     "same-shape": (True, _same_shape, "the same shape"),
-    "elementwise": (True, _same_shape, "all non-scalar operands/results must have the same shape and base type"),
+    "elementwise": (True, _elementwise, "all non-scalar operands/results must have the same shape and base type"),
     "same-element-type": (True, _same_elements, "the same element type"),
     "same-element-type-of-operands": (False, _same_elements, "the same element type"),
     "compatible-element-types": (True, _compatible_elements, "compatible element types"),

@@ -20,9 +20,11 @@ __all__ = [
     "compatible_shapes",
     "dimensions",
     "element_bits",
+    "element_of",
     "fail",
     "if_declared",
     "inferred_or_known",
+    "is_unranked",
     "least_specific",
     "list_text",
     "merge",
@@ -31,6 +33,7 @@ __all__ = [
     "promotable",
     "shape_text",
     "types_text",
+    "unranked",
     "with_dimensions",
 ]
 
@@ -80,10 +83,26 @@ def compatible(a: ir.Type, b: ir.Type) -> bool:
             return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
         return a.text == b.text
     # A tensor without a rank goes with every tensor of its element type.
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, ir.OpaqueType) and one.text.startswith("tensor<*x") and isinstance(other, TensorType):
-            return one.text == f"tensor<*x{other.element}>"
-    return False
+    return is_unranked(a) != is_unranked(b) and str(element_of(a)) == str(element_of(b))
+
+
+_UNRANKED = "tensor<*x"
+
+
+def is_unranked(type: ir.Type) -> bool:
+    """A tensor without a rank, which CHLO's ops may take, is kept as it is written."""
+    return isinstance(type, ir.OpaqueType) and type.text.startswith(_UNRANKED)
+
+
+def unranked(element: str | QuantizedType) -> ir.OpaqueType:
+    return ir.OpaqueType(f"{_UNRANKED}{element}>")
+
+
+def element_of(type: ir.Type) -> str | QuantizedType | None:
+    """The element type of a tensor, with a rank or without; None for what is no tensor."""
+    if isinstance(type, TensorType):
+        return type.element
+    return type.text[len(_UNRANKED) : -1] if isinstance(type, ir.OpaqueType) and is_unranked(type) else None
 
 
 def _agree(a: TensorType, b: TensorType) -> bool:

@@ -197,6 +197,13 @@ def test_broadcast_select():
 # -- structured ops --------------------------------------------------------------------------------------------------
 
 
+def test_a_constant_is_like_its_operand_in_shape_only():
+    f32 = ((2,), np.dtype(np.float32))
+    got = run("chlo.constant_like", np.zeros(2, np.int64), result=f32, attributes="{value = 3.5 : f32}")
+    assert got.dtype == np.float32
+    assert got.tolist() == [3.5, 3.5]
+
+
 def test_top_k_is_stable_and_puts_nan_first():
     x = np.array([[3, 1, 3, np.nan, 2], [0, -1, 5, 5, 5]], np.float32)
     text = """func.func @main(%a: tensor<2x5xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {

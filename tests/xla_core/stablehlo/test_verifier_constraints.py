@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xla_core.errors import XlaError
-from xla_core.stablehlo import parse_text, verify
+from xla_core.stablehlo import lower, parse_text, verify
 
 
 def program(body: str, arguments: str = "%a: tensor<4xf32>, %t: !stablehlo.token") -> str:
@@ -113,3 +113,85 @@ def test_a_negative_size_that_is_set_is_no_size() -> None:
     verify(parse_text(program(body.replace("RESULT", "tensor<?xf32, #stablehlo.bounds<4>>"))))
     message = refusal(program(body.replace("RESULT", "tensor<5xf32>")))
     assert "inferred type(s) 'tensor<?xf32, #stablehlo.bounds<4>>' are incompatible" in message
+
+
+UNRANKED = "%f: tensor<*xf32>, %i: tensor<*xi32>, %a: tensor<2xf32>, %b: tensor<2xi32>, %p: tensor<2xi1>"
+NOT_EQUAL = "{comparison_direction = #chlo<comparison_direction NE>}"
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        '"chlo.constant_like"(%f) {value = 3.2 : f32} : (tensor<*xf32>) -> tensor<*xf32>',
+        '"chlo.constant_like"(%i) {value = 3.2 : f32} : (tensor<*xi32>) -> tensor<2xf32>',
+        '"chlo.constant_like"(%a) {value = 3 : i64} : (tensor<2xf32>) -> tensor<*xi64>',
+        '"chlo.top_k"(%f) {k = 3 : i64} : (tensor<*xf32>) -> (tensor<*xf32>, tensor<*xi32>)',
+        '"chlo.top_k"(%f) {k = 3 : i64} : (tensor<*xf32>) -> (tensor<3xf32>, tensor<*xi32>)',
+        '"chlo.broadcast_add"(%f, %a) : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>',
+        '"chlo.broadcast_add"(%f, %f) : (tensor<*xf32>, tensor<*xf32>) -> tensor<3x3xf32>',
+        f'"chlo.broadcast_compare"(%f, %a) {NOT_EQUAL} : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xi1>',
+        '"chlo.broadcast_complex"(%f, %a) : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xcomplex<f32>>',
+        '"chlo.broadcast_select"(%p, %f, %a) : (tensor<2xi1>, tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>',
+        '"chlo.is_inf"(%f) : (tensor<*xf32>) -> tensor<*xi1>',
+        '"chlo.acos"(%f) : (tensor<*xf32>) -> tensor<*xf32>',
+        '"chlo.next_after"(%f, %a) : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>',
+    ],
+)
+def test_ops_of_chlo_take_tensors_without_a_rank(op: str) -> None:
+    count = 2 if "top_k" in op else 1
+    text = program(f"%0:{count} = {op}", UNRANKED)
+    verify(parse_text(text))
+    with pytest.raises(XlaError, match="has no counterpart in HLO"):
+        lower(parse_text(text))
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        (
+            '"chlo.constant_like"(%i) {value = 3.2 : f32} : (tensor<*xi32>) -> tensor<*xf64>',
+            "value's type doesn't match element return type",
+        ),
+        (
+            '"chlo.top_k"(%f) {k = 3 : i64} : (tensor<*xf32>) -> (tensor<3xf64>, tensor<4xi32>)',
+            "inferred type(s) 'tensor<*xf32>', 'tensor<*xi32>' are incompatible with return type(s)",
+        ),
+        (
+            '"chlo.broadcast_add"(%f, %b) : (tensor<*xf32>, tensor<2xi32>) -> tensor<*xf32>',
+            "requires compatible element types for all operands and results",
+        ),
+        (
+            f'"chlo.broadcast_compare"(%f, %b) {NOT_EQUAL} : (tensor<*xf32>, tensor<2xi32>) -> tensor<*xi1>',
+            "mismatched operand types",
+        ),
+        (
+            '"chlo.broadcast_complex"(%f, %a) : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xcomplex<f64>>',
+            "inferred type(s) 'tensor<*xcomplex<f32>>' are incompatible",
+        ),
+        (
+            '"chlo.acos"(%f) : (tensor<*xf32>) -> tensor<4xf32>',
+            "all non-scalar operands/results must have the same shape and base type",
+        ),
+        (
+            '"chlo.acos"(%f) : (tensor<*xf32>) -> tensor<*xf64>',
+            "requires compatible types for all operands and results",
+        ),
+        (
+            '"chlo.next_after"(%f, %a) : (tensor<*xf32>, tensor<2xf32>) -> tensor<3xf32>',
+            "inferred type(s) 'tensor<2xf32>' are incompatible",
+        ),
+        (
+            '"chlo.mulhi"(%i, %i) : (tensor<*xi32>, tensor<*xi32>) -> tensor<3xi32>',
+            "operand #0 must be ranked tensor of 2/4/8/16/32/64-bit integer values",
+        ),
+        (
+            '"chlo.scan"(%f, %z) ({\n^bb0(%x: tensor<f32>, %y: tensor<f32>):\n  "stablehlo.return"(%x, %y) : '
+            "(tensor<f32>, tensor<f32>) -> ()\n}) {dimension = 0 : i64, operandSegmentSizes = array<i32: 1, 1>, "
+            "resultSegmentSizes = array<i32: 1, 1>} : (tensor<*xf32>, tensor<f32>) -> (tensor<3xf32>, tensor<f32>)",
+            "operand 0 is not ranked",
+        ),
+    ],
+)
+def test_their_element_types_are_checked_all_the_same(op: str, message: str) -> None:
+    count = 2 if "top_k" in op or "scan" in op else 1
+    assert message in refusal(program(f"%0:{count} = {op}", f"{UNRANKED}, %z: tensor<f32>"))

@@ -206,13 +206,15 @@ def test_slices_may_be_given_as_tensors() -> None:
     )
 
 
-def test_tensors_without_a_rank_are_not_implemented() -> None:
-    module = parse_text("""func.func @main(%x: tensor<*xf32>) -> tensor<*xf32> {
-        %0 = chlo.broadcast_add %x, %x : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
-        return %0 : tensor<*xf32> }""")
+def test_a_rule_that_needs_a_rank_says_so() -> None:
+    module = parse_text("""func.func @main(%x: tensor<*xf32>, %y: tensor<2x3x4xf32>, %g: tensor<2xi64>) {
+        %0 = "chlo.ragged_dot"(%x, %y, %g) {ragged_dot_dimension_numbers = #chlo.ragged_dot<
+          lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0],
+          rhs_group_dimensions = [0]>} : (tensor<*xf32>, tensor<2x3x4xf32>, tensor<2xi64>) -> tensor<*xf32>
+        return }""")
     with pytest.raises(UnimplementedError, match=r"'tensor<\*xf32>' has no rank") as caught:
         verify(module)
-    assert caught.value.op == "chlo.broadcast_add"
+    assert caught.value.op == "chlo.ragged_dot"
     assert caught.value.location is not None
     assert caught.value.location.line == 2
 

@@ -11,12 +11,12 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir, special_functions
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.compatibility import element_of, fail, unranked
 from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Lower, define
-from xla_core.stablehlo.ops.common import elementwise, same_type, tensor, tensor_of
+from xla_core.stablehlo.op_table import Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.ops.common import elementwise, same_type, tensor_of
 from xla_core.stablehlo.type_constraints import (
     COMPLEX,
     FLOAT,
@@ -51,9 +51,16 @@ for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh",
         rule=same_type,
         lower=elementwise(_name),
         types=PLAIN_FLOAT_OR_COMPLEX,
-        agree=("compatible-types",),
+        agree=("compatible-types", "elementwise"),
     )
-define("chlo.erf", "operand", rule=same_type, lower=elementwise("erf"), types=FLOAT, agree=("compatible-types",))
+define(
+    "chlo.erf",
+    "operand",
+    rule=same_type,
+    lower=elementwise("erf"),
+    types=FLOAT,
+    agree=("compatible-types", "elementwise"),
+)
 
 
 def _square(x: Expression) -> Expression:
@@ -86,7 +93,12 @@ _FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint],
 )
 for _name, _function, _types in _FORMULAS:
     define(
-        f"chlo.{_name}", "operand", rule=same_type, lower=formula(_function), types=_types, agree=("compatible-types",)
+        f"chlo.{_name}",
+        "operand",
+        rule=same_type,
+        lower=formula(_function),
+        types=_types,
+        agree=("compatible-types", "elementwise"),
     )
 
 _PLAIN_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
@@ -101,13 +113,13 @@ for _name, _function, _types in _PLAIN_FORMULAS:
         rule=same_type,
         lower=formula(_function, through_f32=False),
         types=_types,
-        agree=("compatible-types",),
+        agree=("compatible-types", "elementwise"),
     )
 
 
 def _predicate_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    operand = tensor(op, 0)
-    return [TensorType(operand.shape, "i1", operand.bounds)]
+    operand = op.operands[0].type
+    return [TensorType(operand.shape, "i1", operand.bounds) if isinstance(operand, TensorType) else unranked("i1")]
 
 
 for _name, _infinite, _function in (
@@ -148,10 +160,10 @@ for _name, _operands, _lower in BROADCASTING:
 
 define(
     "chlo.mulhi",
-    "lhs rhs",
+    (Values("lhs", INTEGER), Values("rhs", INTEGER)),
+    (Values("result", INTEGER),),
     rule=same_type,
     lower=elementwise("mulhi"),
-    types=INTEGER,
     agree=("compatible-types",),
 )
 
@@ -167,9 +179,10 @@ def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
 
 def _lower_constant_like(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """A constant of the operand's shape."""
-    value = op.attributes["value"]
+    value, element = op.attributes["value"], tensor_of(op.results[0]).element
     scalar = value.data.reshape(-1)[0] if isinstance(value, DenseElements) else value
-    return ctx.constant(np.asarray(scalar).astype(operand.shape.dtype), operand.shape)
+    shape = operand.shape.with_element_type(shape_of(TensorType((), element)).element_type)
+    return ctx.constant(np.asarray(scalar).astype(shape.dtype), shape)
 
 
 define(
@@ -186,11 +199,15 @@ define(
 
 def _constant_like_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     """The operand's shape; the value's element type."""
-    operand, result, value = tensor(op, 0), tensor_of(op.results[0]), op.attributes["value"]
+    operand, value = op.operands[0].type, op.attributes["value"]
+    element = element_of(op.results[0].type)
+    assert element is not None
     kind = getattr(value, "type", "f64" if isinstance(value, float) else "i64")
-    if isinstance(kind, str) and kind != result.element:
+    if isinstance(kind, str) and kind != element:
         fail(op, "value's type doesn't match element return type")
-    return [TensorType(operand.shape, result.element, operand.bounds)]
+    return [
+        TensorType(operand.shape, element, operand.bounds) if isinstance(operand, TensorType) else unranked(element)
+    ]
 
 
 define(

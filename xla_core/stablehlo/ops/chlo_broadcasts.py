@@ -8,13 +8,13 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_elements, fail
+from xla_core.stablehlo.compatibility import compatible_elements, element_of, fail, unranked
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
-from xla_core.stablehlo.ops.common import elementwise, tensor
+from xla_core.stablehlo.ops.common import elementwise
 from xla_core.stablehlo.ops.elementwise import BINARY
 from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
 from xla_core.stablehlo.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
@@ -26,11 +26,15 @@ def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0)
     """The common shape of the operands, and the element type of the one at `first` (changed by `element`)."""
 
     def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-        types = [tensor(op, i) for i in range(len(op.operands))]
-        if any(not compatible_elements(t.element, types[first].element) for t in types[first:]):
+        elements = [e for e in (element_of(o.type) for o in op.operands[first:]) if e is not None]
+        kind = elements[0]
+        if not all(compatible_elements(e, kind) for e in elements):
             fail(op, "mismatched operand types")
-        kind = types[first].element
-        inferred = broadcast_type(op, types, element(str(kind)) if element is not None else kind)
+        changed = element(str(kind)) if element is not None else kind
+        types = [o.type for o in op.operands if isinstance(o.type, TensorType)]
+        if len(types) < len(op.operands):
+            return [unranked(changed)]
+        inferred = broadcast_type(op, types, changed)
         return None if inferred is None else [inferred]
 
     return rule

@@ -11,7 +11,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attribute_constraints import attribute_problem
 from xla_core.stablehlo.attributes import RaggedDotDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible, compatible_dimensions, fail, list_text
+from xla_core.stablehlo.compatibility import compatible, compatible_dimensions, fail, list_text, unranked
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -27,7 +27,9 @@ __all__: list[str] = []
 
 
 def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    operand, k = tensor(op, 0), int(op.attributes["k"])
+    operand, k = op.operands[0].type, int(op.attributes["k"])
+    if not isinstance(operand, TensorType):
+        return [operand, unranked("i32")]
     if operand.rank < 1:
         fail(op, "operand's rank must be at least 1")
     if operand.shape[-1] != DYNAMIC and operand.shape[-1] < k:
@@ -95,8 +97,9 @@ def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
     """Checks that the inputs have the scanned dimension, all alike; returns its size."""
     dim, given = int(op.attributes["dimension"]), op.attributes.get("scan_dim_size")
     length = DYNAMIC if given is None else int(given)
-    for i in range(inputs):
-        type = tensor(op, i)
+    for i, type in enumerate(operand.type for operand in op.operands[:inputs]):
+        if not isinstance(type, TensorType):
+            fail(op, f"operand {i} is not ranked")
         if dim >= type.rank:
             fail(op, f"scan dimension of operand {i} is out of bounds")
         if not compatible_dimensions(length, type.shape[dim]):
@@ -131,8 +134,10 @@ def _scan_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     dim, block, length = int(op.attributes["dimension"]), op.regions[0].block, _check_scan_inputs(op, inputs)
     if len(block.arguments) != len(op.operands):
         fail(op, f"expects {len(op.operands)} arguments in the body, but got {len(block.arguments)}")
-    for i, argument in enumerate(block.arguments):
-        type = tensor(op, i)
+    for i, (argument, operand) in enumerate(zip(block.arguments, op.operands, strict=True)):
+        type = operand.type
+        if not isinstance(type, TensorType):
+            fail(op, f"operand {i} is not ranked")
         if i < inputs:
             type = TensorType((*type.shape[:dim], *type.shape[dim + 1 :]), type.element)
         if not compatible(type, argument.type):

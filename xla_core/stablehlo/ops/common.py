@@ -96,9 +96,9 @@ def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         if op.attributes:
             check_accuracy(op)
         return None
-    types = [tensor_of(o) for o in op.operands]
     check_accuracy(op)
-    return most_specific(op, types)
+    ranked = [o.type for o in op.operands if isinstance(o.type, TensorType)]
+    return most_specific(op, ranked) if ranked else [op.operands[0].type]
 
 
 def check_same_operands(op: ir.Op) -> None:
