@@ -74,6 +74,18 @@ REFUSED = [
         2,
         "operand #0 must be ranked tensor of integer or index values, but got 'tensor<4x4xf32>'",
     ),
+    # too few operands are no inputs, of which dimensions and regions are checked all the same
+    (
+        f'%0 = "stablehlo.reduce"(%a) {SUM} {{dimensions = array<i64: 1>}} : (tensor<4x4xf32>) -> tensor<4xf32>',
+        2,
+        "Out-of-bounds dimension 1, expected to be in range [0, 0)",
+    ),
+    (
+        f'%0 = "stablehlo.scatter"(%i) {SUM} {{scatter_dimension_numbers = #stablehlo.scatter<>}} : (tensor<2xi32>) -> '
+        "tensor<4x4xf32>",
+        2,
+        "Reduction-region must take 0 parameters, but takes 2 parameter(s)",
+    ),
     # what is in a region, before what follows from it
     (
         '%0 = "stablehlo.map"(%a) ({\n^bb0(%x: tensor<i32>):\n  %y = "stablehlo.abs"(%x) : (tensor<i32>) -> '

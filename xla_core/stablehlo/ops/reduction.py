@@ -60,16 +60,17 @@ def _check_same_shapes(op: ir.Op, inputs: Sequence[TensorType]) -> None:
 
 def _reduce_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     inputs, initial = _split(op)
-    if not inputs:
-        fail(op, "requires at least 1 input value")
     _check_same_shapes(op, inputs)
-    first, dims, seen = inputs[0], ints(op, "dimensions"), set[int]()
-    for dim in dims:
-        if not 0 <= dim < first.rank:
-            fail(op, f"Out-of-bounds dimension {dim}, expected to be in range [0, {first.rank})")
+    rank, seen = inputs[0].rank if inputs else 0, set[int]()
+    for dim in ints(op, "dimensions"):
+        if not 0 <= dim < rank:
+            fail(op, f"Out-of-bounds dimension {dim}, expected to be in range [0, {rank})")
         if dim in seen:
             fail(op, f"Duplicate reduction dimension: {dim}")
         seen.add(dim)
+    if not inputs:
+        fail(op, "requires at least 1 input value")
+    first = inputs[0]
     kept = [i for i in range(first.rank) if i not in seen]
     shape = tuple(first.shape[i] for i in kept)
     results = check_reducer(op, op.regions[0], initial, inputs, shape)

@@ -33,8 +33,6 @@ _FALSE = Attribute(Kind.BOOL, False)
 
 def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     count = (len(op.operands) - 1) // 2
-    if not count:
-        fail(op, "expects at least one input and one update.")
     inputs = [tensor(op, i) for i in range(count)]
     indices = tensor(op, count)
     updates = [tensor(op, count + 1 + i) for i in range(count)]
@@ -42,7 +40,7 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
         fail(op, "Not all inputs have compatible shapes.")
     dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     windows, inserted, batching = dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims
-    operand, update, vector = inputs[0], updates[0], dims.index_vector_dim
+    vector = dims.index_vector_dim
     if any(not compatible_shapes(t.shape, updates[0].shape) for t in updates):
         fail(op, "Not all updates have compatible shapes.")
     if not 0 <= vector <= indices.rank:
@@ -52,6 +50,7 @@ def _scatter_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
             f"[0, {indices.rank}]. got: {vector}.",
         )
     results = check_reducer(op, op.regions[0], _scalars(updates), inputs)
+    operand, update = inputs[0], updates[0]
     rank = indices.rank - (vector < indices.rank) + len(windows)
     if update.rank != rank:
         fail(
