@@ -54,7 +54,7 @@ def generic_regions(reader: OpReader, state: OpState) -> None:
 
 def _parenthesized_regions(reader: OpReader, state: OpState) -> None:
     if reader.at("("):
-        reader.list_of("(", ")", lambda: state.regions.append(reader.region()))
+        reader.list_of("(", ")", lambda: state.regions.append(reader.region()), "to end region list")
 
 
 def _attributes(reader: OpReader, state: OpState) -> None:
@@ -192,7 +192,9 @@ def _reduce(reader: OpReader, state: OpState) -> None:
         second.append(reader.argument())
         reader.expect(")")
     if len(first) != count:
-        raise reader.error(f"the reducer has {len(first)} pairs of arguments, the reduction {count} inputs")
+        takes = f"Reduction-region must take {2 * count} parameters, but takes {2 * len(first)} parameter(s)"
+        hint = f"the reducer has {len(first)} pairs of arguments, the reduction {count} inputs"
+        raise reader.error(takes, state.start, hint)
     state.regions.append(reader.region(first + second))
 
 
@@ -250,7 +252,8 @@ def _function(reader: OpReader, state: OpState) -> None:
     def argument() -> None:
         is_named = reader.at("%")
         if bool(arguments) != is_named and types:
-            raise reader.error("expected every argument with a name, or none")
+            expected = "type instead of SSA identifier" if is_named else "SSA identifier"
+            raise reader.form_error(f"expected {expected}: every argument has a name, or none")
         if is_named:
             name, offset = reader.name("an argument such as %arg0")
             reader.expect(":", "and the argument's type")
@@ -284,7 +287,8 @@ def _function(reader: OpReader, state: OpState) -> None:
         state.regions.append(Region())
         return
     if types and not arguments:
-        raise reader.error("a function with a body needs names for its arguments")
+        message = f"'func.func' op entry block must have {len(types)} arguments to match function signature"
+        raise reader.error(message, state.start, "a function with a body needs names for its arguments")
     state.regions.append(reader.region(arguments, is_isolated=True))
 
 

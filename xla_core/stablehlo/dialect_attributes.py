@@ -238,7 +238,7 @@ class DialectAttributeReader(AttributeReader):
         def read() -> None:
             self.list_of("[", "]", lambda: bounds.append(None if self.accept("?") else self.integer()))
 
-        self.fields({"bounds": read})
+        self.ordered_struct(dict, {"bounds": read})
         return TypeExtensions(tuple(bounds))
 
     def convolution(self) -> ConvDimensionNumbers:

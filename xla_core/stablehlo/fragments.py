@@ -255,7 +255,7 @@ def _properties(reader: Reader) -> dict[str, Any]:
     values = reader.attribute()
     if not isinstance(values, dict):
         raise reader.error("expected properties such as <{name = value}>", start)
-    reader.expect(">", "to end the properties")
+    reader.expect(">", "to close properties")
     return values
 
 

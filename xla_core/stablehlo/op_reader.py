@@ -121,6 +121,11 @@ class OpReader(DialectAttributeReader):
         mark = len(self.defined)
         region = Region()
         if arguments is not None or not (self.at("^") or self.at("}")):
+            seen: set[str] = set()
+            for name, offset, _, _ in arguments or []:
+                if name in self.values or name in seen:
+                    raise self.error(f"region entry argument '%{name}' is already in use", offset)
+                seen.add(name)
             region.blocks.append(self.block(arguments or []))
         while self.at("^"):
             region.blocks.append(self.labeled_block())
@@ -141,7 +146,7 @@ class OpReader(DialectAttributeReader):
         arguments: list[Argument] = []
         if self.at("("):
             self.list_of("(", ")", lambda: arguments.append(self.argument()))
-        self.expect(":", "after the block's label")
+        self.expect(":", "after block name")
         return self.block(arguments)
 
     def block(self, arguments: list[Argument]) -> Block:
@@ -188,7 +193,7 @@ class OpReader(DialectAttributeReader):
                 names.append((match[1], int(match[2] or 1), match.start()))
                 if not self.accept(","):
                     break
-            self.expect("=", "after the results' names")
+            self.expect("=", "after SSA name")
         self.skip()
         offset = self.position
         if self.at_string():
@@ -284,7 +289,7 @@ class OpReader(DialectAttributeReader):
         index = 0
         for name, n, place in names:
             if n == 0:
-                raise self.error("a pack needs at least one result", place)
+                raise self.error("expected named operation to have at least 1 result", place)
             self.define(name, op.results[index], place)
             for i in range(n):
                 value = op.results[index + i]

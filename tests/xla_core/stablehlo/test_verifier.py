@@ -150,3 +150,23 @@ def test_attributes_of_a_short_form_are_refused_where_their_dictionary_stands() 
     assert error.op == "stablehlo.convolution"
     assert error.location is not None
     assert error.location.line == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (
+            "%0 = stablehlo.pad %a, %b, low = [0], high = [0, 1], interior = [0] :"
+            " (tensor<3xf32>, tensor<i32>) -> tensor<3xf32>",
+            "edge_padding_low, edge_padding_high, interior_padding",
+        ),
+        (
+            '%0 = "stablehlo.slice"(%a) <{start_indices = array<i64: 0>, limit_indices = array<i64: 1, 1>,'
+            " strides = array<i64: 1>}> : (tensor<3xf32>) -> tensor<3xi32>",
+            "start_indices, limit_indices, strides",
+        ),
+    ],
+)
+def test_sizes_of_attributes_come_before_element_types(body: str, names: str) -> None:
+    source = f"func.func @f(%a: tensor<3xf32>, %b: tensor<i32>) {{\n  {body}\n  return\n}}"
+    assert f"failed to verify that all of {{{names}}} have same size" in refuse(source).message

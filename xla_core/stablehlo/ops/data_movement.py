@@ -226,8 +226,8 @@ define(
         "put in."
     ),
     agree=(
-        "same-element-type",
         "size: edge_padding_low edge_padding_high interior_padding",
+        "same-element-type",
     ),
 )
 

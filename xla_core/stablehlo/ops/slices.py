@@ -68,8 +68,8 @@ define(
     traits=(Trait.ON_STORAGE,),
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
     agree=(
-        "same-element-type",
         "size: start_indices limit_indices strides",
+        "same-element-type",
     ),
 )
 
