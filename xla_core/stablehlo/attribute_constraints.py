@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_core.stablehlo.attributes import DenseArray, DenseElements, EnumAttribute, SymbolRef, TypedInt
+from xla_core.stablehlo.attributes import DenseElements, EnumAttribute, SymbolRef, TypedInt
 from xla_core.stablehlo.op_table import Attribute, Kind
 
 __all__ = ["attribute_problem"]
@@ -44,9 +44,9 @@ def _are_ints(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value)
 
 
-def _element(value: Any, otherwise: str) -> str:
-    """The element type of a dense array. Other forms of lists are of older releases, which said it otherwise."""
-    return value.element if isinstance(value, DenseArray) else otherwise
+def _are_wide_ints(value: Any) -> bool:
+    """A dense array of i64, or the dense elements that older releases wrote for one."""
+    return _are_ints(value) and (isinstance(value, DenseElements) or getattr(value, "element", "") == "i64")
 
 
 def _accepts(attribute: Attribute, value: Any) -> bool:
@@ -73,8 +73,8 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
 
 
 _CHECKS: dict[Kind, Callable[[Any], bool]] = {
-    Kind.INTS: lambda v: _are_ints(v) and _element(v, "i64") == "i64",
-    Kind.INT32S: lambda v: _are_ints(v) and _element(v, "i32") == "i32",
+    Kind.INTS: _are_wide_ints,
+    Kind.INT32S: lambda v: _are_ints(v) and getattr(v, "element", "i32") == "i32",
     Kind.BOOL: lambda v: isinstance(v, bool) or not isinstance(v, (int, float, str, tuple, dict)),
     Kind.FLOAT: lambda v: isinstance(v, (int, float)),
     Kind.STRING: lambda v: isinstance(v, str),

@@ -59,10 +59,19 @@ def test_attributes_of_a_custom_call(attribute: str, constraint: str) -> None:
     verify(parse_text(program(call.replace("ATTRIBUTE", "api_version = 0 : i32"))))
 
 
-@pytest.mark.parametrize(("permutation", "is_right"), [("i64: 1, 0", True), ("i32: 1, 0", False), ("i1: 1, 0", False)])
+@pytest.mark.parametrize(
+    ("permutation", "is_right"),
+    [
+        ("array<i64: 1, 0>", True),
+        ("dense<[1, 0]> : tensor<2xi64>", True),  # as older releases wrote it
+        ("array<i32: 1, 0>", False),
+        ("array<i1: true, false>", False),
+        ("[1, 0]", False),
+    ],
+)
 def test_lists_of_integers_are_of_64_bits(permutation: str, is_right: bool) -> None:
-    op = f'%0 = "stablehlo.transpose"(%a) {{permutation = array<{permutation}>}} : (tensor<4x3xf32>) -> tensor<3x4xf32>'
-    text = program(op.replace("i1: 1, 0", "i1: true, false"), "%a: tensor<4x3xf32>")
+    op = f'%0 = "stablehlo.transpose"(%a) {{permutation = {permutation}}} : (tensor<4x3xf32>) -> tensor<3x4xf32>'
+    text = program(op, "%a: tensor<4x3xf32>")
     if is_right:
         verify(parse_text(text))
     else:
