@@ -39,7 +39,7 @@ def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def _check_sizes(op: ir.Op, sizes: Sequence[int], inferred: TensorType) -> None:
-    """A negative size goes with no other, as StableHLO has it; the least integer is no size, but means an unknown one."""
+    """A negative size goes with no other, as StableHLO has it; the least integer means a size that is not known."""
     result = tensor_of(op.results[0])
     written = [i for i, n in enumerate(sizes) if _UNKNOWN < n < 0]
     if result.rank == len(sizes) and any(result.shape[i] != ir.DYNAMIC for i in written):
