@@ -39,6 +39,7 @@ def test_sentences_of_help_break_at_the_width(
     name: str, columns: str, xla: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", None)  # read from the environment when it was imported
     described = re.split("─ (?:Arguments|Options)", xla(name, "--help").out)[0]
     lines = [line.strip() for line in described.splitlines()]
     for line, after in itertools.pairwise(lines):  # the next word had no place
