@@ -11,11 +11,9 @@ from typing import Any
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.rules import alike
 
 __all__ = ["fit_operands"]
-
-Group = list[tuple[int, int]]
-"""(operand, dimension) pairs of one size."""
 
 
 def fit_operands(instruction: HloInstruction) -> Callable[[Sequence[Any]], list[Any]] | None:
@@ -26,7 +24,13 @@ def fit_operands(instruction: HloInstruction) -> Callable[[Sequence[Any]], list[
     flags = [o.shape.dynamic_dimensions for o in instruction.operands]
     if not any(flags):
         return None
-    groups = [g for g in _groups(instruction) if any(flags[o] and flags[o][d] for o, d in g)]
+    ranks = [o.shape.rank if o.shape.is_array else 0 for o in instruction.operands]
+    same_sizes = instruction.op.same_sizes
+    if same_sizes is not None:
+        groups = same_sizes(instruction.attributes, ranks)
+    else:
+        groups = alike(ranks) if instruction.is_elementwise else []
+    groups = [group for group in groups if any(flags[o] and flags[o][d] for o, d in group)]
 
     def fit(values: Sequence[Any]) -> list[Any]:
         fitted = list(values)
@@ -44,22 +48,3 @@ def fit_operands(instruction: HloInstruction) -> Callable[[Sequence[Any]], list[
         return fitted
 
     return fit if groups else None
-
-
-def _groups(instruction: HloInstruction) -> list[Group]:
-    ranks = [o.shape.rank if o.shape.is_array else 0 for o in instruction.operands]
-    if instruction.opcode == "dot":
-        attributes = instruction.attributes
-        pairs = [
-            pair
-            for kind in ("batch", "contracting")
-            for pair in zip(attributes.get(f"lhs_{kind}_dims", ()), attributes.get(f"rhs_{kind}_dims", ()), strict=True)
-        ]
-        return [[(0, lhs), (1, rhs)] for lhs, rhs in pairs]
-    if instruction.opcode in ("reduce", "reduce-window"):
-        ranks = ranks[: len(ranks) // 2]
-    elif not (instruction.is_elementwise or instruction.opcode in ("sort", "concatenate")):
-        return []
-    rank = max(ranks)
-    apart = instruction.attributes["dimensions"] if instruction.opcode == "concatenate" else ()
-    return [[(o, d) for o, r in enumerate(ranks) if r == rank] for d in range(rank) if d not in apart]

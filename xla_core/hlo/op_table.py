@@ -112,6 +112,9 @@ class Trait(enum.Enum):
     EXACT_IN_WIDER_INTEGERS = enum.auto()  # of n-bit integers: computed in more bits and cut to n, the same result
 
 
+SameSizes = Callable[[Attributes, Sequence[int]], "list[list[tuple[int, int]]]"]
+"""(attributes, ranks of the operands) -> groups of (operand, dimension) pairs of one size."""
+
 PINNED = frozenset(
     (Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER, Trait.ASYNC, Trait.PER_DEVICE)
 )
@@ -133,6 +136,7 @@ class OpDef:
         index_operands: how many operands -> which of them say where, not what.
         predicate_operand: the operand that is pred whatever the others are.
         predicate_result: whether the result is pred whatever the operands are.
+        same_sizes: which dimensions of its operands have one size; None: all of an elementwise op, none of another.
         waits_for: of the second half of an asynchronous pair, the opcodes of its first half.
         operands_at: of a first half, the index in its result where its operands are.
         result_at: of a second half, the index in its operand where its result is.
@@ -150,6 +154,7 @@ class OpDef:
     index_operands: Callable[[int], Sequence[int]] = lambda count: ()
     predicate_operand: int | None = None
     predicate_result: bool = False
+    same_sizes: SameSizes | None = None
     waits_for: tuple[str, ...] = ()
     operands_at: tuple[int, ...] | None = None
     result_at: tuple[int, ...] | None = None

@@ -32,7 +32,8 @@ class BoundedModule(OpenProgram):
         self.donated = donated_parameters(module)
         self.num_replicas, self.num_partitions = module.num_replicas, module.num_partitions
         for parameter, shape in zip(module.entry.parameters, self.parameters, strict=True):
-            if shape.is_dynamic and max(shape.dimensions) > INT_MAX:
+            bounds = [n for n, is_open in zip(shape.dimensions, shape.dynamic_dimensions, strict=False) if is_open]
+            if max(bounds, default=0) > INT_MAX:
                 raise InvalidArgumentError(
                     f"parameter {parameter.name} is {shape}: a bound of more elements than s32 can say",
                     op=parameter.name,

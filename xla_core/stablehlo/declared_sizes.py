@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import INT_MAX, Shape
@@ -23,11 +24,11 @@ __all__ = ["as_declared"]
 
 
 def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type, op: ir.Op) -> HloInstruction:
-    """`value` with all its elements along dimensions that `type` declares static: zeros are beyond its sizes."""
+    """`value` with the sizes of the dimensions that `type` declares static: zeros are beyond what the run gave."""
     if not value.shape.dynamic_dimensions or not isinstance(type, ir.TensorType):
         return value
     for d, bound in enumerate(value.shape.dimensions):
-        flags = list(value.shape.dynamic_dimensions)
+        flags = list(value.shape.dynamic_dimensions or (False,) * value.shape.rank)
         if flags[d] and type.shape[d] != ir.DYNAMIC:
             flags[d] = False
             shape = dataclasses.replace(value.shape, dynamic_dimensions=tuple(flags))
@@ -35,6 +36,8 @@ def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type, op: 
                 fail(op, f"is static, but dimension {d} of {value.shape} has more elements than s32 can say")
             size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
             value = ctx.add("set-dimension-size", value, size, shape=shape, dimensions=(d,))
-            if not any(flags):
-                break
-    return value
+    bounds = value.shape.dimensions
+    sizes = [bound if size == ir.DYNAMIC else size for size, bound in zip(type.shape, bounds, strict=True)]
+    if sizes == list(bounds):
+        return value
+    return ctx.add("slice", value, slice=tuple(SliceDimension(0, size) for size in sizes))  # of less than the bound

@@ -172,7 +172,8 @@ def test_bounds(client: Client) -> None:
 def test_contradictions_name_the_place_and_leave_the_client_usable(client: Client) -> None:
     exe = client.compile(DONATING, file="p.mlir")
     with pytest.raises(
-        InvalidArgumentError, match=r"(?s)^p\.mlir:3:8: .*sizes 2 and 3 in dimension 0.*arguments are \(f32\[2\], f32\[3\]"
+        InvalidArgumentError,
+        match=r"(?s)^p\.mlir:3:8: .*sizes 2 and 3 in dimension 0.*arguments are \(f32\[2\], f32\[3\]",
     ):
         exe(np.ones(2, np.float32), np.ones(3, np.float32))
     assert exe.signatures() == ()

@@ -13,6 +13,7 @@ RESULTS = {
         [1, 2, 3, 0, 0, 0],
     ),
     "elementwise": (f"%0 = stablehlo.negate %d : ({BOUNDED}) -> tensor<6xf32>", [-1, -2, -3, 0, 0, 0]),
+    "less than its bound": (f"%0 = stablehlo.negate %d : ({BOUNDED}) -> tensor<4xf32>", [-1, -2, -3, 0]),
     "a part": (f"%0 = stablehlo.slice %d [1:5] : ({BOUNDED}) -> tensor<4xf32>", [2, 3, 0, 0]),
     "with a static operand": (
         f"%0 = stablehlo.add %d, %x : ({BOUNDED}, tensor<6xf32>) -> tensor<6xf32>",

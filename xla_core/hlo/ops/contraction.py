@@ -322,6 +322,14 @@ _DIMENSIONS: dict[str, Any] = {
     "rhs_contracting_dims": attr("ints", (), shown=True),
 }
 
+
+def _paired(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int, int]]]:
+    """The dimensions that are multiplied with one another."""
+    batch = zip(attributes.get("lhs_batch_dims", ()), attributes.get("rhs_batch_dims", ()), strict=True)
+    inner = zip(attributes.get("lhs_contracting_dims", ()), attributes.get("rhs_contracting_dims", ()), strict=True)
+    return [[(0, lhs), (1, rhs)] for lhs, rhs in (*batch, *inner)]
+
+
 entry(
     "dot",
     2,
@@ -329,6 +337,7 @@ entry(
     _dot,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Sums of products over the contracting dimensions; the result has batch, lhs, then rhs dimensions.",
+    same_sizes=_paired,
     **_DIMENSIONS,
     operand_precision=attr("enums", ()),
     algorithm=attr("enum", None),

@@ -277,6 +277,32 @@ def _positions(
 _LARGE = np.uint64(np.iinfo(np.int64).max)
 
 
+def _gather_sizes(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int, int]]]:
+    """Batching dimensions."""
+    operand, indices = attributes.get("operand_batching_dims", ()), attributes.get("start_indices_batching_dims", ())
+    return [[(0, a), (1, b)] for a, b in zip(operand, indices, strict=True)]
+
+
+def _scatter_sizes(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int, int]]]:
+    """Those of the inputs; those of the updates, and of as many indices; batching dimensions count with these."""
+    n = len(ranks) // 2
+    updates = range(n + 1, 2 * n + 1)
+    places = [d for d in range(ranks[n]) if d != attributes["index_vector_dim"]]
+    windows = attributes.get("update_window_dims", ())
+    batch = [d for d in range(ranks[n + 1]) if d not in windows]
+    input_batching, index_batching = (
+        attributes.get("input_batching_dims", ()),
+        attributes.get("scatter_indices_batching_dims", ()),
+    )
+    batching = dict(zip(index_batching, input_batching, strict=True))
+    inputs = [[(k, d) for k in range(n)] for d in range(ranks[0]) if d not in input_batching]
+    counted = [
+        [(n, p), *((u, d) for u in updates), *((k, batching[p]) for k in range(n) if p in batching)]
+        for p, d in zip(places, batch, strict=True)
+    ]
+    return [*inputs, *counted, *([(u, d) for u in updates] for d in windows)]
+
+
 entry(
     "gather",
     2,
@@ -286,6 +312,7 @@ entry(
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Slices of the operand at (clamped) start indices. (XLA: operation semantics, Gather.)",
     index_operands=lambda count: (1,),
+    same_sizes=_gather_sizes,
     offset_dims=attr("ints", (), shown=True),
     collapsed_slice_dims=attr("ints", (), shown=True),
     start_index_map=attr("ints", (), shown=True),
@@ -302,6 +329,7 @@ entry(
     _scatter,
     doc="The operands with updates combined into windows at scatter indices; windows that lie outside are skipped.",
     index_operands=lambda count: ((count - 1) // 2,),
+    same_sizes=_scatter_sizes,
     update_window_dims=attr("ints", (), shown=True),
     inserted_window_dims=attr("ints", (), shown=True),
     scatter_dims_to_operand_dims=attr("ints", (), shown=True),

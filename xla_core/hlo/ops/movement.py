@@ -14,6 +14,7 @@ from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     OpGroup,
+    alike,
     array,
     attr,
     check,
@@ -355,6 +356,7 @@ entry(
     _concatenate,
     *_MOVES,
     doc="The operands one after another along a dimension.",
+    same_sizes=lambda attributes, ranks: alike(ranks, apart=attributes["dimensions"]),
     dimensions=attr("ints"),
 )
 entry(

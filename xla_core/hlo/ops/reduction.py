@@ -12,6 +12,7 @@ from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import as_value, fold
 from xla_core.hlo.ops.rules import (
     OpGroup,
+    alike,
     array,
     attr,
     check,
@@ -136,6 +137,7 @@ entry(
     Trait.PRIMITIVE,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Combines the elements along dimensions by to_apply, from the initial values, in an order of its own.",
+    same_sizes=lambda attributes, ranks: alike(ranks[: len(ranks) // 2]),
     dimensions=attr("ints"),
     to_apply=attr("computation"),
 )

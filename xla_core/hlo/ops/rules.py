@@ -18,6 +18,7 @@ from xla_core.hlo.op_table import (
     Attributes,
     Evaluate,
     OpDef,
+    SameSizes,
     ShapeRule,
     Trait,
     define,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OpGroup",
+    "alike",
     "array",
     "attr",
     "category",
@@ -71,6 +73,7 @@ class OpGroup:
         index_operands: Callable[[int], Sequence[int]] = lambda count: (),
         predicate_operand: int | None = None,
         predicate_result: bool = False,
+        same_sizes: SameSizes | None = None,
         waits_for: tuple[str, ...] = (),
         operands_at: tuple[int, ...] | None = None,
         result_at: tuple[int, ...] | None = None,
@@ -110,6 +113,7 @@ class OpGroup:
                 index_operands=index_operands,
                 predicate_operand=predicate_operand,
                 predicate_result=predicate_result,
+                same_sizes=same_sizes,
                 waits_for=waits_for,
                 operands_at=operands_at,
                 result_at=result_at,
@@ -195,6 +199,12 @@ def same_dimensions(operands: Sequence[Shape]) -> Shape:
         if other.dynamic_dimensions:
             flags = tuple(a or b for a, b in zip(flags or dynamic(first), dynamic(other), strict=True))
     return Shape(first.element_type, first.dimensions, None, flags)
+
+
+def alike(ranks: Sequence[int], apart: Sequence[int] = ()) -> list[list[tuple[int, int]]]:
+    """All operands of the largest rank have the same sizes, but for the dimensions `apart`: groups for `same_sizes`."""
+    rank = max(ranks, default=0)
+    return [[(o, d) for o, r in enumerate(ranks) if r == rank] for d in range(rank) if d not in apart]
 
 
 def category(element_type: ElementType) -> str:

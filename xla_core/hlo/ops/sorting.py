@@ -13,6 +13,7 @@ from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.rules import (
     OpGroup,
+    alike,
     array,
     attr,
     check,
@@ -85,6 +86,7 @@ entry(
     _sort,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Sorts all operands along a dimension by a strict order on their elements.",
+    same_sizes=lambda attributes, ranks: alike(ranks),
     dimensions=attr("ints"),
     is_stable=attr("bool", False),
     to_apply=attr("computation"),

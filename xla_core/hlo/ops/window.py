@@ -19,6 +19,7 @@ from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.reduction import split_operands
 from xla_core.hlo.ops.rules import (
     OpGroup,
+    alike,
     array,
     attr,
     check,
@@ -173,6 +174,7 @@ entry(
     _reduce_window,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="Reduces every window of the padded, dilated inputs; padding counts as the initial value.",
+    same_sizes=lambda attributes, ranks: alike(ranks[: len(ranks) // 2]),
     window=attr("window", ()),
     to_apply=attr("computation"),
 )
