@@ -87,3 +87,9 @@ def test_bounds_of_hlos_parameters(client: xla.Client) -> None:
     with pytest.raises(InvalidArgumentError, match=rf"^<input>:3:2: .*parameter p is f32\[<={LONG},0\]: a bound"):
         client.compile(text)
     assert xla.evaluate(xla.parse(text), EMPTY)[0].shape == EMPTY.shape
+
+
+def test_a_static_size_beside_a_bound_of_hlos_parameters(client: xla.Client) -> None:
+    text = f"HloModule m\nENTRY e {{\n p = f32[{LONG},<=4] parameter(0)\n ROOT r = f32[{LONG},<=4] negate(p)\n}}\n"
+    (found,) = client.compile(text)(EMPTY)
+    assert found.dimensions == EMPTY.shape
