@@ -15,7 +15,7 @@ from xla_core.hlo.attributes import (
     Window,
     WindowDimension,
 )
-from xla_core.hlo.backend_config import parse_backend_config
+from xla_core.hlo.backend_config import parse_backend_config, read_backend_config
 from xla_core.hlo.builder import comparator, scalar_computation
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
@@ -93,6 +93,7 @@ __all__ = [
     "lookup",
     "parse_backend_config",
     "parse_hlo",
+    "read_backend_config",
     "register_custom_call",
     "scalar_computation",
     "structurally_equal",

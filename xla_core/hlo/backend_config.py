@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.dense_literals import from_bytes, from_text, scalar_from_bits
-from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
+from xla_core.hlo.dense_literals import LiteralError, from_bytes, from_text, scalar_from_bits, wrap_integer
+from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS, integer_format
 
-__all__ = ["parse_backend_config"]
+__all__ = ["parse_backend_config", "read_backend_config"]
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?0x[0-9a-fA-F]+|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"""
@@ -26,31 +26,56 @@ _DENSE = re.compile(
     r"""\s*<(?P<payload>"[^"]*"|[^<>"]*)>\s*:\s*(?:tensor|vector)<(?P<sizes>(?:\d+x)*)(?P<element>\w+(?:<f\d+>)?)>""",
 )
 _ATTRIBUTE = re.compile(r"[@#!(]|[A-Za-z_][\w.]*[<(]|(?:(?:si|ui|i)\d+|none)\Z").match
-_SYMBOL = re.compile(r'@(?:([\w$.-]+)|("(?:[^"\\]|\\.)*"))\Z').match
+_NAME = r'@([\w$.-]+|"(?:[^"\\]|\\.)*")'
+_SYMBOL = re.compile(rf"{_NAME}(?:::{_NAME})*\Z", re.S).match
+_NAMES = re.compile(_NAME, re.S).findall
 _SKIPPED = re.compile(r'"(?:[^"\\]|\\.)*"|->|[^"]', re.S)
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.S)
 
 
-@functools.lru_cache(maxsize=1024)
 def parse_backend_config(text: str) -> Mapping[str, Any]:
     """Numbers, booleans, strings, arrays and dictionaries are Python's, a number rounded to the type behind it.
 
-    `dense<...>` is a numpy array that can't be written, an element type a numpy dtype, `@symbol` its name; any other
-    attribute of MLIR is its text: `#stablehlo<...>`, `tensor<2xf32>`. A text that is no dictionary is `{"": text}`; an
-    empty one is `{}`.
+    `dense<...>` is a numpy array that can't be written, an element type a numpy dtype, `@a::@b` the name "a::@b"; any
+    other attribute of MLIR is its text: `#stablehlo<...>`, `tensor<2xf32>`, and what its type doesn't hold, `300 : i8`.
+    A text that is no dictionary is `{"": text}`; an empty one is `{}`.
     """
-    text = text.strip()
+    value = read_backend_config(text)
+    return MappingProxyType({"": text.strip()} if value is None else value)
+
+
+def read_backend_config(text: str) -> dict[str, Any] | None:
+    """What `parse_backend_config` gives of a dictionary; None for a text that is none."""
+    value = _read(text.strip())
+    return None if value is None else _fresh(value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _read(text: str) -> Mapping[str, Any] | None:
     if not text:
-        return MappingProxyType({})
+        return {}
     for read in (json.loads, _read_mlir):
         try:
             value = read(text)
         except (ValueError, OverflowError, RecursionError):
             continue
         if isinstance(value, dict):
-            return MappingProxyType(value)
-    return MappingProxyType({"": text})
+            return value
+    return None
+
+
+def _fresh(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy whose lists and dictionaries are the caller's, however deep."""
+    copy = dict(value)
+    left: list[Any] = [copy]
+    while left:
+        container = left.pop()
+        for key, item in container.items() if isinstance(container, dict) else enumerate(container):
+            if isinstance(item, (dict, list)):
+                container[key] = item.copy()
+                left.append(container[key])
+    return copy
 
 
 def _read_mlir(text: str) -> Any:
@@ -96,11 +121,19 @@ class _Reader:
                     self._type()
                 return _unquoted(text)
             case "number", _:
-                return _scalar(text, self._type() if self._accept(":") else "")
+                type = self._type() if self._accept(":") else ""
+                try:
+                    return _scalar(text, type)
+                except LiteralError:
+                    return self._text[start : self._position].strip()
             case "word", "true" | "false" | "unit":
                 return text != "false"
             case "word", "array":
-                return self._array()
+                try:
+                    return self._array()
+                except LiteralError:
+                    self._position = start
+                    return self._other()
             case "word", "dense":
                 return self._dense(start)
             case "mark", "{":
@@ -109,9 +142,8 @@ class _Reader:
                 return self._list("]")
         self._position = start
         other = self._other()
-        symbol = _SYMBOL(other)
-        if symbol is not None:
-            return symbol[1] if symbol[1] is not None else _unquoted(symbol[2])
+        if _SYMBOL(other) is not None:
+            return "::@".join([_unquoted(n) if n[0] == '"' else n for n in _NAMES(other)])
         return DTYPES.get(other, other)
 
     def _type(self) -> str:
@@ -132,7 +164,9 @@ class _Reader:
             part = match[0]
             if not open_ and part in ",]}>":
                 break
-            if part in _CLOSING:
+            if part in "<>" and open_[-1:] == [")"] and self._text.startswith("=", match.end()):
+                pass  # `(d0 >= 0)`: a comparison
+            elif part in _CLOSING:
                 open_.append(_CLOSING[part])
             elif open_ and part == open_[-1]:
                 open_.pop()
@@ -168,12 +202,15 @@ class _Reader:
         if match is None or match["element"] not in DTYPES:
             self._position = start
             return self._other()
+        sizes, payload = match["sizes"].split("x")[:-1], match["payload"]
+        try:
+            type = _ArrayType(tuple([int(size) for size in sizes]), match["element"])
+            data = from_bytes(payload[1:-1], type) if payload[:1] == '"' else from_text(payload, type)
+            array = np.broadcast_to(data, type.shape)
+        except (ValueError, OverflowError):
+            self._position = start
+            return self._other()
         self._position = match.end()
-        sizes = match["sizes"].split("x")[:-1]
-        type = _ArrayType(tuple([int(size) for size in sizes]), match["element"])
-        payload = match["payload"]
-        data = from_bytes(payload[1:-1], type) if payload[:1] == '"' else from_text(payload, type)
-        array = np.broadcast_to(data, type.shape)
         array.flags.writeable = False  # whoever asks next is given it too
         return array
 
@@ -206,17 +243,22 @@ class _ArrayType:
 
 
 def _scalar(text: str, type: str = "") -> Any:
-    """A number as Python's, of a type that is known or not. A float's hexadecimal digits are its bits."""
+    """A number as Python's, of a type that is known or not. A float's hexadecimal digits are its bits.
+
+    Raises LiteralError for what the type doesn't hold.
+    """
     dtype = DTYPES.get(type)
     is_float = type in FLOATS or type in OTHER_FLOATS
-    if "0x" in text:
-        if not is_float:
-            return int(text, 16)
+    is_hex = "0x" in text
+    if is_float and is_hex:
         if dtype is None:
-            return f"{text} : {type}"
+            raise LiteralError(f"{type} has no arrays")
         return float(scalar_from_bits(int(text, 16), dtype))
-    if not is_float and not any(c in text for c in ".eE"):
-        return int(text)
+    if not is_float and (is_hex or not any(c in text for c in ".eE")):
+        value = int(text, 16 if is_hex else 10)
+        return value if integer_format(type) is None else wrap_integer(value, type)
+    if integer_format(type) is not None:
+        raise LiteralError(f"{type} is no type of floats")
     with np.errstate(over="ignore", invalid="ignore"):
         return float(text) if dtype is None else float(np.array(float(text)).astype(dtype))
 

@@ -32,6 +32,7 @@ from xla_core.hlo import (
     Value,
     flatten_value,
     parse_backend_config,
+    read_backend_config,
     unflatten_value,
 )
 from xla_core.runtime import HostEvent, HostStream, InProcessCommunicator, communicator_of
@@ -114,15 +115,14 @@ class _HostCall:
 def _attributes(call: HloInstruction) -> Mapping[str, Any]:
     """What a custom call's function is given. InvalidArgumentError where a typed call's are no dictionary."""
     config = call.attribute("backend_config") or ""
-    attributes = parse_backend_config(config)
-    if call.attribute("api_version") == "API_VERSION_TYPED_FFI" and attributes.get("") == config.strip() != "":
+    if call.attribute("api_version") == "API_VERSION_TYPED_FFI" and read_backend_config(config) is None:
         raise InvalidArgumentError(
             f"custom call {call.attribute('custom_call_target')!r} is typed, and its backend_config is no dictionary "
             f"of MLIR's attributes: {config[:200]}",
             op=call.opcode,
             location=call.location,
         )
-    return attributes
+    return parse_backend_config(config)
 
 
 class HostCalls:

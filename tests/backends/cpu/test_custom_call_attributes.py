@@ -124,7 +124,23 @@ def test_jax_numpy_attributes(client, call):
 
 def test_a_typed_call_whose_dictionary_cannot_be_read_is_refused(client, call):
     target, _ = call
-    text = hlo_text(target).replace("[1.0, 0x7F800000]", "[1.0, 2.0, 3.0]")
+    text = hlo_text(target).replace("symbol = @other", "symbol = other")
     with pytest.raises(InvalidArgumentError, match="no dictionary of MLIR's attributes") as caught:
         client.compile(text)
     assert target in caught.value.message
+
+
+@pytest.mark.parametrize("value", ["dense<[1, 2]> : tensor<2xi32>", '"x"', '"{}"', "dense<[1, 2]> : tensor<3xi32>"])
+def test_an_attribute_without_a_name(client, call, value):
+    target, seen = call
+    client.compile(hlo_text(target).replace(DICTIONARY, f'{{"" = {value}}}'))(X)[0].block_until_ready()
+    expected = np.array([1, 2]) if "2xi32" in value else value.strip('"')
+    np.testing.assert_array_equal(seen[0].pop(""), expected)
+    assert not seen[0]
+
+
+def test_a_literal_that_cannot_be_read_leaves_the_rest_readable(client, call):
+    target, seen = call
+    text = hlo_text(target).replace("[1.0, 0x7F800000]", "[1.0, 2.0, 3.0]")
+    client.compile(text)(X)[0].block_until_ready()
+    assert (seen[0]["dense"], seen[0]["n"]) == ("dense<[1.0, 2.0, 3.0]> : tensor<2xf32>", 3)

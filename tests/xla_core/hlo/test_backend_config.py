@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from xla_core.hlo.backend_config import parse_backend_config
+from xla_core.hlo.backend_config import parse_backend_config, read_backend_config
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,6 @@ from xla_core.hlo.backend_config import parse_backend_config
         ("{foo bar}", {"": "{foo bar}"}),
         ("{a = 3, b = foo}", {"": "{a = 3, b = foo}"}),
         ("{a = @f(<]>)}", {"": "{a = @f(<]>)}"}),
-        ("{a = dense<[1, 2]> : tensor<3xi32>}", {"": "{a = dense<[1, 2]> : tensor<3xi32>}"}),
-        ("{a = 0x1FF800000 : f32}", {"": "{a = 0x1FF800000 : f32}"}),
         ('"a"', {"": '"a"'}),
         ("{a = " + "[" * 10_000, {"": "{a = " + "[" * 10_000}),
     ],
@@ -64,6 +62,11 @@ def test_parse(text, expected):
         ("0x7F800000 : i64", 0x7F800000),
         ("3 : index", 3),
         ("3 : i17", 3),
+        ("255 : i8", -1),
+        ("0xFE : i8", -2),
+        ("131071 : i17", -1),
+        ("-128 : si8", -128),
+        ("1 : i1", 1),
     ],
 )
 def test_numbers_are_of_their_type(text, expected):
@@ -129,10 +132,16 @@ def test_a_splat_takes_no_memory():
         ("unit", True),
         ("@symbol", "symbol"),
         ('@"a, \\22b}"', 'a, "b}'),
-        ('@"a, b}"::@c', '@"a, b}"::@c'),
+        ('@"a, b}"::@c', "a, b}::@c"),
+        ("@a::@b", "a::@b"),
+        ('@a::@"::@b"::@c', "a::@::@b::@c"),
         ("#stablehlo<comparison_direction GE>", "#stablehlo<comparison_direction GE>"),
         ("#foo.bar<{a = [1, 2]}>", "#foo.bar<{a = [1, 2]}>"),
         ("affine_map<(d0) -> (d0)>", "affine_map<(d0) -> (d0)>"),
+        ("affine_set<(d0) : (d0 >= 0)>", "affine_set<(d0) : (d0 >= 0)>"),
+        ("affine_set<(d0, d1) : (d0 <= 5, d1 == 0)>", "affine_set<(d0, d1) : (d0 <= 5, d1 == 0)>"),
+        ("#foo<a<b>=3>", "#foo<a<b>=3>"),
+        ("#foo<a=<b>, (c<d>)>", "#foo<a=<b>, (c<d>)>"),
         ("tensor<2x?xf32>", "tensor<2x?xf32>"),
         ("!stablehlo.token", "!stablehlo.token"),
         ("(tensor<f32>) -> tensor<f32>", "(tensor<f32>) -> tensor<f32>"),
@@ -141,6 +150,18 @@ def test_a_splat_takes_no_memory():
         ("dense_resource<r> : tensor<2xf32>", "dense_resource<r> : tensor<2xf32>"),
         ('dense<["a", "b"]> : tensor<2x!tf.string>', 'dense<["a", "b"]> : tensor<2x!tf.string>'),
         ("0x3FFF8000000000000000 : f80", "0x3FFF8000000000000000 : f80"),
+        ("dense<-1> : tensor<2xui8>", "dense<-1> : tensor<2xui8>"),
+        ("dense<[1, 2]> : tensor<3xi32>", "dense<[1, 2]> : tensor<3xi32>"),
+        ('dense<"0x0"> : tensor<3xi32>', 'dense<"0x0"> : tensor<3xi32>'),
+        (f"dense<1> : tensor<{'9' * 30}xi32>", f"dense<1> : tensor<{'9' * 30}xi32>"),
+        (f"dense<1> : tensor<{'9' * 5000}xi32>", f"dense<1> : tensor<{'9' * 5000}xi32>"),
+        ("array<i8: 1, 300>", "array<i8: 1, 300>"),
+        ("300 : i8", "300 : i8"),
+        ("-1 : ui8", "-1 : ui8"),
+        ("-129 : i8", "-129 : i8"),
+        ("128 : si8", "128 : si8"),
+        ("1.5 : i32", "1.5 : i32"),
+        ("0x1FF800000 : f32", "0x1FF800000 : f32"),
     ],
 )
 def test_other_kinds_leave_the_rest_readable(text, expected):
@@ -149,3 +170,44 @@ def test_other_kinds_leave_the_rest_readable(text, expected):
         assert (attributes["a"], attributes["z"]) == (1, 2)
         value = attributes["k"]
         assert (value[0] if isinstance(value, list) else value) == expected
+
+
+def test_arrays_of_integers_are_of_their_type():
+    assert parse_backend_config("{z = array<i8: 1, 255, 0x80, -128>}")["z"] == [1, -1, -128, -128]
+
+
+@pytest.mark.parametrize("text", ["{l = [1, [2]], d = {e = {f = [3]}}}", '{"l": [1, [2]], "d": {"e": {"f": [3]}}}'])
+def test_what_one_caller_writes_the_next_does_not_see(text):
+    for read in (parse_backend_config, read_backend_config):
+        first = read(text)
+        first["l"].append(4)
+        first["l"][1].append(5)
+        first["d"]["e"]["f"].clear()
+        first["d"]["more"] = 6
+        assert dict(read(text)) == {"l": [1, [2]], "d": {"e": {"f": [3]}}}
+
+
+def test_deep_lists_are_given_again():
+    text = '{"l": ' + "[" * 500 + "]" * 500 + "}"
+    first, second = parse_backend_config(text)["l"], parse_backend_config(text)["l"]
+    for _ in range(499):
+        assert first is not second
+        first, second = first[0], second[0]
+    assert first == second == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {}),
+        (" ", {}),
+        ("{}", {}),
+        ("{a = 3 : i32}", {"a": 3}),
+        ('{"" = "x"}', {"": "x"}),
+        ("hello world", None),
+        ("{foo bar}", None),
+        ("[1, 2]", None),
+    ],
+)
+def test_read_tells_what_is_no_dictionary(text, expected):
+    assert read_backend_config(text) == expected

@@ -89,7 +89,7 @@ def test_groups_along_axes(text: str, groups: str) -> None:
         ("mesh['a'=0] {'a'}", "the axis 'a' of a mesh has size 0; 1 is the least", "mesh"),
         ("mesh['a'=-2] {'a'}", "the axis 'a' of a mesh has size -2", "mesh"),
         ("mesh['a'=1000000000000] {'a'}", "a mesh has 1000000000000 devices; 1,048,576 is the most", "mesh"),
-        ("mesh['a'=4], device_ids=([2,4]T(1,0)) {'a'}", "device_ids are 8, the mesh has 4 devices", ", device"),
+        ("mesh['a'=4], device_ids=([2,4]T(1,0)) {'a'}", "sizes of device_ids don't agree: they are 8, not 4", ", device"),
         (f"{EIGHT}, device_ids=([2,4]T(1,1)) {{'b'}}", "the transposition of device_ids is not a perm", ", device"),
         (f"{EIGHT}, device_ids=([2,4]T(1)) {{'b'}}", "the transposition of device_ids is not a permutation", ", device"),
         ("mesh['a'=4], device_ids=(0,1,2) {'a'}", "a mesh of 4 devices names 3: [0, 1, 2]", ", device"),
@@ -125,3 +125,14 @@ def test_groups_that_count_up_to_nothing() -> None:
     assert read("[2,0]<=[0]") == ((), ())
     with pytest.raises(InvalidArgumentError, match="sizes of these replica groups"):
         read("[100000000000000000,0]<=[0]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[0,1]<=[0,999999999999999999,999999999999999999]", "[0,1]<=[999999999999999999,0,999999999999999999]T(2,1,0)"],
+)
+def test_what_groups_count_up_in_beyond_any_memory(text: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="the sizes of these replica groups are more than 16,777,216"):
+        read(text)
+    with pytest.raises(InvalidArgumentError, match="the sizes of device_ids are more than 16,777,216"):
+        read("mesh['a'=4], device_ids=(" + text.partition("<=")[2] + ") {'a'}")

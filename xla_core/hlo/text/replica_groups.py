@@ -15,6 +15,7 @@ from xla_core.hlo.text.strings import unescaped
 
 __all__ = ["read_groups"]
 
+_MOST = 1 << 24
 _SIZES = r"(\d{1,18}(?:,\d{1,18}){0,63}+)"
 _IOTA = re.compile(rf"\[{_SIZES}\](?:T\({_SIZES}\))?\s*")
 _IOTA_GROUPS = re.compile(rf"\[{_SIZES}\]<=\[{_SIZES}\](?:T\({_SIZES}\))?\s*")
@@ -29,13 +30,12 @@ def read_groups(cursor: Cursor, _: Computations) -> ReplicaGroups:
     if cursor.match(_MESH):
         return _along_axes(cursor, start)
     if match := cursor.match(_IOTA_GROUPS):
-        groups, reshape, transpose = (_integers(m) for m in match.groups())
-        total = math.prod(groups)
-        if math.prod(max(1, size) for size in groups) > 1 << 24 or math.prod(reshape) != total or len(groups) > 2:
-            raise cursor.error("the sizes of these replica groups don't agree", position=start)
-        if transpose and sorted(transpose) != list(range(len(reshape))):
-            raise cursor.error("the transposition of these replica groups is not a permutation", position=start)
-        table = _iota(reshape, transpose).reshape(groups[0], math.prod(groups[1:]))
+        what = "these replica groups"
+        groups = _sizes(cursor, start, what, match[1])
+        if len(groups) > 2:
+            raise cursor.error(f"{what} have {len(groups)} sizes; 2 is the most", position=start)
+        devices = _iota(cursor, start, what, match[2], match[3], math.prod(groups))
+        table = devices.reshape(groups[0], math.prod(groups[1:]))
         return tuple(tuple(row) for row in table.tolist())
     groups_read = braced_list(cursor, lambda: braced_list(cursor, cursor.integer))
     return () if groups_read == ((),) else groups_read
@@ -68,13 +68,9 @@ def _along_axes(cursor: Cursor, start: int) -> ReplicaGroups:
 def _device_ids(cursor: Cursor, start: int, count: int) -> np.ndarray:
     """`[4,2]T(1,0))` or `0,2,1,3)`: `count` numbers."""
     if match := cursor.match(_IOTA):
-        reshape, transpose = _integers(match[1]), _integers(match[2])
-        if math.prod(reshape) != count:
-            raise cursor.error(f"device_ids are {math.prod(reshape)}, the mesh has {count} devices", position=start)
-        if transpose and sorted(transpose) != list(range(len(reshape))):
-            raise cursor.error("the transposition of device_ids is not a permutation", position=start)
+        devices = _iota(cursor, start, "device_ids", match[1], match[2], count)
         cursor.expect(")", "after device_ids")
-        return _iota(reshape, transpose).reshape(-1)
+        return devices
     ids: list[int] = []
     while not cursor.accept(")"):
         if ids:
@@ -103,9 +99,24 @@ def _axis(cursor: Cursor) -> str:
     return unescaped(match[1] if match[1] is not None else match[2])
 
 
-def _iota(reshape: list[int], transpose: list[int]) -> np.ndarray:
-    table = np.arange(math.prod(reshape)).reshape(reshape)
-    return table.transpose(transpose) if transpose else table
+def _iota(cursor: Cursor, start: int, what: str, sizes: str, order: str | None, count: int) -> np.ndarray:
+    """What `[4,2]T(1,0)` says, of sizes "4,2" and order "1,0": the numbers below `count`, rearranged."""
+    reshape, transpose = _sizes(cursor, start, what, sizes), _integers(order)
+    if math.prod(reshape) != count:
+        raise cursor.error(
+            f"the sizes of {what} don't agree: they are {math.prod(reshape)}, not {count}", position=start
+        )
+    if transpose and sorted(transpose) != list(range(len(reshape))):
+        raise cursor.error(f"the transposition of {what} is not a permutation", position=start)
+    table = np.arange(count).reshape(reshape)
+    return (table.transpose(transpose) if transpose else table).reshape(-1)
+
+
+def _sizes(cursor: Cursor, start: int, what: str, text: str) -> list[int]:
+    sizes = _integers(text)
+    if math.prod(max(1, size) for size in sizes) > _MOST:
+        raise cursor.error(f"the sizes of {what} are more than {_MOST:,}", position=start)
+    return sizes
 
 
 def _integers(text: str | None) -> list[int]:
