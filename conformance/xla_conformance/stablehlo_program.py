@@ -167,7 +167,7 @@ class Program:
     def _execute(self, ops: list[Op], wanted: list[Value]) -> dict[Value, np.ndarray]:
         """Runs the ops with what is known, and what constants allow, as arguments."""
         values = dict(self.known)
-        used = {v for op in ops for v in op.operands}
+        used = {v for op in ops for inner in op.walk() for v in inner.operands}
         for op in ops:
             if op.name == "stablehlo.constant" and not isinstance(_tensor(op.results[0]).element, QuantizedType):
                 values[op.results[0]] = op.attributes["value"].array
@@ -212,7 +212,8 @@ class Program:
             for op in reversed(self.ops):
                 if not needed.isdisjoint(op.results):
                     before.append(op)
-                    needed.update(v for inner in op.walk() for v in inner.operands)
+                    operands = (v for inner in op.walk() for v in inner.operands)
+                    needed.update(v for v in operands if v not in self.known)
             self.known[value] = self._execute(without(reversed(before)), [value])[value]
         return self.known[value]
 

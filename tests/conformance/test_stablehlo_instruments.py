@@ -315,6 +315,58 @@ func.func @same(%v: tensor<i64>) -> tensor<i64> {
         passes(check(text), checks)
 
 
+@pytest.mark.parametrize(
+    ("middle", "want"),
+    [
+        ("%s = stablehlo.add %r#0, %c : tensor<i64>", "9"),
+        ("%s = stablehlo.add %r#1, %c : tensor<i64>", "6"),
+        ("%s = stablehlo.add %r#1, %r#0 : tensor<i64>", "9"),
+        (
+            """%p = stablehlo.constant dense<true> : tensor<i1>
+  %s = "stablehlo.if"(%p) ({
+    stablehlo.return %r#1 : tensor<i64>
+  }, {
+    stablehlo.return %c : tensor<i64>
+  }) : (tensor<i1>) -> tensor<i64>""",
+            "3",
+        ),
+        (
+            """%s2:2 = "stablehlo.optimization_barrier"(%c, %r#1) : (tensor<i64>, tensor<i64>) -> (tensor<i64>, tensor<i64>)
+  %t:2 = "interpreter.run_parallel"(%s2#1, %c) {programs = [[@double], [@same]]} :
+    (tensor<i64>, tensor<i64>) -> (tensor<i64>, tensor<i64>)
+  %s = stablehlo.add %t#0, %s2#0 : tensor<i64>
+  %o = stablehlo.add %s2#0, %s2#1 : tensor<i64>
+  check.expect_eq %o, %t#0 : tensor<i64>
+  check.expect_eq %c, %s2#1 : tensor<i64>""",
+            "9",
+        ),
+    ],
+    ids=["first", "second", "both", "in a region", "of several results"],
+)
+def test_programs_in_parallel_take_what_earlier_ones_gave(check, middle, want):
+    source = f"""
+func.func @double(%v: tensor<i64>) -> tensor<i64> {{
+  %w = stablehlo.add %v, %v : tensor<i64>
+  func.return %w : tensor<i64>
+}}
+func.func @same(%v: tensor<i64>) -> tensor<i64> {{
+  func.return %v : tensor<i64>
+}}
+func.func @main() {{
+  %c = stablehlo.constant dense<3> : tensor<i64>
+  %r:2 = "interpreter.run_parallel"(%c, %c) {{programs = [[@double], [@same]]}} :
+    (tensor<i64>, tensor<i64>) -> (tensor<i64>, tensor<i64>)
+  {middle}
+  %q:2 = "interpreter.run_parallel"(%s, %s) {{programs = [[@same], [@same]]}} :
+    (tensor<i64>, tensor<i64>) -> (tensor<i64>, tensor<i64>)
+  check.expect_eq_const %q#0, dense<{want}> : tensor<i64>
+  check.expect_eq %s, %q#1 : tensor<i64>
+  func.return
+}}
+"""
+    passes(check(source), source.count("  check."))
+
+
 def test_prints(check, capsys):
     passes(check(loop("interpreter.print %i : tensor<i64>\n%x = stablehlo.add %i, %c0 : tensor<i64>", count=2)), 0)
     assert capsys.readouterr().out == "%i = tensor<i64> 0\n%i = tensor<i64> 1\n"
