@@ -8,7 +8,7 @@ from typing import Any
 from xla_core.stablehlo.attributes import DenseElements, EnumAttribute, SymbolRef, TypedInt
 from xla_core.stablehlo.op_table import Attribute, Kind
 
-__all__ = ["attribute_problem"]
+__all__ = ["are_ints", "attribute_problem"]
 
 _MOST_INTS = 1 << 20
 
@@ -37,16 +37,15 @@ def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _are_ints(value: Any) -> bool:
-    """Integers or booleans, in whichever form, and no more of them than any op has use for."""
+def are_ints(value: Any, element: str) -> bool:
+    """A dense array of the element type, or the tensor of rank 1 that older releases wrote for one.
+
+    Of a tensor, which may be a splat of any size, no more elements than any op has use for.
+    """
     if isinstance(value, DenseElements):
-        return value.data.dtype.kind in "biu" and value.size <= _MOST_INTS
-    return isinstance(value, (tuple, list)) and all(isinstance(v, int) for v in value)
-
-
-def _are_wide_ints(value: Any) -> bool:
-    """A dense array of i64, or the dense elements that older releases wrote for one."""
-    return _are_ints(value) and (isinstance(value, DenseElements) or getattr(value, "element", "") == "i64")
+        return value.type.element == element and value.type.rank == 1 and value.size <= _MOST_INTS
+    is_list = isinstance(value, (tuple, list)) and getattr(value, "element", "") == element
+    return is_list and all(isinstance(v, int) for v in value)
 
 
 def _accepts(attribute: Attribute, value: Any) -> bool:
@@ -73,13 +72,13 @@ def _accepts(attribute: Attribute, value: Any) -> bool:
 
 
 _CHECKS: dict[Kind, Callable[[Any], bool]] = {
-    Kind.INTS: _are_wide_ints,
-    Kind.INT32S: lambda v: _are_ints(v) and getattr(v, "element", "i32") == "i32",
+    Kind.INTS: lambda v: are_ints(v, "i64"),
+    Kind.INT32S: lambda v: are_ints(v, "i32"),
     Kind.BOOL: lambda v: isinstance(v, bool) or not isinstance(v, (int, float, str, tuple, dict)),
     Kind.FLOAT: lambda v: isinstance(v, (int, float)),
     Kind.STRING: lambda v: isinstance(v, str),
-    Kind.BOOLS: lambda v: _are_ints(v),
-    Kind.ELEMENTS: lambda v: isinstance(v, DenseElements) and _are_ints(v) and v.type.element == "i64",
+    Kind.BOOLS: lambda v: are_ints(v, "i1"),
+    Kind.ELEMENTS: lambda v: isinstance(v, DenseElements) and v.type.element == "i64" and v.size <= _MOST_INTS,
     Kind.CONSTANT: lambda v: isinstance(v, DenseElements),
     Kind.SYMBOL: lambda v: isinstance(v, (SymbolRef, str)),
     Kind.SYMBOLS: lambda v: isinstance(v, (tuple, list)) and all(isinstance(s, SymbolRef) for s in v),

@@ -67,6 +67,12 @@ def test_attributes_of_a_custom_call(attribute: str, constraint: str) -> None:
         ("array<i32: 1, 0>", False),
         ("array<i1: true, false>", False),
         ("[1, 0]", False),
+        ("dense<[1, 0]> : tensor<2xi32>", False),
+        ("dense<[1, 0]> : tensor<2xui8>", False),
+        ("dense<[1, 0]> : tensor<2xindex>", False),
+        ("dense<[[1, 0]]> : tensor<1x2xi64>", False),
+        ("dense<[true, false]> : tensor<2xi1>", False),
+        ("dense<1> : tensor<i64>", False),
     ],
 )
 def test_lists_of_integers_are_of_64_bits(permutation: str, is_right: bool) -> None:
@@ -76,6 +82,49 @@ def test_lists_of_integers_are_of_64_bits(permutation: str, is_right: bool) -> N
         verify(parse_text(text))
     else:
         assert "attribute 'permutation' failed to satisfy constraint: i64 dense array attribute" in refusal(text)
+
+
+CONVOLUTION = """%0 = "stablehlo.convolution"(%a, %b) {
+    batch_group_count = 1 : i64, feature_group_count = 1 : i64, window_reversal = REVERSAL,
+    dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>
+  } : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("reversal", "is_right"),
+    [
+        ("array<i1: false, true>", True),
+        ("dense<false> : tensor<2xi1>", True),  # as older releases wrote it
+        ("array<i64: 0, 1>", False),
+        ("dense<0> : tensor<2xi64>", False),
+        ("dense<false> : tensor<1x2xi1>", False),
+    ],
+)
+def test_lists_of_booleans_are_of_one_bit(reversal: str, is_right: bool) -> None:
+    text = program(CONVOLUTION.replace("REVERSAL", reversal), "%a: tensor<1x8x8x3xf32>, %b: tensor<3x3x3x4xf32>")
+    if is_right:
+        verify(parse_text(text))
+    else:
+        assert "attribute 'window_reversal' failed to satisfy constraint: " in refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("layout", "is_right"),
+    [
+        ("dense<[1, 0]> : tensor<2xindex>", True),
+        ("dense<[1, 0]> : tensor<2xi64>", False),
+        ("dense<[[1, 0]]> : tensor<1x2xindex>", False),
+        ("array<i64: 1, 0>", False),
+    ],
+)
+def test_layouts_are_of_index_type(layout: str, is_right: bool) -> None:
+    layouts = f"operand_layouts = [{layout}], result_layouts = [{layout}]"
+    op = f"%0 = stablehlo.custom_call @x(%a) {{{layouts}}} : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+    text = program(op, "%a: tensor<2x3xf32>")
+    if is_right:
+        verify(parse_text(text))
+    else:
+        assert "'operand_layouts' failed to satisfy constraint: Array of layout (1D tensor of index" in refusal(text)
 
 
 @pytest.mark.parametrize("element", ["tf32", "complex<f16>", "complex<i32>", "i7", "f80"])

@@ -65,7 +65,8 @@ _SEGMENTS = Attribute(Kind.INT32S)
 def _segments(op: ir.Op, *names: str) -> tuple[int, ...]:
     """How many operands or results are inputs or outputs, and how many are carries."""
     for name in names:
-        problem = attribute_problem(name, _SEGMENTS, op.attributes.get(name, ()))
+        given = op.attributes.get(name)
+        problem = None if given is None else attribute_problem(name, _SEGMENTS, given)
         if problem is not None:
             fail(op, problem)
     return ints(op, names[0]) or ints(op, names[1])

@@ -12,7 +12,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.custom_calls import RESHARDING
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attribute_constraints import attribute_problem
+from xla_core.stablehlo.attribute_constraints import are_ints
 from xla_core.stablehlo.attribute_text import attribute_text
 from xla_core.stablehlo.attributes import DenseElements, OutputOperandAlias
 from xla_core.stablehlo.compatibility import fail
@@ -97,7 +97,6 @@ define(
     ),
 )
 
-_LAYOUT = Attribute(Kind.INTS)
 _LAYOUTS = "Array of layout (1D tensor of index type) attributes"
 _API_VERSIONS = dict(enumerate(ENUMS["custom_call_api_version"]))
 _ORIGINAL, _TYPED = 1, 4
@@ -124,7 +123,7 @@ def _check_layouts(op: ir.Op) -> None:
     if operands is None or results is None:
         return
     for name, layouts in (("operand_layouts", operands), ("result_layouts", results)):
-        if any(attribute_problem(name, _LAYOUT, layout) is not None for layout in layouts):
+        if not all(are_ints(layout, "index") for layout in layouts):
             fail(op, f"attribute '{name}' failed to satisfy constraint: {_LAYOUTS}")
     types = [r.type for r in op.results]
     if len(types) == 1 and isinstance(types[0], ir.TupleType):
