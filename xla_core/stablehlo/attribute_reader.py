@@ -54,9 +54,10 @@ class AttributeReader(TypeReader):
         """The attribute that must be next."""
         self.nodes += 1
         self.enter()
-        value = self.plain(self._attribute)
-        self.depth -= 1
-        return value
+        try:
+            return self.plain(self._attribute)
+        finally:
+            self.leave()
 
     def _attribute(self) -> Any:
         self.skip()
@@ -324,7 +325,7 @@ class AttributeReader(TypeReader):
         blob = self.resources.get(name)
         if not isinstance(type, (TensorType, OpaqueType)):
             raise self.error(f"`dense_resource` expected a shaped type, found {type}", start)
-        if not isinstance(type, TensorType) or str(type.element).startswith("!"):
+        if not self._is_decoded(type):
             return OpaqueAttribute(self.source[start : self.position])
         if blob is None:
             hint = "it belongs in {-# ... #-} at the end"

@@ -137,9 +137,10 @@ class Cursor:
     def plain(self, read: Callable[[], _T]) -> _T:
         """What `read` reads: a part of MLIR's grammar, the same in every form, whose errors don't name the op."""
         pretty_op, self.pretty_op = self.pretty_op, ""
-        value = read()
-        self.pretty_op = pretty_op
-        return value
+        try:
+            return read()
+        finally:
+            self.pretty_op = pretty_op
 
     @staticmethod
     def nearest(name: str, choices: Iterable[str]) -> str | None:
@@ -293,12 +294,13 @@ class Cursor:
         raise self.error(f"'{self.source[start : start + 1]}' is never closed", start)
 
     def enter(self) -> None:
-        """One level deeper; `leave` undoes it (an error needn't: it ends the reading)."""
-        self.depth += 1
-        if self.depth > self.deepest:
-            self.deepest = self.depth
-            if self.depth > MAX_DEPTH:
+        """One level deeper, which `leave` undoes, in a `finally` where reading may go on after an error."""
+        depth = self.depth + 1
+        if depth > self.deepest:
+            if depth > MAX_DEPTH:
                 raise self.error(f"nested more than {MAX_DEPTH} levels deep")
+            self.deepest = depth
+        self.depth = depth
 
     def leave(self) -> None:
         self.depth -= 1

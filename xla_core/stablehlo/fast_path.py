@@ -257,14 +257,14 @@ class FastForm:
     def _fill(self, match: re.Match[str], group: int, read: _Read, known: dict[str, Any]) -> Any:
         """Read a group patiently and keep it; None where it is wrong or ends elsewhere."""
         reader = self.reader
-        before = reader.position, reader.depth, reader.pretty_op
+        before = reader.position
         reader.position = match.start(group)
         try:
             item = read(reader)
             is_whole = reader.position == match.end(group)
         except XlaError:
             is_whole = False
-        reader.position, reader.depth, reader.pretty_op = before
+        reader.position = before
         if not is_whole:
             return None
         text = match[group]

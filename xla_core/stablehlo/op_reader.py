@@ -218,12 +218,12 @@ class OpReader(DialectAttributeReader):
         try:
             for step in steps:
                 step(self, state)
-            op = self.finish(state, names, offset)
-            self.pretty_op = outer
-            return op
+            return self.finish(state, names, offset)
         except XlaError as error:
             error.op = error.op or state.name
             raise
+        finally:
+            self.pretty_op = outer
 
     def is_known(self, name: str) -> bool:
         """Whether an op may be written in the generic form: any op of a dialect whose ops we don't list, too."""

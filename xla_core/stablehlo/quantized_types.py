@@ -172,10 +172,12 @@ def _block(reader: TypeReader) -> tuple[int, int]:
 
 def _scales(reader: TypeReader, scales: list[_Scale]) -> None:
     reader.enter()
-    if reader.at("{}"):
-        raise reader.error("expected a scale, found none", reader.position)
-    reader.list_of("{", "}", lambda: _scales(reader, scales) if reader.at("{") else scales.append(_scale(reader)))
-    reader.leave()
+    try:
+        if reader.at("{}"):
+            raise reader.error("expected a scale, found none", reader.position)
+        reader.list_of("{", "}", lambda: _scales(reader, scales) if reader.at("{") else scales.append(_scale(reader)))
+    finally:
+        reader.leave()
 
 
 def _scale(reader: TypeReader) -> _Scale:

@@ -387,6 +387,11 @@ def test_sparse_constants(text: str, values: Any) -> None:
     np.testing.assert_array_equal(read(text).array, values)
 
 
+def test_a_resource_of_a_type_that_no_op_has_stays_text() -> None:
+    text = "dense_resource<w> : tensor<2xcomplex<i32>>"
+    assert attribute_text(read(text, tail='\n{-# dialect_resources: {builtin: {w: "0x0400000001000000"}} #-}')) == text
+
+
 def test_a_resource_is_missed_only_by_who_asks_for_its_data() -> None:
     missing = read("dense_resource<w> : tensor<2xf32>")
     assert missing == read("dense_resource<w> : tensor<2xf32>")
