@@ -1,7 +1,8 @@
 """Decodes the payload of `dense<...>`: nested lists, a single value, or the hexadecimal dump of raw bytes.
 
 The work for each element is C's: json reads the lists, numpy makes the array. What is decoded is bounded by the text
-that was written, never by the size that a type claims.
+that was written, never by the size that a type claims; but of `sparse<...>`, whose zeros nobody writes, by
+`_MOST_SPARSE` alone.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ _LEADING_ZERO = re.compile(r"(?<![\w.])(-?)0+(?=[0-9])")
 _BARE_POINT = re.compile(r"(?<=[0-9])\.(?![0-9])")
 _RAGGED = "tensor literal is invalid; ranks are not consistent between elements"
 _EXPECTED = {"Expecting ',' delimiter": "expected ']' or ','", "Extra data": "expected '>'"}  # for json's words
-_MOST_SPARSE = 1 << 24
 _PLUS = re.compile(r"(?<![\w.])\+(?=[0-9])")
+_MOST_SPARSE = 1 << 24
+"""How many elements a sparse literal may have: one line makes an array of them all, of 256 MiB at most (complex<f64>).
+
+More could take all memory for a text of a few bytes; fewer would refuse a matrix of 4096 x 4096.
+"""
 
 
 class DenseType(Protocol):
@@ -63,7 +68,7 @@ def wrap_integer(value: int, element: str) -> int:
     return value
 
 
-def dtype_of(type: DenseType) -> np.dtype[Any]:
+def _dtype_of(type: DenseType) -> np.dtype[Any]:
     dtype = DTYPES.get(type.element) if isinstance(type.element, str) else None
     if dtype is None:
         raise LiteralError(f"a constant can't have the element type {type.element}")
@@ -87,7 +92,7 @@ def from_bytes(text: str, type: DenseType) -> np.ndarray:
 
     i1 is packed eight to a byte (or one a byte), every other type is little endian in whole bytes.
     """
-    dtype = dtype_of(type)
+    dtype = _dtype_of(type)
     try:
         data = bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
@@ -113,7 +118,7 @@ def from_bytes(text: str, type: DenseType) -> np.ndarray:
 
 def from_text(text: str, type: DenseType) -> np.ndarray:
     """The data of what stands between the brackets of `dense<...>` and isn't a string; 0-d where it is one value."""
-    dtype = dtype_of(type)
+    dtype = _dtype_of(type)
     count = math.prod(type.shape)
     if not text or text.isspace():
         if count:
@@ -128,7 +133,7 @@ def from_sparse(indices: str, values: str, type: DenseType) -> np.ndarray:
     Every other element is zero; of two values of one place the first counts. Lists of one may be written as their item.
     Where there are no indices the data are one zero for all.
     """
-    dtype = dtype_of(type)
+    dtype = _dtype_of(type)
     if not indices:
         return np.zeros((), dtype)
     rank = len(type.shape)

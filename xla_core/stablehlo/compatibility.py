@@ -22,6 +22,7 @@ __all__ = [
     "element_bits",
     "element_of",
     "fail",
+    "fail_inferred",
     "if_declared",
     "inferred_or_known",
     "is_unranked",
@@ -45,6 +46,12 @@ Dimension = tuple[int, int | None]
 def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
     """Raises InvalidArgumentError at the op's location, worded as MLIR words an op's error."""
     raise InvalidArgumentError(f"'{op.name}' op {message}", op=op.name, location=op.location, hint=hint)
+
+
+def fail_inferred(op: ir.Op, inferred: str) -> NoReturn:
+    """Raises the error for results declared as what they can't be; `inferred` is in the words of `types_text`."""
+    declared = types_text([r.type for r in op.results])
+    fail(op, f"inferred type(s) {inferred} are incompatible with return type(s) of operation {declared}")
 
 
 def compatible_dimensions(a: int, b: int) -> bool:

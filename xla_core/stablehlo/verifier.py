@@ -13,7 +13,7 @@ from xla_core.errors import InternalError, XlaError
 from xla_core.stablehlo import ir, op_table
 from xla_core.stablehlo.agreement import check_agreement
 from xla_core.stablehlo.attribute_constraints import attribute_problem
-from xla_core.stablehlo.compatibility import compatible, fail, types_text
+from xla_core.stablehlo.compatibility import compatible, fail, fail_inferred, types_text
 from xla_core.stablehlo.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
 from xla_core.stablehlo.quantized_types import quantized_hint
 
@@ -207,11 +207,7 @@ def _check_inferred(op: ir.Op, inferred: Sequence[ir.Type]) -> None:
                 break
         else:
             return
-    declared = types_text([r.type for r in op.results])
-    fail(
-        op,
-        f"inferred type(s) {types_text(inferred)} are incompatible with return type(s) of operation {declared}",
-    )
+    fail_inferred(op, types_text(inferred))
 
 
 # -- operands and results --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.compatibility import fail, fail_inferred, types_text
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
 from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
@@ -31,7 +31,7 @@ def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     ):
         return [TensorType(value.type.shape, result.element)]
     if value.type.shape != result.shape or value.type.element != result.element:
-        fail(op, f"inferred type(s) '{value.type}' are incompatible with return type(s) of operation '{result}'")
+        fail_inferred(op, types_text([value.type]))
     return [result]
 
 

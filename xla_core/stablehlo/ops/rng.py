@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_shapes, fail
+from xla_core.stablehlo.compatibility import compatible_shapes, fail, fail_inferred
 from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lowering import LoweringContext
@@ -21,8 +21,9 @@ __all__: list[str] = []
 _SCALAR = TypeConstraint(Elements.PRED | Elements.INTEGER | Elements.FLOAT, rank=0)
 _NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT)
 _STATIC_NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT, static=True)
-_UNKNOWN = -(2**63)
 _SHAPE = TypeConstraint(Elements.INTEGER | Elements.INDEX, rank=1, static=True)
+_UNKNOWN = -(2**63)
+"""MLIR's number for a size that isn't known (`ShapedType::kDynamic`): as an element of `shape`, it leaves it open."""
 
 
 def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
@@ -39,16 +40,12 @@ def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def _check_sizes(op: ir.Op, sizes: Sequence[int], inferred: TensorType) -> None:
-    """A negative size goes with no other, as StableHLO has it; the least integer means a size that is not known."""
+    """A negative size goes with no other, as StableHLO has it; `_UNKNOWN` goes with all."""
     result = tensor_of(op.results[0])
     written = [i for i, n in enumerate(sizes) if _UNKNOWN < n < 0]
     if result.rank == len(sizes) and any(result.shape[i] != ir.DYNAMIC for i in written):
         text = "x".join("?" if n == _UNKNOWN else str(n) for n in sizes)
-        fail(
-            op,
-            f"inferred type(s) 'tensor<{text}x{inferred.element}>' are incompatible with return type(s) of operation "
-            f"'{result}'",
-        )
+        fail_inferred(op, f"'tensor<{text}x{inferred.element}>'")
 
 
 def _lower_rng(
