@@ -2,9 +2,7 @@
 executable, transfer_manager. What must be written is abstract; all else has a default that works.
 """
 
-from xla_core.backend.compile_options import BackendOptions, CompileOptions
 from xla_core.backend.compiler import Compiler
-from xla_core.backend.device_layout import from_device_layout, to_device_layout
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import (
     Allocator,
@@ -20,6 +18,7 @@ from xla_core.backend.stream import Event, HostBytes, Kernel, Stream
 from xla_core.backend.stream_executor import DeviceFeatures, StreamExecutor
 from xla_core.backend.transfer_manager import LiteralQueue, TransferManager
 from xla_core.backend.version import CONTRACT_VERSION
+from xla_core.compile_options import BackendOptions, CompileOptions
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -47,10 +46,8 @@ __all__ = [
     "StreamExecutor",
     "TransferManager",
     "backends",
-    "from_device_layout",
     "hookimpl",
     "hookspec",
     "inspect_backends",
     "load_backend",
-    "to_device_layout",
 ]

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from xla_core import profiler
-from xla_core.backend.compile_options import CompileOptions
-from xla_core.backend.entry import flatten_entry
 from xla_core.backend.executable import CompilationReport, Executable
+from xla_core.compile_options import CompileOptions
 from xla_core.errors import UnimplementedError
+from xla_core.hlo.entry import flatten_entry
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pluggy
 
-from xla_core.backend.compile_options import BackendOptions
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
 from xla_core.backend.stream import Event, Kernel, Stream
 from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.backend.transfer_manager import TransferManager
+from xla_core.compile_options import BackendOptions
 
 __all__ = ["ENTRY_POINT_GROUP", "Availability", "BackendSpec", "Requirement", "hookimpl", "hookspec"]
 

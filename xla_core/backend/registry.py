@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from xla_core import config
 from xla_core.backend import version
-from xla_core.backend.compile_options import BackendOptions
 from xla_core.backend.hooks import ENTRY_POINT_GROUP, PROJECT, Availability, BackendHooks, BackendSpec
 from xla_core.checks import require
+from xla_core.compile_options import BackendOptions
 from xla_core.errors import (
     AlreadyExistsError,
     FailedPreconditionError,

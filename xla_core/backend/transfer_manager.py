@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_core.backend.device_layout import from_device_layout, to_device_layout
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import HostBytes, Stream
 from xla_core.errors import CancelledError, DeadlineExceededError
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.shape import Shape
+from xla_core.target.device_layout import from_device_layout, to_device_layout
 
 if TYPE_CHECKING:
     from xla_core.target import TargetConfig

@@ -8,12 +8,11 @@ instruction satisfies `target.supports`; a checker at the end of each later stag
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from xla_core.analysis import CanShare, can_share_buffer
 from xla_core.checks import require
+from xla_core.compile_options import CompileOptions
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, require_module
 from xla_core.passes.bitcast_expander import BitcastExpander
@@ -38,31 +37,10 @@ from xla_core.passes.simplification import SimplificationOptions, simplification
 from xla_core.passes.tuple_simplifier import TupleSimplifier
 from xla_core.target import TargetConfig
 
-__all__ = ["STAGES", "PipelineOptions", "default_pipeline", "run_hlo_passes", "scheduling_pipeline"]
+__all__ = ["STAGES", "default_pipeline", "run_hlo_passes", "scheduling_pipeline"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class PipelineOptions:
-    """What of the compile options the pipeline reads.
-
-    Attributes:
-        optimization_level: 0 only what is needed to run, 1 simplification, 2 fusion too.
-        precision: "fast" lets simplification change rounding.
-        fallback: "host" leaves what the target can't run in the module; "none" makes that an error.
-    """
-
-    optimization_level: int = 2
-    precision: str = "default"
-    fallback: str = "none"
-
-    @staticmethod
-    def of(options: Any) -> PipelineOptions:
-        """From anything that has these attributes (a CompileOptions); None gives the defaults."""
-        names = [f.name for f in dataclasses.fields(PipelineOptions)]
-        return PipelineOptions(**{name: getattr(options, name) for name in names if hasattr(options, name)})
-
-
-def _simplification(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def _simplification(target: TargetConfig, options: CompileOptions) -> HloPass:
     composites = target.capabilities.composites
     first: list[HloPass] = [CompositeRewriter(composites)] if composites else []
     first += [BitcastExpander(), DynamicPadder(), ProductCaster()]
@@ -73,16 +51,16 @@ def _simplification(target: TargetConfig, options: PipelineOptions) -> HloPass:
     return HloPassPipeline("simplification", [*first, *simplify.passes])
 
 
-def _target(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def _target(target: TargetConfig, options: CompileOptions) -> HloPass:
     """The backend's own patterns: the core has none."""
     return HloPassPipeline("target")
 
 
-def _legalization(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def _legalization(target: TargetConfig, options: CompileOptions) -> HloPass:
     return HloPassPipeline("legalization", [Legalization(target.supports, refuse=options.fallback != "host")])
 
 
-def _simplification_after_legalization(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def _simplification_after_legalization(target: TargetConfig, options: CompileOptions) -> HloPass:
     name = "simplification-after-legalization"
     if not options.optimization_level:
         return HloPassPipeline(name)
@@ -97,11 +75,11 @@ def _simplification_after_legalization(target: TargetConfig, options: PipelineOp
     return _checked(pipeline, target, options)
 
 
-def _layout(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def _layout(target: TargetConfig, options: CompileOptions) -> HloPass:
     return _checked(HloPassPipeline("layout", [LayoutAssignment(target.layouts), HloDce()]), target, options)
 
 
-def _fusion(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def _fusion(target: TargetConfig, options: CompileOptions) -> HloPass:
     pipeline = HloPassPipeline("fusion")
     if options.optimization_level >= 2 and "fusion" in target.capabilities.ops:
         policy = FusionPolicy(target.fusion)
@@ -128,17 +106,17 @@ def scheduling_pipeline(target: TargetConfig, can_share: CanShare = can_share_bu
     )
 
 
-def _scheduling(target: TargetConfig, options: PipelineOptions) -> HloPass:
+def _scheduling(target: TargetConfig, options: CompileOptions) -> HloPass:
     return scheduling_pipeline(target)
 
 
-def _checked(pipeline: HloPassPipeline, target: TargetConfig, options: PipelineOptions) -> HloPassPipeline:
+def _checked(pipeline: HloPassPipeline, target: TargetConfig, options: CompileOptions) -> HloPassPipeline:
     if options.fallback != "host":
         pipeline.add(LegalityChecker(target.supports))
     return pipeline
 
 
-STAGES: Mapping[str, Callable[[TargetConfig, PipelineOptions], HloPass]] = {
+STAGES: Mapping[str, Callable[[TargetConfig, CompileOptions], HloPass]] = {
     "simplification": _simplification,
     "target": _target,
     "legalization": _legalization,
@@ -151,17 +129,20 @@ STAGES: Mapping[str, Callable[[TargetConfig, PipelineOptions], HloPass]] = {
 
 
 def default_pipeline(
-    target: TargetConfig, options: Any = None, stages: Mapping[str, HloPass] | None = None
+    target: TargetConfig, options: CompileOptions | None = None, stages: Mapping[str, HloPass] | None = None
 ) -> HloPassPipeline:
     """The whole pipeline. `stages` replaces stages by name. Printing it shows every pass."""
     require("target", target, TargetConfig, "a TargetConfig")
-    own, replaced = PipelineOptions.of(options), stages or {}
+    own, replaced = options or CompileOptions(), stages or {}
     made = [replaced[name] if name in replaced else make(target, own) for name, make in STAGES.items()]
     return HloPassPipeline("optimization", made)
 
 
 def run_hlo_passes(
-    module: HloModule, target: TargetConfig, options: Any = None, stages: Mapping[str, HloPass] | None = None
+    module: HloModule,
+    target: TargetConfig,
+    options: CompileOptions | None = None,
+    stages: Mapping[str, HloPass] | None = None,
 ) -> HloModule:
     """Runs the default pipeline, with the stages of `stages` in place of the core's, on `module`; returns it.
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xla_core.backend.entry import donated_parameters, flatten_entry
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.entry import donated_parameters, flatten_entry
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule

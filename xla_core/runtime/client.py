@@ -11,11 +11,11 @@ import numpy as np
 from pydantic import BaseModel
 
 from xla_core import profiler
-from xla_core.backend.compile_options import CompileOptions
-from xla_core.backend.entry import flatten_entry, set_donation
 from xla_core.backend.platform import Platform
 from xla_core.checks import require, require_limit, wrong_argument
+from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
+from xla_core.hlo.entry import flatten_entry, set_donation
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape

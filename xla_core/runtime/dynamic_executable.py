@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import Executable
 from xla_core.checks import require
+from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import CompilationReport, Executable, ExecutableMemoryStats
 from xla_core.checks import require
+from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.argument_checks import wrong_count
 from xla_core.hlo.shape import Shape

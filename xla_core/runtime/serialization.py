@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import NonNegativeInt
 
-from xla_core.backend.compile_options import CompileOptions
 from xla_core.backend.executable import Executable
 from xla_core.backend.platform import Platform
 from xla_core.backend.version import CONTRACT_VERSION, version_text
 from xla_core.checked_model import CheckedModel
+from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_core import profiler
-from xla_core.backend.compile_options import CompileOptions
-from xla_core.backend.entry import donated_parameters
 from xla_core.backend.executable import Executable, RunOptions
+from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, XlaError
 from xla_core.hlo.dynamic_results import dynamic_results
+from xla_core.hlo.entry import donated_parameters
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer, intern_shape

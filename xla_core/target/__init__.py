@@ -3,6 +3,7 @@
 from xla_core.target.capabilities import Capabilities, Constraint, Ok, Support, Unsupported
 from xla_core.target.config import AlignmentRules, TargetConfig
 from xla_core.target.device import CacheLevel, DeviceDescription, MemorySpace
+from xla_core.target.device_layout import from_device_layout, to_device_layout
 from xla_core.target.fusion import FusionDecision, FusionPreferences
 from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes
 
@@ -22,4 +23,6 @@ __all__ = [
     "TargetConfig",
     "Unsupported",
     "array_size_bytes",
+    "from_device_layout",
+    "to_device_layout",
 ]

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_core.backend import DeviceMemory, Kernel, Stream, from_device_layout, to_device_layout
+from xla_core.backend import DeviceMemory, Kernel, Stream
 from xla_core.errors import InternalError
 from xla_core.hlo import Environment, EvaluationContext, HloComputation, HloInstruction, Shape, evaluate_computation
 from xla_core.runtime import HostStream
 from xla_core.schedule import LaunchDimensions, leaf_shapes
-from xla_core.target import array_size_bytes
+from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
 __all__ = ["HloKernel"]
 

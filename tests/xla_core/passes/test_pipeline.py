@@ -58,21 +58,15 @@ def test_a_target_without_an_op_is_told_so():
 
 
 def test_what_the_host_can_do_instead_stays():
-    class Options:
-        fallback = "host"
-        optimization_level = 1
-
+    options = xla.CompileOptions(fallback="host", optimization_level=1)
     target = TargetConfig(name="t", capabilities=Capabilities.all_of([ElementType.F32], without=["atan2", "fusion"]))
-    module = run_hlo_passes(parse_hlo(PROGRAM), target, Options())
+    module = run_hlo_passes(parse_hlo(PROGRAM), target, options)
     assert {i.opcode for i in module.entry.instructions} >= {"tanh", "atan2"}
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_every_level_gives_a_schedule(level: int) -> None:
-    class Options:
-        optimization_level = level
-
-    module = run_hlo_passes(parse_hlo(PROGRAM), EVERYTHING, Options())
+    module = run_hlo_passes(parse_hlo(PROGRAM), EVERYTHING, xla.CompileOptions(optimization_level=level))
     assert module.schedule is not None
     assert any(i.opcode == "fusion" for i in module.entry.instructions) == (level == 2)
     x = np.linspace(-2, 2, 8, dtype=np.float32)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xla_core.backend import from_device_layout, to_device_layout
 from xla_core.hlo import ElementType, Layout, Shape
-from xla_core.target import array_size_bytes
+from xla_core.target import array_size_bytes, from_device_layout, to_device_layout
 
 F32 = ElementType.F32
 
