@@ -34,7 +34,7 @@ def source_of(function: Callable[..., Any]) -> str:
 
 
 def tests_of(name: str) -> str:
-    always = "tests/xla_core/stablehlo/test_op_examples.py" if name in stablehlo.OPS else "tests/xla_core/hlo"
+    always = "tests/xla_core/stablehlo/reference/test_op_examples.py" if name in stablehlo.OPS else "tests/xla_core/hlo"
     files = list(dict.fromkeys([always, *_mentions().get(name, [])]))
     shown = ", ".join(f"`{f}`" for f in files[:8])
     more = f" and {len(files) - 8} more" if len(files) > 8 else ""

@@ -37,7 +37,7 @@ from jaxlib import xla_client
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import ElementType, HloModule
 from xla_core.stablehlo import from_hlo
-from xla_core.stablehlo.text import write_text
+from xla_core.stablehlo.translate.text import write_text
 
 __all__ = ["LACKS", "TYPES", "WITHOUT", "XlaCpu"]
 

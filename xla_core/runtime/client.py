@@ -98,7 +98,7 @@ class Client:
             if any(shape.is_dynamic for shape in found.parameter_shapes):
                 return self._dynamic(found, found.to_text(), options)
             return self._dumped(lambda: found, options, found.name, source)
-        from xla_core.stablehlo import polymorphism  # deferred: those who run HLO need none of it
+        from xla_core.stablehlo.shapes import polymorphism  # deferred: those who run HLO need none of it
 
         if options.static_arguments or polymorphism.has_polymorphic_entry(found):
             return self._dynamic(found, source or "", options)

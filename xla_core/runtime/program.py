@@ -56,7 +56,7 @@ def parse(
         if argument_shapes is not None:
             raise InvalidArgumentError("argument_shapes are for StableHLO; the shapes of HLO are its own")
         return found
-    from xla_core.stablehlo.polymorphism import PolymorphicProgram, has_polymorphic_entry
+    from xla_core.stablehlo.shapes.polymorphism import PolymorphicProgram, has_polymorphic_entry
 
     if argument_shapes is not None:
         open_program = PolymorphicProgram(found)
@@ -104,8 +104,8 @@ def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str 
     found = read(program, file=file)
     if isinstance(found, HloModule):
         return found
-    from xla_core.stablehlo.polymorphism import PolymorphicProgram
-    from xla_core.stablehlo.refine import has_dynamic_types
+    from xla_core.stablehlo.shapes.polymorphism import PolymorphicProgram
+    from xla_core.stablehlo.shapes.refine import has_dynamic_types
 
     if not has_dynamic_types(found):
         return lower(found)
@@ -162,7 +162,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         try:
             program = data.decode()
         except UnicodeDecodeError as error:
-            from xla_core.stablehlo.op_table import PROGRAMS_HINT
+            from xla_core.stablehlo.table.op_table import PROGRAMS_HINT
 
             raise InvalidArgumentError(
                 f"these bytes are neither MLIR bytecode nor UTF-8 text: byte {error.start} is {data[error.start]:#04x}",
@@ -192,7 +192,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
 def _program_hint(given: object) -> str:
     """What to pass in place of what is no program."""
     from xla_core.stablehlo import Module, PolymorphicProgram
-    from xla_core.stablehlo.refine import has_dynamic_types
+    from xla_core.stablehlo.shapes.refine import has_dynamic_types
 
     if isinstance(given, PolymorphicProgram):
         return (
@@ -261,7 +261,7 @@ def _find_line(error: XlaError, text: str, file: str) -> None:
 def lower(module: Module) -> HloModule:
     """The HLO of a verified StableHLO module; errors show the line."""
     from xla_core import stablehlo
-    from xla_core.stablehlo.polymorphism import source_lines
+    from xla_core.stablehlo.shapes.polymorphism import source_lines
 
     with source_lines(module):
         return stablehlo.lower(module)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core.checks import require
 from xla_core.stablehlo import ops as _ops
-from xla_core.stablehlo.attributes import DenseElements
 from xla_core.stablehlo.bytecode import parse_bytecode
 from xla_core.stablehlo.ir import (
     Block,
@@ -21,33 +20,34 @@ from xla_core.stablehlo.ir import (
     TupleType,
     Value,
 )
-from xla_core.stablehlo.lowering import lower
-from xla_core.stablehlo.op_table import OPS, OpDef
-from xla_core.stablehlo.parser import parse_text, split_modules
-from xla_core.stablehlo.polymorphism import PolymorphicProgram, source_lines
-from xla_core.stablehlo.refine import refine
-from xla_core.stablehlo.verifier import verify
+from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.lower.lowering import lower
+from xla_core.stablehlo.shapes.polymorphism import PolymorphicProgram, source_lines
+from xla_core.stablehlo.shapes.refine import refine
+from xla_core.stablehlo.table.op_table import OPS, OpDef
+from xla_core.stablehlo.text.parser import parse_text, split_modules
+from xla_core.stablehlo.verify.verifier import verify
 
 if TYPE_CHECKING:
     from xla_core.hlo.module import HloModule
-    from xla_core.stablehlo.bytecode.writer import write_portable_artifact as write_portable_artifact
-    from xla_core.stablehlo.examples import OpExample as OpExample
-    from xla_core.stablehlo.examples import op_example as op_example
-    from xla_core.stablehlo.raising import from_hlo as from_hlo
-    from xla_core.stablehlo.reference import OpReference as OpReference
-    from xla_core.stablehlo.reference import op_reference as op_reference
-    from xla_core.stablehlo.text import write_text as write_text
-    from xla_core.stablehlo.versions import VersionError as VersionError
+    from xla_core.stablehlo.reference.examples import OpExample as OpExample
+    from xla_core.stablehlo.reference.examples import op_example as op_example
+    from xla_core.stablehlo.reference.op_reference import OpReference as OpReference
+    from xla_core.stablehlo.reference.op_reference import op_reference as op_reference
+    from xla_core.stablehlo.translate.bytecode.writer import write_portable_artifact as write_portable_artifact
+    from xla_core.stablehlo.translate.raising import from_hlo as from_hlo
+    from xla_core.stablehlo.translate.text import write_text as write_text
+    from xla_core.stablehlo.vhlo.versions import VersionError as VersionError
 
 _LAZY = {
-    "OpExample": "xla_core.stablehlo.examples",
-    "OpReference": "xla_core.stablehlo.reference",
-    "from_hlo": "xla_core.stablehlo.raising",
-    "op_example": "xla_core.stablehlo.examples",
-    "op_reference": "xla_core.stablehlo.reference",
-    "VersionError": "xla_core.stablehlo.versions",
-    "write_portable_artifact": "xla_core.stablehlo.bytecode.writer",
-    "write_text": "xla_core.stablehlo.text",
+    "OpExample": "xla_core.stablehlo.reference.examples",
+    "OpReference": "xla_core.stablehlo.reference.op_reference",
+    "from_hlo": "xla_core.stablehlo.translate.raising",
+    "op_example": "xla_core.stablehlo.reference.examples",
+    "op_reference": "xla_core.stablehlo.reference.op_reference",
+    "VersionError": "xla_core.stablehlo.vhlo.versions",
+    "write_portable_artifact": "xla_core.stablehlo.translate.bytecode.writer",
+    "write_text": "xla_core.stablehlo.translate.text",
 }
 """What loads when it is first used: a program that is only compiled is never written or explained."""
 

@@ -16,9 +16,9 @@ import xla_core as xla
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo import evaluate_replicas
 from xla_core.stablehlo import parse_bytecode, parse_text
-from xla_core.stablehlo.attributes import AxisRef, DenseElements, Mesh
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.shardy import shard_indices
+from xla_core.stablehlo.ir.attributes import AxisRef, DenseElements, Mesh
+from xla_core.stablehlo.sharding.shardy import shard_indices
 
 JAX = """
 import base64, functools, json

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.hlo.scalar_types import integer_format
-from xla_core.stablehlo.attributes import UNIT, OpaqueAttribute, SymbolRef, TypeExtensions
 from xla_core.stablehlo.bytecode.codes import LOCATION_CODES, BuiltinAttribute
 from xla_core.stablehlo.bytecode.constants import dense_array, dense_elements, float_number, integer_number
 from xla_core.stablehlo.bytecode.locations import location_reader
@@ -24,7 +23,8 @@ from xla_core.stablehlo.ir import (
     TupleType,
     type_text,
 )
-from xla_core.stablehlo.quantized_types import problem_of
+from xla_core.stablehlo.ir.attributes import UNIT, OpaqueAttribute, SymbolRef, TypeExtensions
+from xla_core.stablehlo.ir.quantized_types import problem_of
 
 __all__ = [
     "ATTRIBUTES",

@@ -9,10 +9,10 @@ import numpy as np
 
 from xla_core.errors import SourceLocation, UnimplementedError
 from xla_core.hlo.scalar_types import BIT_WIDTHS, DTYPES, integer_format
-from xla_core.stablehlo.attributes import DenseArray, DenseElements, OpaqueAttribute, TypedFloat, TypedInt
 from xla_core.stablehlo.bytecode.encoding import ByteReader, wrap_bits
 from xla_core.stablehlo.bytecode.pool import DialectReader
 from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, OpaqueAttribute, TypedFloat, TypedInt
 
 __all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
 

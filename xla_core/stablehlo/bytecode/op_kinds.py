@@ -7,13 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 from xla_core.errors import SourceLocation, UnimplementedError
-from xla_core.stablehlo.attributes import DenseArray
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.pool import DialectReader, Pool
 from xla_core.stablehlo.bytecode.properties import SEGMENTED, Layout, layouts
 from xla_core.stablehlo.bytecode.sections import FormatVersion, OpName
-from xla_core.stablehlo.bytecode.vhlo_conversion import convert_attributes
-from xla_core.stablehlo.bytecode.vhlo_ops import ConversionError, VhloOp, find_vhlo_op
+from xla_core.stablehlo.ir.attributes import DenseArray
+from xla_core.stablehlo.vhlo.conversion import convert_attributes
+from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp, find_vhlo_op
 
 __all__ = ["CAST", "SMALL", "OpKind", "OpKinds"]
 

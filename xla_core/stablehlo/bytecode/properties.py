@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 
-from xla_core.stablehlo.bytecode.vhlo_ops import VHLO_OPS, WITH_ACCURACY
-from xla_core.stablehlo.op_table import OPS, REQUIRED
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED
+from xla_core.stablehlo.vhlo.ops import VHLO_OPS, WITH_ACCURACY
 
 __all__ = ["SEGMENTED", "Layout", "layouts"]
 

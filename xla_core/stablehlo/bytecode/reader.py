@@ -19,8 +19,8 @@ from xla_core.stablehlo.bytecode.op_kinds import CAST, SMALL, OpKind
 from xla_core.stablehlo.bytecode.pool import Pool
 from xla_core.stablehlo.bytecode.references import References
 from xla_core.stablehlo.bytecode.sections import FormatVersion, Sections
-from xla_core.stablehlo.cursor import MAX_DEPTH
 from xla_core.stablehlo.ir import Block, Module, Op, Region, Type, Value, new_op
+from xla_core.stablehlo.text.cursor import MAX_DEPTH
 
 __all__ = ["parse_bytecode"]
 

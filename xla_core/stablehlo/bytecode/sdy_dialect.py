@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xla_core.stablehlo.attributes import OpaqueAttribute, SymbolRef
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader
+from xla_core.stablehlo.ir.attributes import OpaqueAttribute, SymbolRef
 
 __all__ = ["ATTRIBUTES"]
 

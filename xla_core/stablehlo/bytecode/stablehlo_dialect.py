@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_core.stablehlo.attributes import (
+from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader, enum_reader
+from xla_core.stablehlo.ir import OpaqueType, TokenType
+from xla_core.stablehlo.ir.attributes import (
     AxisRef,
     ChannelHandle,
     ConvDimensionNumbers,
@@ -23,8 +25,6 @@ from xla_core.stablehlo.attributes import (
     SymbolRef,
     TypeExtensions,
 )
-from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader, enum_reader
-from xla_core.stablehlo.ir import OpaqueType, TokenType
 
 __all__ = [
     "ATTRIBUTES",

@@ -7,15 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_core.stablehlo.attributes import (
-    AxisRef,
-    DenseElements,
-    Mesh,
-    OpaqueAttribute,
-    ReplicaGroupMeshAxes,
-    SymbolRef,
-    TypedInt,
-)
 from xla_core.stablehlo.bytecode import builtin
 from xla_core.stablehlo.bytecode.codes import ENUM_CODES, SCALAR_CODES, VhloAttribute, VhloType
 from xla_core.stablehlo.bytecode.constants import dense_elements, float_number, integer_number
@@ -30,8 +21,17 @@ from xla_core.stablehlo.bytecode.stablehlo_dialect import (
     result_accuracy,
     type_extensions,
 )
-from xla_core.stablehlo.dialect_attributes import ENUMS
 from xla_core.stablehlo.ir import DYNAMIC, OpaqueType, TokenType, TupleType, type_text
+from xla_core.stablehlo.ir.attributes import (
+    AxisRef,
+    DenseElements,
+    Mesh,
+    OpaqueAttribute,
+    ReplicaGroupMeshAxes,
+    SymbolRef,
+    TypedInt,
+)
+from xla_core.stablehlo.text.dialect_attributes import ENUMS
 
 __all__ = ["ATTRIBUTES", "TYPES", "mesh_or_name"]
 

@@ -8,7 +8,12 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import INDEX, tensor
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.table.type_constraints import ELEMENTWISE_FLOAT, Elements, TypeConstraint
+from xla_core.stablehlo.verify.compatibility import (
     compatible_dimensions,
     compatible_elements,
     compatible_shapes,
@@ -16,11 +21,6 @@ from xla_core.stablehlo.compatibility import (
     fail,
     with_dimensions,
 )
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
-from xla_core.stablehlo.ops.common import INDEX, tensor
-from xla_core.stablehlo.type_constraints import ELEMENTWISE_FLOAT, Elements, TypeConstraint
 
 __all__: list[str] = []
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail, shape_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import ints, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_broadcast, check_same_scale
-from xla_core.stablehlo.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.type_constraints import STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.verify.compatibility import fail, shape_text
 
 __all__ = ["broadcast_in_dim", "check_broadcast_dimensions"]
 

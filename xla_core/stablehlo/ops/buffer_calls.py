@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import OutputOperandAlias
-from xla_core.stablehlo.compatibility import fail
+from xla_core.stablehlo.ir.attributes import OutputOperandAlias
+from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = ["check_buffer_call"]
 

@@ -10,14 +10,14 @@ import numpy as np
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir, special_functions
-from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import element_of, fail, unranked
-from xla_core.stablehlo.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import elementwise, same_type, tensor_of
-from xla_core.stablehlo.type_constraints import (
+from xla_core.stablehlo.special_functions.expressions import Expression, in_float32, select, wrap
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower, Values, define
+from xla_core.stablehlo.table.type_constraints import (
     COMPLEX,
     FLOAT,
     INTEGER,
@@ -26,7 +26,7 @@ from xla_core.stablehlo.type_constraints import (
     STATIC_TENSOR,
     TypeConstraint,
 )
-from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.verify.compatibility import element_of, fail, unranked
 
 __all__ = ["BROADCASTING"]
 

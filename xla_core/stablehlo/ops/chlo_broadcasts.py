@@ -8,16 +8,16 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_elements, element_of, fail, unranked
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
 from xla_core.stablehlo.ops.common import elementwise
 from xla_core.stablehlo.ops.elementwise import BINARY
 from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
-from xla_core.stablehlo.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
+from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
+from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
+from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, fail, unranked
 
 __all__: list[str] = []
 

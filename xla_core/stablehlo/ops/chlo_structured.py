@@ -9,16 +9,16 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.contraction import group_axes
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attribute_constraints import attribute_problem
-from xla_core.stablehlo.attributes import RaggedDotDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible, compatible_dimensions, fail, list_text, unranked
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ir.attributes import RaggedDotDimensionNumbers
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensions, check_result_shape, dot_attributes
-from xla_core.stablehlo.type_constraints import ANY_TENSOR, INTEGER
-from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, INTEGER
+from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
+from xla_core.stablehlo.verify.compatibility import compatible, compatible_dimensions, fail, list_text, unranked
 
 __all__: list[str] = []
 

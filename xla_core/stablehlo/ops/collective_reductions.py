@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
 from xla_core.stablehlo.ops.common import INDEX, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote
@@ -22,7 +20,9 @@ from xla_core.stablehlo.ops.replica_groups import (
     check_mesh,
     collective_attributes,
 )
-from xla_core.stablehlo.type_constraints import TENSOR
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import TENSOR
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, fail
 
 __all__: list[str] = []
 

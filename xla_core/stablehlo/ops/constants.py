@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import fail, fail_inferred, types_text
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.type_conversion import element_type, shape_of
 from xla_core.stablehlo.ops.common import INDEX
-from xla_core.stablehlo.type_constraints import STATIC_NUMBER, STATIC_OR_PER_AXIS
-from xla_core.stablehlo.type_conversion import element_type, shape_of
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.type_constraints import STATIC_NUMBER, STATIC_OR_PER_AXIS
+from xla_core.stablehlo.verify.compatibility import fail, fail_inferred, types_text
 
 __all__: list[str] = []
 

@@ -7,15 +7,21 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible_dimensions, dimensions, fail, if_declared, merge_dimension
-from xla_core.stablehlo.dot_algorithms import algorithm_name, algorithm_problem
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.ir.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
+from xla_core.stablehlo.ir.dot_algorithms import algorithm_name, algorithm_problem
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
-from xla_core.stablehlo.type_constraints import TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.table.type_constraints import TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.verify.compatibility import (
+    compatible_dimensions,
+    dimensions,
+    fail,
+    if_declared,
+    merge_dimension,
+)
 
 __all__ = ["check_distinct", "check_dot_dimensions", "check_precision", "check_result_shape", "dot_attributes"]
 

@@ -6,17 +6,23 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_shapes, element_bits, fail, if_declared
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import check_accuracy, tensor
-from xla_core.stablehlo.type_constraints import (
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.type_constraints import (
     ELEMENTWISE_FLOAT,
     TENSOR_OR_PER_AXIS,
     UNQUANTIZED,
     Elements,
     elements_of,
+)
+from xla_core.stablehlo.verify.compatibility import (
+    compatible_dimensions,
+    compatible_shapes,
+    element_bits,
+    fail,
+    if_declared,
 )
 
 __all__: list[str] = []

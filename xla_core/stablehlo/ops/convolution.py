@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import ConvDimensionNumbers
-from xla_core.stablehlo.compatibility import compatible_shapes, fail, list_text
-from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.ir.attributes import ConvDimensionNumbers
+from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_convolution_axes
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
-from xla_core.stablehlo.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
+from xla_core.stablehlo.table.type_constraints import STATIC_INTEGER_MATRIX, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail, list_text
 
 __all__: list[str] = []
 

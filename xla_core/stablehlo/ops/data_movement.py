@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.output_shapes import sized
+from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.verify.compatibility import (
     Dimension,
     dimensions,
     fail,
@@ -18,14 +26,6 @@ from xla_core.stablehlo.compatibility import (
     shape_text,
     with_dimensions,
 )
-from xla_core.stablehlo.constants import constant_of
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
-from xla_core.stablehlo.ops.output_shapes import sized
-from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
-from xla_core.stablehlo.type_constraints import INDEX_VECTOR, SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 
 __all__: list[str] = []
 

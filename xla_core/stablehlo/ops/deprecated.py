@@ -11,13 +11,13 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_dimensions, fail
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes
-from xla_core.stablehlo.type_constraints import INTEGER, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import INTEGER, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, fail
 
 __all__: list[str] = []
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.ops.common import check_dimension_list
+from xla_core.stablehlo.verify.compatibility import (
     compatible_dimensions,
     fail,
     list_text,
 )
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ops.common import check_dimension_list
 
 __all__ = ["check_batching", "check_disjoint", "check_sorted", "check_sorted_unique", "given"]
 

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_dimensions, compatible_elements, fail
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim, check_broadcast_dimensions
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import (
@@ -26,8 +25,9 @@ from xla_core.stablehlo.ops.quantized_constraints import (
     check_quantized_broadcast,
     check_quantized_reshape,
 )
-from xla_core.stablehlo.type_constraints import INDEX_VECTOR, TENSOR_OR_PER_AXIS
-from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, TENSOR_OR_PER_AXIS
+from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_elements, fail
 
 __all__: list[str] = []
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import ResultAccuracy
-from xla_core.stablehlo.compatibility import compatible_shapes, fail, inferred_or_known
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.ir.attributes import ResultAccuracy
 from xla_core.stablehlo.ops.common import check_same_operands, elementwise, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_sum
-from xla_core.stablehlo.type_constraints import (
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
+from xla_core.stablehlo.table.type_constraints import (
     COMPLEX,
     COMPLEX_PART,
     ELEMENTWISE_FLOAT,
@@ -28,6 +27,7 @@ from xla_core.stablehlo.type_constraints import (
     TENSOR_OR_PER_AXIS,
     TypeConstraint,
 )
+from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail, inferred_or_known
 
 __all__ = ["BINARY"]
 

@@ -6,15 +6,10 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import GatherDimensionNumbers
-from xla_core.stablehlo.compatibility import (
-    fail,
-    shape_text,
-)
-from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ir.attributes import GatherDimensionNumbers
+from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
     check_batching,
@@ -23,7 +18,12 @@ from xla_core.stablehlo.ops.dimension_lists import (
     check_sorted_unique,
     given,
 )
-from xla_core.stablehlo.type_constraints import INTEGER, STATIC_INTEGERS
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import INTEGER, STATIC_INTEGERS
+from xla_core.stablehlo.verify.compatibility import (
+    fail,
+    shape_text,
+)
 
 __all__: list[str] = []
 

@@ -10,16 +10,16 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import ChannelHandle, ChannelType
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.ir.attributes import ChannelHandle, ChannelType
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.type_conversion import shape_of
+from xla_core.stablehlo.ops.common import matrix
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import RECEIVED, TENSOR_OR_PER_AXIS, TOKEN
+from xla_core.stablehlo.verify.compatibility import (
     fail,
 )
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import matrix
-from xla_core.stablehlo.type_constraints import RECEIVED, TENSOR_OR_PER_AXIS, TOKEN
-from xla_core.stablehlo.type_conversion import shape_of
 
 __all__: list[str] = []
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail, list_text
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ops.common import ints
+from xla_core.stablehlo.verify.compatibility import fail, list_text
 
 __all__ = ["broadcast_dimensions", "broadcast_shape", "broadcast_type"]
 

@@ -7,7 +7,13 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import ints, tensor
+from xla_core.stablehlo.ops.reducers import element_text
+from xla_core.stablehlo.table.op_table import Attribute, Kind, define
+from xla_core.stablehlo.table.type_constraints import FLOAT_OR_COMPLEX, PLAIN_FLOAT_OR_COMPLEX, Elements, elements_of
+from xla_core.stablehlo.verify.compatibility import (
     compatible_dimensions,
     compatible_elements,
     compatible_shapes,
@@ -15,12 +21,6 @@ from xla_core.stablehlo.compatibility import (
     list_text,
     shape_text,
 )
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, define
-from xla_core.stablehlo.ops.common import ints, tensor
-from xla_core.stablehlo.ops.reducers import element_text
-from xla_core.stablehlo.type_constraints import FLOAT_OR_COMPLEX, PLAIN_FLOAT_OR_COMPLEX, Elements, elements_of
 
 __all__: list[str] = []
 

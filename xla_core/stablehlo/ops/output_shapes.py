@@ -9,11 +9,11 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible, fail, if_declared, list_text
-from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
+from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import tensor_of
+from xla_core.stablehlo.verify.compatibility import compatible, fail, if_declared, list_text
 
 __all__ = ["bounded_dimensions", "check_output_shape", "result_dimensions", "sized", "with_sizes"]
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.ir import QuantizedType, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Trait, Values, define
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.quantized_ops import dequantize, expressed, is_quantized, quantize
 from xla_core.stablehlo.ops.common import tensor, tensor_of
-from xla_core.stablehlo.quantization import dequantize, expressed, is_quantized, quantize
-from xla_core.stablehlo.type_constraints import FLOAT, FLOAT_OR_QUANTIZED, QUANTIZED
+from xla_core.stablehlo.table.op_table import Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import FLOAT, FLOAT_OR_QUANTIZED, QUANTIZED
+from xla_core.stablehlo.verify.compatibility import fail
 
 __all__: list[str] = []
 

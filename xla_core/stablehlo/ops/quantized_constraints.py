@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail
 from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
+from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = [
     "any_quantized",

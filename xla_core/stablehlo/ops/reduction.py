@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import ints, matrix, tensor
+from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
+from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import TENSOR
+from xla_core.stablehlo.verify.compatibility import (
     compatible,
     compatible_elements,
     compatible_shapes,
@@ -16,13 +23,6 @@ from xla_core.stablehlo.compatibility import (
     inferred_or_known,
     list_text,
 )
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import ints, matrix, tensor
-from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote, same_kind
-from xla_core.stablehlo.ops.windows import check_padding_shape, check_window
-from xla_core.stablehlo.type_constraints import TENSOR
 
 __all__: list[str] = []
 

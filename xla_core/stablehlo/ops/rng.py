@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import compatible_shapes, fail, fail_inferred
-from xla_core.stablehlo.constants import constant_of
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import tensor, tensor_of
-from xla_core.stablehlo.type_constraints import Elements, TypeConstraint
-from xla_core.stablehlo.type_conversion import shape_of
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import Elements, TypeConstraint
+from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail, fail_inferred
 
 __all__: list[str] = []
 

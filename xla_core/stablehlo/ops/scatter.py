@@ -6,16 +6,9 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import ScatterDimensionNumbers
-from xla_core.stablehlo.compatibility import (
-    compatible_dimensions,
-    compatible_shapes,
-    fail,
-    list_text,
-)
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.ir.attributes import ScatterDimensionNumbers
+from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.ops.common import check_dimension_list, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
     check_batching,
@@ -23,7 +16,14 @@ from xla_core.stablehlo.ops.dimension_lists import (
     given,
 )
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
-from xla_core.stablehlo.type_constraints import INTEGER_OR_INDEX, TENSOR
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.table.type_constraints import INTEGER_OR_INDEX, TENSOR
+from xla_core.stablehlo.verify.compatibility import (
+    compatible_dimensions,
+    compatible_shapes,
+    fail,
+    list_text,
+)
 
 __all__: list[str] = []
 

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import check_same_operands, tensor
+from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import PRED
+from xla_core.stablehlo.verify.compatibility import (
     compatible_elements,
     compatible_shapes,
     fail,
@@ -14,11 +19,6 @@ from xla_core.stablehlo.compatibility import (
     most_specific,
     shape_text,
 )
-from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import check_same_operands, tensor
-from xla_core.stablehlo.type_constraints import PRED
 
 __all__: list[str] = []
 

@@ -9,18 +9,18 @@ import numpy as np
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import (
+from xla_core.stablehlo.ir import DYNAMIC, TensorType
+from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.ops.common import ints, tensor
+from xla_core.stablehlo.ops.output_shapes import sized
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
+from xla_core.stablehlo.verify.compatibility import (
     compatible_elements,
     dimensions,
     fail,
 )
-from xla_core.stablehlo.constants import constant_of
-from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.ops.common import ints, tensor
-from xla_core.stablehlo.ops.output_shapes import sized
-from xla_core.stablehlo.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
 
 __all__: list[str] = []
 

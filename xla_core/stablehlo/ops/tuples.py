@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.compatibility import fail
-from xla_core.stablehlo.lowering import LoweringContext
-from xla_core.stablehlo.op_table import Arity, Attribute, Kind, Trait, Values, define
-from xla_core.stablehlo.type_constraints import TUPLE, TUPLE_ELEMENT
+from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
+from xla_core.stablehlo.table.type_constraints import TUPLE, TUPLE_ELEMENT
+from xla_core.stablehlo.verify.compatibility import fail
 
 __all__: list[str] = []
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.attributes import DenseElements
-from xla_core.stablehlo.compatibility import fail, list_text
+from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.ops.common import ints, matrix
+from xla_core.stablehlo.verify.compatibility import fail, list_text
 
 __all__ = ["check_padding_shape", "check_window"]
 

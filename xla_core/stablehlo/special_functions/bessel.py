@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xla_core.stablehlo.expressions import Expression, select
 from xla_core.stablehlo.special_functions.bessel_coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
+from xla_core.stablehlo.special_functions.expressions import Expression, select
 from xla_core.stablehlo.special_functions.polynomials import fitted
 
 __all__ = ["bessel_i1e"]

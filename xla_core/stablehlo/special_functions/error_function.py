@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.element_type import ElementType
-from xla_core.stablehlo.expressions import Expression, polynomial, select
 from xla_core.stablehlo.special_functions.error_coefficients import (
     ERF_INV_FAR,
     ERF_INV_MIDDLE,
@@ -15,6 +14,7 @@ from xla_core.stablehlo.special_functions.error_coefficients import (
     ERFCX_FAR,
     ERFCX_MIDDLE,
 )
+from xla_core.stablehlo.special_functions.expressions import Expression, polynomial, select
 from xla_core.stablehlo.special_functions.polynomials import fitted
 
 __all__ = ["erf_inv", "erfc"]

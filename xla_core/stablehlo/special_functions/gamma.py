@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.element_type import ElementType
-from xla_core.stablehlo.expressions import Expression, polynomial, select
+from xla_core.stablehlo.special_functions.expressions import Expression, polynomial, select
 from xla_core.stablehlo.special_functions.gamma_coefficients import (
     COTANGENT,
     DIGAMMA_FAR,

@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 
 from xla_core.hlo.element_type import ElementType
-from xla_core.stablehlo.expressions import Expression, select
+from xla_core.stablehlo.special_functions.expressions import Expression, select
 
 __all__ = ["next_after"]
 

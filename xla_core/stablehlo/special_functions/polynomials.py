@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xla_core.hlo.element_type import ElementType
-from xla_core.stablehlo.expressions import Expression, polynomial
+from xla_core.stablehlo.special_functions.expressions import Expression, polynomial
 
 __all__ = ["fitted"]
 

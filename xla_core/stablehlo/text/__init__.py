@@ -1,7 +1,1 @@
-"""StableHLO's op tree as MLIR text."""
-
-from __future__ import annotations
-
-from xla_core.stablehlo.text.writer import write_text
-
-__all__ = ["write_text"]
+"""Reads MLIR text, in the pretty and the generic form, into the op tree. VHLO as text is read here too."""

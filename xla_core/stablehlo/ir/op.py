@@ -1,0 +1,204 @@
+"""The op tree: modules, regions, blocks, ops and values.
+
+An `Op` is generic: a name, operands, attributes, regions, result types and a location, as in MLIR's generic form. The
+op table (`xla_core.stablehlo.table`) says what an op means.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from xla_core.checks import require
+from xla_core.errors import SourceLocation
+from xla_core.stablehlo.ir.types import Type
+
+__all__ = ["Block", "LazyLocation", "Module", "Op", "Region", "Value", "new_op", "op_names", "require_module"]
+
+_NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
+
+
+class LazyLocation(Protocol):
+    """A location that is resolved when it is first asked for."""
+
+    def resolve(self) -> SourceLocation: ...
+
+
+class Value:
+    """One SSA value: the result of `owner` (an Op) or an argument of `owner` (a Block).
+
+    `name` is what the text called it, without % ("0", "arg1"); the results of `%0:2` are both named "0".
+    """
+
+    __slots__ = ("index", "name", "owner", "type")
+
+    def __init__(self, type: Type, owner: Op | Block, index: int, name: str = "") -> None:
+        self.type = type
+        self.owner = owner
+        self.index = index
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"%{self.name or self.index}: {self.type}"
+
+
+class Op:
+    """One op.
+
+    `name` carries the dialect ("stablehlo.add", "func.func", "chlo.top_k"); `attributes` holds inherent and
+    discardable ones alike; ops may share them, so they are replaced, never changed in place. `func.func` has sym_name,
+    function_type, sym_visibility, arg_attrs and res_attrs as in MLIR, and one region, empty where it is only declared.
+    """
+
+    __slots__ = ("_location", "attributes", "name", "operands", "regions", "results")
+
+    def __init__(
+        self,
+        name: str,
+        operands: list[Value],
+        result_types: Sequence[Type],
+        attributes: Mapping[str, Any] = _NO_ATTRIBUTES,
+        regions: Sequence[Region] = (),
+        location: SourceLocation | LazyLocation | None = None,
+    ) -> None:
+        self.name = name
+        self.operands = operands
+        self.results = [Value(t, self, i) for i, t in enumerate(result_types)]
+        self.attributes = attributes
+        self.regions = regions
+        self._location = location
+
+    @property
+    def location(self) -> SourceLocation | None:
+        """Where the op comes from: the user's program if the text says so, else the place in the text."""
+        location = self._location
+        if location is None or isinstance(location, SourceLocation):
+            return location
+        self._location = resolved = location.resolve()
+        return resolved
+
+    @location.setter
+    def location(self, location: SourceLocation | LazyLocation | None) -> None:
+        self._location = location
+
+    def __repr__(self) -> str:
+        return f"<{self.name} at {self.location}>"
+
+    def walk(self) -> Iterator[Op]:
+        """The op itself and every op nested in it, outermost first."""
+        stack = [self]
+        while stack:
+            op = stack.pop()
+            yield op
+            for region in reversed(op.regions):
+                for block in reversed(region.blocks):
+                    stack.extend(reversed(block.ops))
+
+
+_new = object.__new__
+
+
+def new_op(
+    name: str,
+    operands: list[Value],
+    result_types: Sequence[Type],
+    attributes: Mapping[str, Any],
+    location: SourceLocation | LazyLocation | None,
+) -> Op:
+    """`Op` of an op without regions, for the readers, which make ops by the ten thousand: twice as fast."""
+    op: Op = _new(Op)
+    op.name = name
+    op.operands = operands
+    op.attributes = attributes
+    op.regions = ()
+    op._location = location
+    if len(result_types) == 1:
+        value: Value = _new(Value)
+        value.type = result_types[0]
+        value.owner = op
+        value.index = 0
+        value.name = ""
+        op.results = [value]
+    else:
+        op.results = [Value(type, op, i) for i, type in enumerate(result_types)]
+    return op
+
+
+class Block:
+    """A list of ops with arguments; its last op is its terminator.
+
+    `argument_locations` has an entry per argument where the text gave any, else it is empty.
+    """
+
+    __slots__ = ("_argument_locations", "arguments", "ops")
+
+    def __init__(self, argument_types: tuple[Type, ...] | list[Type] = ()) -> None:
+        self.arguments = [Value(t, self, i) for i, t in enumerate(argument_types)]
+        self.ops: list[Op] = []
+        self._argument_locations: list[SourceLocation | LazyLocation | None] = []
+
+    @property
+    def argument_locations(self) -> list[SourceLocation | None]:
+        return [x if x is None or isinstance(x, SourceLocation) else x.resolve() for x in self._argument_locations]
+
+    @argument_locations.setter
+    def argument_locations(self, locations: list[SourceLocation | LazyLocation | None]) -> None:
+        self._argument_locations = locations
+
+
+class Region:
+    """A list of blocks; StableHLO has one a region, or none."""
+
+    __slots__ = ("blocks",)
+
+    def __init__(self, blocks: list[Block] | None = None) -> None:
+        self.blocks: list[Block] = [] if blocks is None else blocks
+
+    @property
+    def block(self) -> Block:
+        """The only block."""
+        return self.blocks[0]
+
+
+@dataclasses.dataclass(slots=True)
+class Module:
+    """`builtin.module`: its functions by name, its own attributes (mhlo.num_replicas, ...), other top-level ops.
+
+    `others` holds what is neither: `sdy.mesh`, a nested `builtin.module`. `source` is the text it was read from
+    (empty for bytecode), `file` that text's name.
+    """
+
+    name: str = ""
+    attributes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    functions: dict[str, Op] = dataclasses.field(default_factory=dict)
+    others: list[Op] = dataclasses.field(default_factory=list)
+    source: str = ""
+    file: str = ""
+
+    def walk(self) -> Iterator[Op]:
+        """Every op: the functions in order, then the others, each outermost first."""
+        for function in self.functions.values():
+            yield from function.walk()
+        for op in self.others:
+            yield from op.walk()
+
+
+def require_module(module: object) -> None:
+    """Raises InvalidArgumentError for what is no module of StableHLO."""
+    hint = "xla_core.stablehlo.read makes one of text or bytecode, from_hlo one of HLO"
+    require("module", module, Module, "a StableHLO module", hint=hint)
+
+
+def op_names(module: Module) -> set[str]:
+    """The names of all ops of a module; faster than a walk."""
+    names = set()
+    stack = [*module.functions.values(), *module.others]
+    while stack:
+        op = stack.pop()
+        names.add(op.name)
+        for region in op.regions:
+            for block in region.blocks:
+                stack += block.ops
+    return names

@@ -1,0 +1,43 @@
+"""Results that are declared static where sizes of the operands are what a run decides.
+
+StableHLO takes `tensor<6xf32>` for the result of an op on `tensor<?xf32, #stablehlo.bounds<6>>`. HLO infers `f32[<=6]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import INT_MAX, Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.verify.compatibility import fail
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.lower.lowering import LoweringContext
+
+__all__ = ["as_declared"]
+
+
+def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type, op: ir.Op) -> HloInstruction:
+    """`value` with the sizes of the dimensions that `type` declares static: zeros are beyond what the run gave."""
+    if not value.shape.dynamic_dimensions or not isinstance(type, ir.TensorType):
+        return value
+    for d, bound in enumerate(value.shape.dimensions):
+        flags = list(value.shape.dynamic_dimensions or (False,) * value.shape.rank)
+        if flags[d] and type.shape[d] != ir.DYNAMIC:
+            flags[d] = False
+            shape = dataclasses.replace(value.shape, dynamic_dimensions=tuple(flags))
+            if bound > INT_MAX:
+                fail(op, f"is static, but dimension {d} of {value.shape} has more elements than s32 can say")
+            size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
+            value = ctx.add("set-dimension-size", value, size, shape=shape, dimensions=(d,))
+    bounds = value.shape.dimensions
+    sizes = [bound if size == ir.DYNAMIC else size for size, bound in zip(type.shape, bounds, strict=True)]
+    if sizes == list(bounds):
+        return value
+    return ctx.add("slice", value, slice=tuple(SliceDimension(0, size) for size in sizes))  # of less than the bound

@@ -1,0 +1,176 @@
+"""The entry's boundary: flat parameters and results, donation, and what module attributes say of the whole program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.type_conversion import shape_of
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.lower.lowering import LoweringContext
+
+__all__ = ["argument_attributes", "device_counts", "lower_signature", "sharding_of", "wrap_entry"]
+
+
+def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
+    """Lowers the entry function with flat parameters and results: tuples taken apart, tokens left out."""
+    block = function.regions[0].block
+    attributes = argument_attributes(function)
+    for argument, attribute in zip(block.arguments, attributes, strict=True):
+        value = _parameter(context, _shape_at(function, argument.type), argument.name or f"arg{argument.index}")
+        if value.opcode == "parameter":
+            value.attributes.update(sharding_of(attribute, function.location))
+        context.values[argument] = value
+    results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
+    context.set_root(results)
+
+
+def _shape_at(op: ir.Op, type: ir.Type) -> Shape:
+    try:
+        return shape_of(type)
+    except (InvalidArgumentError, UnimplementedError) as error:
+        error.op, error.location = op.name, op.location
+        raise
+
+
+def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
+    """HLO's attribute `sharding`, if `mhlo.sharding` says one, as text or as a proto's bytes.
+
+    Raises InvalidArgumentError for a malformed one.
+    """
+    text = attributes.get("mhlo.sharding")
+    if not isinstance(text, str) or not text:
+        return {}
+    from xla_core.hlo.text.sharding import check_sharding  # HLO text's reader, which most programs need nothing of
+    from xla_core.stablehlo.sharding.proto import sharding_text
+
+    given = text
+    try:
+        if text[0] != "{" and not text.isprintable():
+            text = sharding_text(text.encode("utf-8", "surrogateescape"))
+        check_sharding(text)
+    except (InvalidArgumentError, ValueError) as error:
+        why = error.message if isinstance(error, InvalidArgumentError) else str(error)
+        raise InvalidArgumentError(
+            f"mhlo.sharding is {given[:200]!r}: {why}",
+            location=location,
+            hint='XLA\'s text of a sharding, such as "{replicated}" or "{devices=[2,1]<=[2]}"',
+        ) from None
+    return {"sharding": text}
+
+
+def device_counts(source: ir.Module) -> tuple[int, int]:
+    """Numbers of replicas and of partitions (`mhlo.num_replicas`, `mhlo.num_partitions`), one where none is given."""
+    return _count(source, "mhlo.num_replicas"), _count(source, "mhlo.num_partitions")
+
+
+def _count(source: ir.Module, name: str) -> int:
+    location = next((f.location for f in source.functions.values()), None)
+    count = _integer(source.attributes.get(name, 1), name, location)
+    if count < 1:
+        raise InvalidArgumentError(
+            f"attribute {name} must be at least 1, not {count}: it counts devices", location=location
+        )
+    return count
+
+
+def _integer(value: Any, name: str, location: SourceLocation | None) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidArgumentError(f"attribute {name} must be an integer, not {value}", location=location)
+    return int(value)
+
+
+def argument_attributes(function: ir.Op) -> list[dict[str, Any]]:
+    """A dict an argument, empty where it has no attributes."""
+    given = function.attributes.get("arg_attrs") or ()
+    count = len(function.regions[0].block.arguments)
+    return [dict(given[i]) if i < len(given) and given[i] else {} for i in range(count)]
+
+
+def _parameter(context: LoweringContext, shape: Shape, name: str) -> HloInstruction:
+    if shape.is_token:
+        return context.add("after-all")
+    if shape.is_tuple:
+        return context.tuple([_parameter(context, s, f"{name}.{i}") for i, s in enumerate(shape.tuple_shapes)])
+    return context.computation.parameter(len(context.computation.parameters), shape, name)
+
+
+def _leaves(context: LoweringContext, value: HloInstruction) -> Iterator[HloInstruction]:
+    if value.shape.is_tuple:
+        for element in context.elements(value):
+            yield from _leaves(context, element)
+    elif not value.shape.is_token:
+        yield value
+
+
+def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
+    """Donation (`tf.aliasing_output`, `jax.buffer_donor`) and the number of replicas and partitions."""
+    hlo.num_replicas, hlo.num_partitions = device_counts(source)
+    frontend = source.attributes.get("mhlo.frontend_attributes")
+    if isinstance(frontend, dict):
+        hlo.frontend_attributes = {str(k): str(v) for k, v in frontend.items()}
+    parameters = _flat_positions([a.type for a in function.regions[0].block.arguments])
+    aliases = _aliased_outputs(function)
+    outputs = _flat_positions([v.type for v in function.regions[0].block.ops[-1].operands])
+    is_tuple = hlo.result_shape.is_tuple
+    for index, attribute in enumerate(argument_attributes(function)):
+        if index in aliases:
+            pairs = zip(outputs[aliases[index]], parameters[index], strict=True)
+            hlo.input_output_aliases += [InputOutputAlias((o,) if is_tuple else (), number) for o, number in pairs]
+        elif attribute.get("jax.buffer_donor"):
+            hlo.buffer_donors += [(number, ()) for number in parameters[index]]
+
+
+def _aliased_outputs(function: ir.Op) -> dict[int, int]:
+    """The result that takes the buffer of an argument, for those that say so."""
+    block = function.regions[0].block
+    arguments = [_shape_at(function, a.type) for a in block.arguments]
+    results = [_shape_at(block.ops[-1], v.type) for v in block.ops[-1].operands]
+    donors: dict[int, int] = {}
+    for index, attribute in enumerate(argument_attributes(function)):
+        if "tf.aliasing_output" not in attribute:
+            continue
+        number = _integer(attribute["tf.aliasing_output"], "tf.aliasing_output", function.location)
+        if not 0 <= number < len(results):
+            why = f"@{function.attributes.get('sym_name')} has {len(results)} result{'' if len(results) == 1 else 's'}"
+        elif number in donors:
+            why = f"it takes that of argument {donors[number]}"
+        elif _sizes(arguments[index]) != _sizes(results[number]):
+            why = f"the argument is {arguments[index]}, the result {results[number]}"
+        else:
+            donors[number] = index
+            continue
+        places = block.argument_locations
+        raise InvalidArgumentError(
+            f"result {number} cannot take the buffer of argument {index} (tf.aliasing_output): {why}",
+            location=(places[index] if places else None) or function.location,
+            hint="with jax.buffer_donor an argument gives its buffer to any result that it fits",
+        )
+    return {index: number for number, index in donors.items()}
+
+
+def _sizes(shape: Shape) -> list[int]:
+    return [leaf.byte_size for leaf in shape.leaves() if leaf.is_array]
+
+
+def _flat_positions(types: list[ir.Type]) -> list[range]:
+    """For each type, the places of its leaves among all leaves that are not tokens."""
+    positions: list[range] = []
+    start = 0
+    for type in types:
+        count = _leaf_count(type)
+        positions.append(range(start, start + count))
+        start += count
+    return positions
+
+
+def _leaf_count(type: ir.Type) -> int:
+    if isinstance(type, ir.TupleType):
+        return sum(map(_leaf_count, type.elements))
+    return 0 if isinstance(type, ir.TokenType) else 1

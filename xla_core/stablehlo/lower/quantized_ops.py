@@ -1,0 +1,110 @@
+"""Quantized tensors in HLO: a value is its storage; ops on it go through the expressed type.
+
+The specification defines a quantized op as dequantize, the op on expressed values, quantize. Ops that only move
+elements work on the storage as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir import QuantizedType, TensorType
+from xla_core.stablehlo.lower.type_conversion import shape_of
+from xla_core.stablehlo.table.op_table import OpDef, Trait
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.lower.lowering import LoweringContext
+
+__all__ = ["dequantize", "expressed", "has_quantized_types", "is_quantized", "lower_quantized", "quantize"]
+
+
+def is_quantized(type: ir.Type) -> bool:
+    return isinstance(type, TensorType) and isinstance(type.element, QuantizedType)
+
+
+def has_quantized_types(module: ir.Module) -> bool:
+    """Whether any value of a module is quantized."""
+    for op in module.walk():
+        if any(is_quantized(r.type) for r in op.results):
+            return True
+        for region in op.regions:
+            if any(is_quantized(a.type) for b in region.blocks for a in b.arguments):
+                return True
+    return False
+
+
+def expressed(type: ir.Type) -> ir.Type:
+    """The type of what a quantized tensor stands for; any other type itself."""
+    if isinstance(type, TensorType) and isinstance(type.element, QuantizedType):
+        return TensorType(type.shape, type.element.expressed, type.bounds)
+    return type
+
+
+def lower_quantized(
+    ctx: LoweringContext, op: ir.Op, definition: OpDef, operands: Sequence[HloInstruction]
+) -> HloInstruction | Sequence[HloInstruction] | None:
+    """An op with quantized operands or results: on storage if it moves elements alone, else through expressed types."""
+    assert definition.lower is not None
+    if definition.traits & {Trait.ON_STORAGE} or definition.regions != 0:
+        return definition.lower(ctx, op, *operands)
+    inner = ir.Op(op.name, [], [expressed(r.type) for r in op.results], op.attributes, op.regions, op.location)
+    inner.operands = [ir.Value(expressed(v.type), v.owner, v.index, v.name) for v in op.operands]
+    values = [
+        dequantize(ctx, o, v.type) if isinstance(v.type, TensorType) and is_quantized(v.type) else o
+        for o, v in zip(operands, op.operands, strict=True)
+    ]
+    made = definition.lower(ctx, inner, *values)
+    results = [made] if isinstance(made, HloInstruction) else list(made or ())
+    out = [
+        quantize(ctx, m, r.type) if isinstance(r.type, TensorType) and is_quantized(r.type) else m
+        for m, r in zip(results, op.results, strict=True)
+    ]
+    return out[0] if isinstance(made, HloInstruction) else out
+
+
+def dequantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> HloInstruction:
+    """(storage - zero point) * scale; the difference is taken in integers that hold it."""
+    quantized = type.element
+    assert isinstance(quantized, QuantizedType)
+    target = shape_of(expressed(type))
+    if any(quantized.zero_points):
+        bits = value.shape.element_type.bit_width
+        wide = value.shape.with_element_type(ElementType.S32 if bits < 32 else ElementType.S64)
+        zero = _spread(ctx, quantized.zero_points, quantized, wide)
+        value = ctx.add("subtract", ctx.convert(value, wide), zero)
+    return ctx.add("multiply", ctx.convert(value, target), _spread(ctx, quantized.scales, quantized, target))
+
+
+def quantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> HloInstruction:
+    """round(value / scale + zero point), ties to even, within the storage's range."""
+    quantized = type.element
+    assert isinstance(quantized, QuantizedType)
+    source = shape_of(expressed(type))
+    result = ctx.add("divide", ctx.convert(value, source), _spread(ctx, quantized.scales, quantized, source))
+    if any(quantized.zero_points):
+        result = ctx.add("add", result, _spread(ctx, quantized.zero_points, quantized, source))
+    bounds = [np.asarray(b).astype(source.dtype) for b in quantized.storage_range]
+    lower, upper = (ctx.constant(b, Shape(source.element_type)) for b in bounds)
+    rounded = ctx.add("round-nearest-even", ctx.add("clamp", lower, result, upper))
+    return ctx.convert(rounded, shape_of(type))
+
+
+def _spread(ctx: LoweringContext, values: Sequence[float], quantized: QuantizedType, shape: Shape) -> HloInstruction:
+    array = np.asarray(values, np.float64).astype(shape.dtype)
+    if quantized.block_sizes:
+        blocks = dict(quantized.block_sizes)
+        counts = [n // blocks[d] if d in blocks else 1 for d, n in enumerate(shape.dimensions)]
+        array = array.reshape(counts)
+        for dim, n in enumerate(shape.dimensions):
+            array = np.repeat(array, n // counts[dim], axis=dim)
+        return ctx.constant(array)
+    if quantized.axis is None:
+        return ctx.constant(array.reshape(()), shape)
+    return ctx.broadcast(ctx.constant(array), shape, (quantized.axis,))

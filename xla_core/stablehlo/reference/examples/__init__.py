@@ -1,0 +1,161 @@
+"""A small program for every op of the table: `*.mlir`, each under a comment that names its op.
+
+In a program, $T is an element type, $R that of its parts (complex numbers), $B an integer of its width; $zero, $one and
+$four are its literals, $order is a comparison that it has. Comments right below the op's name direct who runs it:
+
+    // replicas: 2      it runs as so many replicas
+    // partitions: 2    or as so many partitions
+    // infeed: 1        it takes a value from the infeed
+    // positive: 0 3    these arguments must be above 0
+    // values: random   no two runs give the same
+    // types: f32       the only element types that it is written for
+    // shown: ui32      the element type to show it in, where that isn't the first that it takes
+
+An op of one or two tensors that needs no more than its name has no program in a file: it is made from the table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.resources
+import re
+import string
+
+from xla_core.errors import NotFoundError
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, OpDef
+
+__all__ = ["OpExample", "op_example"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpExample:
+    """A program about one op, whose element type is open.
+
+    Attributes:
+        op: the op's name.
+        text: StableHLO with placeholders.
+        replicas: how many run it.
+        partitions: how many run it in each replica.
+        infeed: whether it takes a value from the infeed.
+        positive: arguments that must be above 0.
+        is_random: no two runs give the same.
+        types: the only element types that it is written for; empty where any may be tried.
+        shown: the element type to show it in, where that isn't the first that it takes.
+    """
+
+    op: str
+    text: str
+    replicas: int = 1
+    infeed: bool = False
+    positive: frozenset[int] = frozenset()
+    is_random: bool = False
+    types: tuple[str, ...] = ()
+    shown: str = ""
+    partitions: int = 1
+
+    @property
+    def devices(self) -> int:
+        """How many it needs."""
+        return self.replicas * self.partitions
+
+    def program(self, element: str = "f32") -> str:
+        """The StableHLO text for an element type in MLIR's spelling (`f32`, `ui8`, `complex<f32>`, `!quant...`).
+
+        Whether the op takes that type is for the verifier to say.
+        """
+        text = string.Template(self.text).substitute(_placeholders(element))
+        if self.devices == 1:
+            return text
+        count = f"num_replicas = {self.replicas}" if self.replicas > 1 else f"num_partitions = {self.partitions}"
+        body = "".join(f"  {line}" if line.strip() else line for line in text.splitlines(keepends=True))
+        return f"module attributes {{mhlo.{count} : i32}} {{\n{body}}}\n"
+
+
+def op_example(name: str) -> OpExample:
+    """The example of an op. NotFoundError where the table has no such op."""
+    found = _written().get(name)
+    if found is not None:
+        return found
+    if name not in OPS:
+        raise NotFoundError(f"there is no op {name!r}")
+    return OpExample(name, _from_table(OPS[name]))
+
+
+@functools.cache
+def _written() -> dict[str, OpExample]:
+    files = sorted(
+        (f for f in importlib.resources.files(__name__).iterdir() if f.name.endswith(".mlir")), key=lambda f: f.name
+    )
+    found: dict[str, OpExample] = {}
+    for file in files:
+        parts = re.split(r"^// (\S+\.?\S*)$", file.read_text(), flags=re.MULTILINE)
+        for name, body in zip(parts[1::2], parts[2::2], strict=True):
+            found[name] = _read(name, body)
+    return found
+
+
+def _read(name: str, body: str) -> OpExample:
+    directions = dict(re.findall(r"^// (\w+): (.*)\n", body, flags=re.MULTILINE))
+    text = re.sub(r"^// .*\n", "", body, flags=re.MULTILINE).strip() + "\n"
+    return OpExample(
+        name,
+        text,
+        int(directions.get("replicas", "1")),
+        "infeed" in directions,
+        frozenset(map(int, directions.get("positive", "").split())),
+        directions.get("values") == "random",
+        tuple(directions.get("types", "").split()),
+        directions.get("shown", ""),
+        int(directions.get("partitions", "1")),
+    )
+
+
+def _from_table(op: OpDef) -> str:
+    """Of an op that takes one tensor or two, and no attributes."""
+    if any(v.arity is not Arity.ONE for v in op.operands) or any(a.default is REQUIRED for a in op.attributes.values()):
+        raise NotFoundError(f"{op.name} has no example")
+    whole = "tensor<2x3x$T>"
+    broadcasts = op.name.startswith("chlo.broadcast_")
+    types = [whole, "tensor<3x$T>"] if broadcasts else [whole] * len(op.operands)
+    operands = ", ".join(f"%{v.name}" for v in op.operands)
+    parameters = ", ".join(f"%{v.name}: {type}" for v, type in zip(op.operands, types, strict=True))
+    if broadcasts:
+        signature = f"({', '.join(types)}) -> {whole}"
+    elif op.name.startswith("chlo."):
+        signature = f"{', '.join(types)} -> {whole}"
+    else:
+        signature = whole
+    return (
+        f"func.func @main({parameters}) -> {whole} {{\n"
+        f"  %result = {op.name} {operands} : {signature}\n"
+        f"  return %result : {whole}\n}}\n"
+    )
+
+
+def _placeholders(element: str) -> dict[str, str]:
+    part = element[8:-1] if element.startswith("complex<") else element
+    literals = {"zero": "0", "one": "1", "four": "4"}
+    if element == "i1":
+        literals = {"zero": "false", "one": "true", "four": "true"}
+    elif element.startswith("complex<"):
+        literals = {name: f"({digits}.0, 0.0)" for name, digits in literals.items()}
+    elif element.startswith(("f", "bf")):
+        literals = {name: f"{digits}.0" for name, digits in literals.items()}
+    elif element in ("i2", "ui2"):
+        literals["four"] = "1"
+    return {
+        "T": element,
+        "R": part,
+        "B": _bits_of(element),
+        "order": "EQ" if element.startswith("complex<") else "LT",
+        **literals,
+    }
+
+
+def _bits_of(element: str) -> str:
+    """An integer type of the width; signless for unsigned ones, and what has no such type as it is."""
+    width = re.fullmatch(r"(ui|i|bf|f)(\d+)\w*", element)
+    if width is None or element == "i1":
+        return element
+    return f"i{width[2]}" if width[1] == "ui" else f"ui{width[2]}"

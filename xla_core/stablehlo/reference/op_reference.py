@@ -1,0 +1,238 @@
+"""What the table says of an op, as text: what `xla ops` and the documentation show.
+
+Nothing is written down here. What an op takes is in its entry; what its verifier refuses is read off the source of its
+rule: the messages of every `fail` that the rule can come to; what it becomes is the HLO of its example.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from xla_core.errors import NotFoundError, XlaError
+from xla_core.hlo.module import HloModule
+from xla_core.stablehlo.ir.attributes import ACCURACY_PROBLEMS, DotAlgorithm
+from xla_core.stablehlo.ir.dot_algorithms import KNOWN_ALGORITHMS
+from xla_core.stablehlo.lower.lowering import lower
+from xla_core.stablehlo.reference.examples import op_example
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Attribute, Kind, OpDef, Trait, Values
+from xla_core.stablehlo.text.parser import parse_text
+from xla_core.stablehlo.verify.compatibility import fail
+from xla_core.stablehlo.verify.verifier import verify
+
+__all__ = ["OpReference", "op_reference", "refusals"]
+
+_ELEMENTS = ("f32", "complex<f32>", "i32", "i1", "!quant.uniform<i8:f32, 5.000000e-01:-1>")
+"""Element types in which an example is shown: the first that the op takes."""
+_DEEPEST = 4  # calls from a rule to a message
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OpReference:
+    """An op for a reader.
+
+    Attributes:
+        name: with its dialect.
+        group: the file of the table that has its entry.
+        doc: what it means.
+        syntax: the generic form.
+        operands: (name, how many, types) of each.
+        results: likewise.
+        attributes: (name, kind, default) of each.
+        structures: (name, fields, known values by name) of each structure among the attributes.
+        regions: how many, as text; "" where it has none.
+        agreements: what the types of operands and results, or attributes, have in common.
+        refused: what the verifier refuses besides wrong operands and attributes, as its messages; "…" stands for
+            what depends on the op.
+        traits: what else is true of it.
+        lowering: what HLO it becomes, in words.
+        example: a program, as text.
+        hlo: what the example becomes; None where it can't be made here.
+        rule, lower: the functions of the table.
+    """
+
+    name: str
+    group: str
+    doc: str
+    syntax: str
+    operands: tuple[tuple[str, str, str], ...]
+    results: tuple[tuple[str, str, str], ...]
+    attributes: tuple[tuple[str, str, str], ...]
+    structures: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    regions: str
+    agreements: tuple[str, ...]
+    refused: tuple[str, ...]
+    traits: tuple[str, ...]
+    lowering: str
+    example: str
+    hlo: HloModule | None
+    rule: Callable[..., Any]
+    lower: Callable[..., Any] | None
+
+
+@functools.lru_cache(maxsize=256)
+def op_reference(name: str) -> OpReference:
+    """What the table says of an op. NotFoundError where it has none."""
+    op = OPS.get(name)
+    if op is None:
+        raise NotFoundError(f"there is no op {name!r}")
+    example, hlo = _example(name)
+    return OpReference(
+        name=name,
+        group=op.group,
+        doc=op.doc,
+        syntax=_syntax(name),
+        operands=tuple(_values(v) for v in op.operands),
+        results=tuple(_values(v) for v in op.results),
+        attributes=tuple((n, _kind(a), _default(a)) for n, a in op.attributes.items()),
+        structures=tuple(_structure(c) for a in op.attributes.values() for c in a.classes),
+        regions={None: "any number", 0: ""}.get(op.regions, str(op.regions)),
+        agreements=tuple(map(_agreement, op.agree)),
+        refused=tuple(dict.fromkeys(_refused(op))),
+        traits=tuple(t.name.lower().replace("_", " ") for t in Trait if t in op.traits),
+        lowering=_opcodes(hlo) if hlo is not None and op.lowering == op.doc else op.lowering,
+        example=example,
+        hlo=hlo,
+        rule=op.rule,
+        lower=op.lower,
+    )
+
+
+def _example(name: str) -> tuple[str, HloModule | None]:
+    example = op_example(name)
+    for element in (example.shown,) if example.shown else example.types or _ELEMENTS:
+        text = example.program(element)
+        try:
+            module = parse_text(text)
+            verify(module)
+            return text, lower(module)
+        except XlaError:
+            continue
+    return example.program(), None
+
+
+def _values(values: Values) -> tuple[str, str, str]:
+    count = {Arity.ONE: "", Arity.OPTIONAL: "optional", Arity.VARIADIC: "any number"}[values.arity]
+    known = "known when compiled" if values.static else ""
+    return values.name, ", ".join(filter(None, (count, known))), str(values.types)
+
+
+def _kind(attribute: Attribute) -> str:
+    if attribute.cases:
+        return f"{'list of ' if attribute.kind is Kind.PRECISIONS else ''}{', '.join(attribute.cases)}"
+    text = attribute.kind.value
+    if attribute.classes:
+        text = " or ".join(c.__name__ for c in attribute.classes)
+    return text if attribute.minimum is None else f"{text}, at least {attribute.minimum}"
+
+
+def _structure(structure: type) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    fields = tuple(f.name for f in dataclasses.fields(structure)) if dataclasses.is_dataclass(structure) else ()
+    return structure.__name__, fields, KNOWN_ALGORITHMS if structure is DotAlgorithm else ()
+
+
+def _opcodes(module: HloModule) -> str:
+    """What the example becomes, where the lowering says only what the op means."""
+    computing = [i for c in module.computations for i in c.instructions if i.opcode not in ("parameter", "tuple")]
+    names = ", ".join(f"`{opcode}`" for opcode in sorted({i.opcode for i in computing}))
+    return f"{len(computing)} instruction{'s' if len(computing) > 1 else ''} of HLO, in the example: {names}."
+
+
+def _default(attribute: Attribute) -> str:
+    if attribute.default is REQUIRED:
+        return "required"
+    return "optional" if attribute.default is None else f"default {_literal(attribute.default)}"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "[]" if value == () else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _agreement(agreement: str) -> str:
+    """As of `agreement.py`, in words."""
+    kind, _, names = agreement.partition(": ")
+    what = kind.removeprefix("pairwise-").replace("-", " ")
+    if names:
+        return f"{', '.join(names.split())}: the same {what}"
+    if kind.startswith("pairwise-"):
+        return f"each operand and its result: the same {what}"
+    if kind == "elementwise":
+        return "all operands and results: the same shape"
+    among = "all operands" if kind.endswith("operands") else "all operands and results"
+    what = {"compatible-operands": "compatible element types"}.get(kind, what.removesuffix(" of operands"))
+    return f"{among}: {'the ' if what.startswith('same') else ''}{what}"
+
+
+def _syntax(name: str) -> str:
+    """`%result = "stablehlo.slice"(%operand) <{...}> : (...) -> ...`"""
+    op = OPS[name]
+    operands = ", ".join(f"%{v.name}{'...' if v.arity is Arity.VARIADIC else ''}" for v in op.operands)
+    results = ", ".join(f"%{v.name}{'...' if v.arity is Arity.VARIADIC else ''}" for v in op.results)
+    attributes = ", ".join(n for n, a in op.attributes.items() if a.default is REQUIRED)
+    optional = ", ".join(f"[{n}]" for n, a in op.attributes.items() if a.default is not REQUIRED)
+    words = ", ".join(filter(None, (attributes, optional)))
+    regions = {None: " ({...}, ...)", 0: ""}.get(op.regions, f" ({', '.join(['{...}'] * (op.regions or 0))})")
+    types = f"({', '.join('type' for _ in op.operands)}) -> {'(types)' if len(op.results) != 1 else 'type'}"
+    head = f"{results} = " if results else ""
+    return f'{head}"{name}"({operands}){f" <{{{words}}}>" if words else ""}{regions} : {types}'
+
+
+# -- what a rule refuses ---------------------------------------------------------------------------------------------
+
+
+def _refused(op: OpDef) -> Iterator[str]:
+    for rule in filter(None, (op.rule, op.symbols)):
+        yield from refusals(rule)
+    if "result_accuracy" in op.attributes:
+        yield from ACCURACY_PROBLEMS
+
+
+def refusals(rule: Callable[..., Any]) -> Iterator[str]:
+    """The messages with which a rule, or what it calls within this package, refuses an op."""
+    yield from _refusals(rule, set(), _DEEPEST)
+
+
+def _refusals(function: Any, seen: set[Any], depth: int) -> Iterator[str]:
+    if not isinstance(function, FunctionType) or function in seen or not depth:
+        return
+    seen.add(function)
+    known = _names(function)
+    for call in _calls(function):
+        if not isinstance(call.func, ast.Name):
+            continue
+        called = known.get(call.func.id)
+        if called is fail and len(call.args) > 1:
+            yield from _messages(call.args[1])
+        elif isinstance(called, FunctionType) and called.__module__.startswith("xla_core.stablehlo."):
+            yield from _refusals(called, seen, depth - 1)
+
+
+def _names(function: FunctionType) -> dict[str, Any]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+
+
+def _calls(function: FunctionType) -> Iterator[ast.Call]:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, SyntaxError):  # a lambda amid an expression: its source is no statement
+        return
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _messages(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(str(p.value) if isinstance(p, ast.Constant) else "…" for p in node.values)
+    elif isinstance(node, ast.IfExp):
+        yield from _messages(node.body)
+        yield from _messages(node.orelse)

@@ -1,0 +1,1 @@
+"""Dynamic shapes: programs whose types have `?` become programs for the shapes of given arguments."""

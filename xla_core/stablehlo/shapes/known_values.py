@@ -1,0 +1,129 @@
+"""Integers of a program that follow from shapes and constants: what sizes are computed with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import XlaError
+from xla_core.hlo.shape import INT_MAX
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.table import op_table
+from xla_core.stablehlo.table.op_table import Trait
+from xla_core.stablehlo.table.type_constraints import Elements, elements_of
+
+__all__ = ["ValueFolder", "constant_like", "known_value"]
+
+_MAX_KNOWN = 1024  # elements: shape arithmetic is on short vectors
+_MAX_KNOWN_FLOATS = 64
+_MAX_STEPS = 100_000  # of one op, its regions included
+_MAX_STEPS_OF_ALL = 1_000_000  # of all ops with regions
+_STEPS_TO_LOWER = 10  # one op
+_MAX_BYTES = 64 << 20
+_UNKNOWN = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.PER_DEVICE))
+
+
+class ValueFolder:
+    """Evaluates ops on known values, each but once: programs compute the same sizes again and again."""
+
+    def __init__(self) -> None:
+        self._computed: dict[Any, list[np.ndarray] | None] = {}
+        self._steps = _MAX_STEPS_OF_ALL
+
+    def computed(self, op: ir.Op) -> list[np.ndarray] | None:
+        """The values of an op's results; None where they follow from what is not known, or it has effects."""
+        if not _may_compute(op):
+            return None
+        if op.name == "stablehlo.get_dimension_size":
+            type = op.operands[0].type
+            size = type.shape[int(op.attributes["dimension"])] if isinstance(type, TensorType) else ir.DYNAMIC
+            # One that i32 does not hold is an error where it is lowered.
+            return None if size == ir.DYNAMIC or size > INT_MAX else [np.asarray(size, np.int32)]
+        needed = [*op.operands, *_captured(op)]
+        values = [known_value(v) for v in needed]
+        if not values or any(k is None for k in values):
+            return None
+        if op.regions:
+            return self._evaluate(op, needed)
+        operands = tuple((v.type, k.tobytes()) for v, k in zip(needed, values, strict=True) if k is not None)
+        try:
+            key = (op.name, frozenset(op.attributes.items()), operands, tuple(r.type for r in op.results))
+            if key not in self._computed:
+                self._computed[key] = self._evaluate(op, needed)
+            return self._computed[key]
+        except TypeError:  # an attribute that has no hash
+            return self._evaluate(op, needed)
+
+    def _evaluate(self, op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
+        from xla_core.hlo.evaluation_context import EvaluationContext  # only programs with computed shapes need it
+        from xla_core.hlo.evaluator import evaluate_computation
+        from xla_core.stablehlo.lower.lowering import lower  # the lowering refines what it is given
+
+        if op.regions and self._steps <= 0:
+            return None
+        context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
+        try:
+            return list(evaluate_computation(lower(_alone(op, needed)).entry, (), context))
+        except XlaError:
+            return None  # what can't be evaluated here is an error, with its place, where it is lowered
+        finally:
+            if op.regions:
+                self._steps -= context.steps + _STEPS_TO_LOWER * sum(1 for _ in op.walk())
+
+
+def constant_like(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
+    assert isinstance(type, TensorType)
+    elements = DenseElements(TensorType(value.shape, type.element), np.array(value))
+    return ir.Op("stablehlo.constant", [], [elements.type], {"value": elements}, [], like.location)
+
+
+def known_value(value: ir.Value) -> np.ndarray | None:
+    """The elements of a constant, where they may say something of sizes."""
+    return constant_of(value) if _is_shape_like(value.type) else None
+
+
+def _is_shape_like(type: ir.Type) -> bool:
+    """Integers (or flags) few enough to be sizes, or a few floats, which some programs compute sizes with."""
+    if not isinstance(type, TensorType) or not type.is_static:
+        return False
+    count, elements = math.prod(type.shape), elements_of(type.element)
+    if elements & (Elements.INTEGER | Elements.INDEX | Elements.PRED):
+        return count <= _MAX_KNOWN
+    return count <= _MAX_KNOWN_FLOATS and bool(elements & Elements.FLOAT)
+
+
+def _may_compute(op: ir.Op) -> bool:
+    """Whether an op has results that may say something of sizes, and no effects."""
+    definition = op_table.OPS.get(op.name)
+    if definition is None or definition.lower is None or op.name == "stablehlo.constant" or not op.results:
+        return False
+    if Trait.TERMINATOR in definition.traits or not all(_is_shape_like(r.type) for r in op.results):
+        return False
+    inside = [op_table.OPS.get(nested.name) for nested in op.walk()]
+    return all(d is not None and not d.traits & _UNKNOWN for d in inside)
+
+
+def _captured(op: ir.Op) -> list[ir.Value]:
+    """What the regions of an op take from outside of it."""
+    if not op.regions:
+        return []
+    nested = list(op.walk())[1:]
+    inside = {r for n in nested for r in n.results}
+    inside |= {a for n in (op, *nested) for region in n.regions for b in region.blocks for a in b.arguments}
+    return [v for n in nested for v in n.operands if v not in inside]
+
+
+def _alone(op: ir.Op, needed: Sequence[ir.Value]) -> ir.Module:
+    """A module of the op and the constants that it needs."""
+    sources = list(dict.fromkeys(v.owner for v in needed if isinstance(v.owner, ir.Op)))
+    block = ir.Block()
+    block.ops = [*sources, op, ir.Op("func.return", list(op.results), [])]
+    type = ir.FunctionType((), tuple(r.type for r in op.results))
+    function = ir.Op("func.func", [], [], {"sym_name": "main", "function_type": type}, [ir.Region([block])])
+    return ir.Module("value", functions={"main": function})

@@ -1,0 +1,123 @@
+"""Programs whose entry has sizes that only its arguments have: one module, an HLO module for each signature."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from xla_core.errors import XlaError, snippet
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.open_program import OpenProgram
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.entry import argument_attributes, device_counts
+from xla_core.stablehlo.lower.lowering import body_of, entry_function, lower
+from xla_core.stablehlo.lower.type_conversion import element_type
+from xla_core.stablehlo.shapes.refine import refine
+from xla_core.stablehlo.verify.verifier import verify
+
+__all__ = ["PolymorphicProgram", "has_polymorphic_entry", "source_lines"]
+
+
+def has_polymorphic_entry(module: ir.Module) -> bool:
+    """Whether an argument of the entry has a size that the program leaves open, with a bound or without."""
+    return any(not leaf.is_static for a in body_of(entry_function(module)).arguments for leaf in _tensors(a.type))
+
+
+class PolymorphicProgram(OpenProgram):
+    """A StableHLO module."""
+
+    def __init__(self, module: ir.Module) -> None:
+        ir.require_module(module)
+        function = entry_function(module)
+        block = body_of(function)
+        self._module = module
+        self._entry = str(function.attributes["sym_name"])
+        self._types = [a.type for a in block.arguments]
+        self.name = module.name or self._entry
+        self.parameters = tuple(_described(t) for type in self._types for t in _tensors(type))
+        self.results = tuple(_described(t) for v in block.ops[-1].operands for t in _tensors(v.type))
+        self.donated = tuple(_donated(self._types, argument_attributes(function)))
+        self.num_replicas, self.num_partitions = device_counts(module)
+
+    def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
+        self.check(shapes)
+        sizes = iter(shapes)
+        types = [_sized(type, sizes) for type in self._types]
+        with source_lines(self._module), _called_with(shapes):
+            refined = refine(self._module, types, entry=self._entry, values=self._by_argument(values or {}))
+            verify(refined)
+            return lower(refined, self._entry)
+
+    def _by_argument(self, values: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+        """Known values by position among the entry's arguments, whose tuples are not taken apart."""
+        numbers: list[int | None] = []
+        for position, type in enumerate(self._types):
+            if isinstance(type, ir.TensorType):
+                numbers.append(position)
+            else:
+                numbers += [None] * sum(1 for _ in _tensors(type))
+        return {position: values[n] for n, position in enumerate(numbers) if n in values and position is not None}
+
+
+@contextlib.contextmanager
+def source_lines(module: ir.Module) -> Iterator[None]:
+    """Errors within show the line of the module's text that they name."""
+    try:
+        yield
+    except XlaError as error:
+        place = error.location
+        if error.snippet is None and place is not None and place.line and place.file in (module.file, "<input>"):
+            lines = module.source.splitlines()
+            if place.line <= len(lines):  # a program may name any place
+                error.snippet = snippet(lines[place.line - 1], place.column)
+        raise
+
+
+@contextlib.contextmanager
+def _called_with(shapes: Sequence[Shape]) -> Iterator[None]:
+    """Errors within say for which arguments."""
+    try:
+        yield
+    except XlaError as error:
+        said = f"the arguments are ({', '.join(str(s.without_layout()) for s in shapes)})"
+        error.hint = f"{error.hint}; {said}" if error.hint else said
+        raise
+
+
+def _tensors(type: ir.Type) -> Iterator[ir.TensorType]:
+    """The arrays of a type, tuples taken apart, tokens left out."""
+    if isinstance(type, ir.TupleType):
+        for element in type.elements:
+            yield from _tensors(element)
+    elif isinstance(type, ir.TensorType):
+        yield type
+
+
+def _described(type: ir.TensorType) -> Shape:
+    bounds = type.bounds or (None,) * type.rank
+    open_sizes = tuple(size == ir.DYNAMIC for size in type.shape)
+    sizes = [
+        (Shape.UNBOUNDED if bound is None else bound) if size == ir.DYNAMIC else size
+        for size, bound in zip(type.shape, bounds, strict=True)
+    ]
+    return Shape(element_type(type.element), tuple(sizes), dynamic_dimensions=open_sizes if any(open_sizes) else ())
+
+
+def _sized(type: ir.Type, shapes: Iterator[Shape]) -> ir.Type:
+    if isinstance(type, ir.TupleType):
+        return ir.TupleType(tuple(_sized(element, shapes) for element in type.elements))
+    if isinstance(type, ir.TensorType):
+        return ir.TensorType(next(shapes).dimensions, type.element, (), type.encoding)
+    return type
+
+
+def _donated(types: Sequence[ir.Type], attributes: Sequence[Mapping[str, object]]) -> Iterator[int]:
+    number = 0
+    for type, attribute in zip(types, attributes, strict=True):
+        for _ in _tensors(type):
+            if "tf.aliasing_output" in attribute or attribute.get("jax.buffer_donor"):
+                yield number
+            number += 1

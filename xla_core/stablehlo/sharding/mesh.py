@@ -1,0 +1,50 @@
+"""Meshes of devices, StableHLO's own and Shardy's: which one a name means, and its devices.
+
+Source: openxla/shardy, shardy/dialect/sdy/ir/attrs.td; openxla/stablehlo, stablehlo/dialect/StablehloAttrs.td.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from xla_core.hlo.mesh import mesh_devices
+from xla_core.stablehlo.ir import Module, TensorType
+from xla_core.stablehlo.ir.attributes import DenseElements, Mesh, OpaqueAttribute
+
+__all__ = ["device_ids", "find_mesh", "parse_mesh"]
+
+_AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=\s*(\d+)')
+_DEVICE_IDS = re.compile(r"device_ids\s*=\s*\[([\d,\s]*)\]")
+
+
+def find_mesh(name: str, module: Module) -> Mesh | None:
+    """The mesh that an op of the module defines under this symbol; None where there is none."""
+    for op in (*module.others, *module.functions.values()):
+        if str(op.attributes.get("sym_name")) == name:
+            for key in ("mesh", "stablehlo.mesh"):
+                mesh = op.attributes.get(key)
+                if isinstance(mesh, Mesh):
+                    return mesh
+                if isinstance(mesh, OpaqueAttribute) and op.name == "sdy.mesh":
+                    return parse_mesh(mesh.text)
+    return None
+
+
+def parse_mesh(text: str) -> Mesh:
+    """`<["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>`, as Shardy writes it."""
+    axes = tuple((name, int(size)) for name, size in _AXIS.findall(text))
+    ids = _DEVICE_IDS.search(text)
+    if ids is None:
+        return Mesh(axes)
+    data = np.array([int(number) for number in ids[1].split(",") if number.strip()], np.int64)
+    return Mesh(axes, DenseElements(TensorType(data.shape, "i64"), data))
+
+
+def device_ids(mesh: Mesh) -> np.ndarray:
+    """The devices' numbers, the last axis running fastest: (product of the axes' sizes,).
+
+    Raises InvalidArgumentError where the mesh names more or fewer devices, ResourceExhaustedError beyond 2^20 of them.
+    """
+    return mesh_devices(mesh.axes, None if mesh.device_ids is None else mesh.device_ids.array)

@@ -1,0 +1,104 @@
+"""Shardy's meshes and shardings, from the text that the readers keep of them.
+
+Source: openxla/shardy, shardy/dialect/sdy/ir/attrs.td, parsers.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.mesh import axis_sizes, sub_axis
+from xla_core.stablehlo.ir import Module, Op
+from xla_core.stablehlo.ir.attributes import AxisRef, Mesh
+from xla_core.stablehlo.sharding.mesh import device_ids, find_mesh, parse_mesh
+
+__all__ = ["Sharding", "axis_names", "parse_shardings", "shard_count", "shard_indices"]
+
+_AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(?::\s*\(\s*(\d+)\s*\)\s*(\d+))?')
+_DIMENSION = re.compile(r"\{([^{}]*)\}")
+_SHARDING = re.compile(r'<\s*(@"(?:[^"\\]|\\.)*"|@[\w$.\-]+|mesh\s*<[^<>]*>)\s*,\s*\[([^\[\]]*)\]([^<>]*)>')
+
+
+@dataclasses.dataclass(frozen=True)
+class Sharding:
+    """How a tensor is split: for each dimension the axes of the mesh along which it is, major first."""
+
+    mesh: Mesh
+    dimensions: tuple[tuple[AxisRef, ...], ...]
+
+
+def axis_names(attribute: object) -> frozenset[str]:
+    """The names in `#sdy<manual_axes{"x", "y"}>`."""
+    return frozenset(match[1] for match in _AXIS.finditer(str(attribute)))
+
+
+def parse_shardings(attribute: object, module: Module, op: Op) -> list[Sharding]:
+    """The shardings of `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, ...]>`.
+
+    Raises InvalidArgumentError where the mesh, an axis or a part of one isn't there, UnimplementedError for sums that
+    are not done yet.
+    """
+    found = []
+    for match in _SHARDING.finditer(str(attribute)):
+        if "unreduced" in match[3]:
+            raise UnimplementedError("a sharding that leaves a sum to be done later (unreduced) needs a partitioner")
+        mesh = _mesh(match[1], module, op)
+        sizes = axis_sizes(mesh.axes)
+        dimensions = tuple(_axes(part[1]) for part in _DIMENSION.finditer(match[2]))
+        for axis in (axis for axes in dimensions for axis in axes):
+            if axis.name not in sizes:
+                raise InvalidArgumentError(f"the mesh {match[1]} has no axis {axis.name!r}")
+            sub_axis(sizes[axis.name], axis)
+        found.append(Sharding(mesh, dimensions))
+    return found
+
+
+def _axes(text: str) -> tuple[AxisRef, ...]:
+    return tuple(
+        AxisRef(name, int(pre_size), int(size)) if size else AxisRef(name)
+        for name, pre_size, size in _AXIS.findall(text)
+    )
+
+
+def _mesh(name: str, module: Module, op: Op) -> Mesh:
+    """`@mesh`, or one in place: `mesh<["x"=2]>`."""
+    mesh = find_mesh(name[1:].strip('"'), module) if name.startswith("@") else parse_mesh(name)
+    if mesh is None:
+        raise InvalidArgumentError(f"there is no mesh {name}", op=op.name, location=op.location)
+    return mesh
+
+
+def _size(mesh: Mesh, axis: AxisRef) -> int:
+    first, last = sub_axis(dict(mesh.axes)[axis.name], axis)
+    return last // first
+
+
+def shard_count(mesh: Mesh, axes: tuple[AxisRef, ...]) -> int:
+    """Into how many parts a dimension is split along these axes."""
+    return math.prod(_size(mesh, axis) for axis in axes)
+
+
+def shard_indices(mesh: Mesh, axes: tuple[AxisRef, ...]) -> np.ndarray:
+    """For each device, by its number, which part of the dimension it has: int64."""
+    sizes = [size for _, size in mesh.axes]
+    count = math.prod(sizes)
+    ids = device_ids(mesh)
+    if sorted(ids.tolist()) != list(range(count)):
+        raise UnimplementedError(f"a mesh over the devices {ids.tolist()} alone needs a partitioner")
+    coordinates = dict(
+        zip([name for name, _ in mesh.axes], np.unravel_index(np.arange(count), sizes or [1]), strict=False)
+    )
+    index = np.zeros(count, np.int64)
+    for axis in axes:
+        whole = dict(mesh.axes)[axis.name]
+        first, last = sub_axis(whole, axis)
+        part = last // first
+        index = index * part + coordinates[axis.name] // (whole // last) % part
+    by_device = np.zeros(count, np.int64)
+    by_device[ids] = index
+    return by_device

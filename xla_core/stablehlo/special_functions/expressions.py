@@ -1,0 +1,211 @@
+"""Arithmetic on HLO instructions, so that a decomposition reads as its formula.
+
+`Expression` wraps an instruction; operators and functions append to the computation that the context adds to. Python
+numbers are constants of the other operand's element type, broadcast to its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo.lower.lowering import LoweringContext
+
+__all__ = ["Expression", "Number", "in_float32", "polynomial", "select", "wrap"]
+
+Number = int | float | complex
+
+
+class Expression:
+    """An instruction with arithmetic. Comparisons (`<`, `==` as `.equal`) give pred, `&`, `|` and `~` are bitwise."""
+
+    __slots__ = ("ctx", "node")
+
+    def __init__(self, ctx: LoweringContext, node: HloInstruction) -> None:
+        self.ctx = ctx
+        self.node = node
+
+    @property
+    def shape(self) -> Shape:
+        return self.node.shape
+
+    @property
+    def element_type(self) -> ElementType:
+        return self.node.shape.element_type
+
+    # -- making others -----------------------------------------------------------------------------------------------
+
+    def like(self, value: Number | np.generic) -> Expression:
+        """The value in every element of this one's shape."""
+        scalar = np.asarray(value).astype(self.element_type.dtype)
+        return Expression(self.ctx, self.ctx.constant(scalar, self.shape))
+
+    def op(self, opcode: str, *others: Expression | Number, **attributes: Any) -> Expression:
+        """An elementwise op with this as its first operand."""
+        operands = [self.node, *(self._coerce(o).node for o in others)]
+        return Expression(self.ctx, self.ctx.add(opcode, *operands, **attributes))
+
+    def _coerce(self, other: Expression | Number) -> Expression:
+        return other if isinstance(other, Expression) else self.like(other)
+
+    def convert(self, element_type: ElementType) -> Expression:
+        return Expression(self.ctx, self.ctx.convert(self.node, Shape(element_type)))
+
+    def bitcast(self, element_type: ElementType) -> Expression:
+        """The same bits as another type of the same width."""
+        shape = self.shape.with_element_type(element_type)
+        return Expression(self.ctx, self.ctx.add("bitcast-convert", self.node, shape=shape))
+
+    # -- arithmetic --------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Expression | Number) -> Expression:
+        return self.op("add", other)
+
+    def __radd__(self, other: Number) -> Expression:
+        return self.like(other).op("add", self)
+
+    def __sub__(self, other: Expression | Number) -> Expression:
+        return self.op("subtract", other)
+
+    def __rsub__(self, other: Number) -> Expression:
+        return self.like(other).op("subtract", self)
+
+    def __mul__(self, other: Expression | Number) -> Expression:
+        return self.op("multiply", other)
+
+    def __rmul__(self, other: Number) -> Expression:
+        return self.like(other).op("multiply", self)
+
+    def __truediv__(self, other: Expression | Number) -> Expression:
+        return self.op("divide", other)
+
+    def __rtruediv__(self, other: Number) -> Expression:
+        return self.like(other).op("divide", self)
+
+    def __mod__(self, other: Expression | Number) -> Expression:
+        return self.op("remainder", other)
+
+    def __neg__(self) -> Expression:
+        return self.op("negate")
+
+    def __abs__(self) -> Expression:
+        return self.op("abs")
+
+    def __and__(self, other: Expression | Number) -> Expression:
+        return self.op("and", other)
+
+    def __or__(self, other: Expression | Number) -> Expression:
+        return self.op("or", other)
+
+    def __xor__(self, other: Expression | Number) -> Expression:
+        return self.op("xor", other)
+
+    def __invert__(self) -> Expression:
+        return self.op("not")
+
+    def __lshift__(self, other: Expression | Number) -> Expression:
+        return self.op("shift-left", other)
+
+    def __rshift__(self, other: Expression | Number) -> Expression:
+        """Logical of unsigned types, arithmetic of signed ones."""
+        return self.op("shift-right-arithmetic" if self.element_type.is_signed else "shift-right-logical", other)
+
+    # -- comparison --------------------------------------------------------------------------------------------------
+
+    def __lt__(self, other: Expression | Number) -> Expression:
+        return self.op("compare", other, direction="LT")
+
+    def __le__(self, other: Expression | Number) -> Expression:
+        return self.op("compare", other, direction="LE")
+
+    def __gt__(self, other: Expression | Number) -> Expression:
+        return self.op("compare", other, direction="GT")
+
+    def __ge__(self, other: Expression | Number) -> Expression:
+        return self.op("compare", other, direction="GE")
+
+    def equal(self, other: Expression | Number) -> Expression:
+        return self.op("compare", other, direction="EQ")
+
+    def differs(self, other: Expression | Number) -> Expression:
+        return self.op("compare", other, direction="NE")
+
+    def is_nan(self) -> Expression:
+        return self.differs(self)
+
+    # -- functions ---------------------------------------------------------------------------------------------------
+
+    def exp(self) -> Expression:
+        return self.op("exponential")
+
+    def log(self) -> Expression:
+        return self.op("log")
+
+    def log1p(self) -> Expression:
+        return self.op("log-plus-one")
+
+    def sqrt(self) -> Expression:
+        return self.op("sqrt")
+
+    def floor(self) -> Expression:
+        return self.op("floor")
+
+    def sin(self) -> Expression:
+        return self.op("sine")
+
+    def cos(self) -> Expression:
+        return self.op("cosine")
+
+    def cosh(self) -> Expression:
+        return self.op("cosh")
+
+    def sign(self) -> Expression:
+        return self.op("sign")
+
+    def real(self) -> Expression:
+        return self.op("real")
+
+    def imag(self) -> Expression:
+        return self.op("imag")
+
+    def power(self, other: Expression | Number) -> Expression:
+        return self.op("power", other)
+
+    def maximum(self, other: Expression | Number) -> Expression:
+        return self.op("maximum", other)
+
+    def minimum(self, other: Expression | Number) -> Expression:
+        return self.op("minimum", other)
+
+
+def wrap(ctx: LoweringContext, *nodes: HloInstruction) -> list[Expression]:
+    return [Expression(ctx, node) for node in nodes]
+
+
+def select(pred: Expression, on_true: Expression | Number, on_false: Expression | Number) -> Expression:
+    """`on_true` where `pred`, else `on_false`; one of the two is an expression."""
+    if not isinstance(on_true, Expression):
+        assert isinstance(on_false, Expression)
+        on_true = on_false.like(on_true)
+    return pred.op("select", on_true, on_true._coerce(on_false))
+
+
+def polynomial(x: Expression, coefficients: Sequence[float]) -> Expression:
+    """Horner's scheme; the coefficient of the highest power comes first."""
+    result = x.like(coefficients[0])
+    for c in coefficients[1:]:
+        result = result * x + c
+    return result
+
+
+def in_float32(function: Callable[..., Expression], *operands: Expression) -> Expression:
+    """A function of f32 or f64; narrower types go through f32."""
+    narrow = operands[0].element_type
+    if narrow in (ElementType.F32, ElementType.F64):
+        return function(*operands)
+    return function(*(o.convert(ElementType.F32) for o in operands)).convert(narrow)

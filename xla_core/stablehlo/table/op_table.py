@@ -1,0 +1,285 @@
+"""The StableHLO op table: what every op of the stablehlo, chlo and func dialects is, as data.
+
+One `OpDef` an op: operands, attributes, regions, results, the rule that checks it and infers its result types, and how
+it is lowered to HLO. Verifier, refinement, lowering and docs read it; none has a list of ops of its own. The entries
+are in `xla_core/stablehlo/ops/`, a file an op group.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import enum
+import functools
+import inspect
+import re
+import sys
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_core.errors import AlreadyExistsError, UnimplementedError
+from xla_core.hlo.op_table import lookup as hlo_op
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, TENSOR, TypeConstraint
+
+if TYPE_CHECKING:
+    from xla_core.hlo.instruction import HloInstruction
+
+__all__ = [
+    "OPS",
+    "REQUIRED",
+    "Arity",
+    "Attribute",
+    "Kind",
+    "Lower",
+    "OpDef",
+    "Rule",
+    "Trait",
+    "Values",
+    "commutative_ops",
+    "define",
+    "lookup",
+]
+
+
+class Kind(enum.Enum):
+    """What an attribute holds; the value says so as MLIR's diagnostics do."""
+
+    BOOL = "bool attribute"
+    INT = "64-bit signless integer attribute"
+    INT32 = "32-bit signless integer attribute"
+    FLOAT = "32-bit float attribute"
+    STRING = "string attribute"
+    INTS = "i64 dense array attribute"
+    INT32S = "i32 dense array attribute"
+    BOOLS = "i1 dense array attribute"
+    ELEMENTS = "64-bit signless integer elements attribute"  # DenseElements
+    CONSTANT = "constant vector/tensor attribute"  # DenseElements of any type
+    ENUM = "one of the enumeration's cases"
+    CASE_NUMBER = "32-bit number of one of the enumeration's cases"
+    PRECISIONS = "Precision Config attribute"
+    SYMBOL = "flat symbol reference attribute"
+    SYMBOLS = "flat symbol ref array attribute"
+    DICTIONARY = "dictionary of named attribute values"
+    STRING_OR_DICTIONARY = "string attribute or dictionary of named attribute values"
+    ARRAY = "array attribute"
+    STRUCT = "attribute of the op's own kind"  # DotDimensionNumbers, ChannelHandle, ...
+    UNIT = "unit attribute"
+    ANY = "any attribute"
+
+
+REQUIRED: Any = object()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of an op.
+
+    `default` is what its absence means; `minimum` bounds an integer, `cases` an enum; a STRUCT is of one of `classes`,
+    and diagnostics call it what `says` says.
+    """
+
+    kind: Kind
+    default: Any = REQUIRED
+    minimum: int | None = None
+    cases: tuple[str, ...] = ()
+    classes: tuple[type, ...] = ()
+    says: str = ""
+
+
+class Arity(enum.Enum):
+    ONE = "one"
+    OPTIONAL = "optional"
+    VARIADIC = "variadic"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Values:
+    """An operand or result (or, variadic, a run of them): its name in the specification and the types that it takes.
+
+    `static` operands have to be known when the program is compiled: they say shapes.
+    """
+
+    name: str
+    types: TypeConstraint = TENSOR
+    arity: Arity = Arity.ONE
+    static: bool = False
+
+
+class Trait(enum.Enum):
+    COMMUTATIVE = enum.auto()  # binary, operands may be swapped
+    TERMINATOR = enum.auto()  # the last op of a block, and only there
+    SIDE_EFFECT = enum.auto()
+    ISOLATED_REGIONS = enum.auto()  # its regions see nothing from outside
+    COLLECTIVE = enum.auto()
+    PER_DEVICE = enum.auto()  # its value depends on which device runs it
+    INFERRED_FROM_REGIONS = enum.auto()  # its rule speaks of what the regions return: it comes after what is in them
+    ON_STORAGE = enum.auto()  # quantized tensors are taken as what they are stored as: the op moves elements alone
+
+
+Rule = Callable[[ir.Op, ir.Module], "Sequence[ir.Type] | None"]
+"""(op, its module) -> result types that follow from operands and attributes, None where the declared ones stand.
+Raises InvalidArgumentError for what the specification forbids."""
+
+Lower = Callable[..., "HloInstruction | Sequence[HloInstruction] | None"]
+"""(context, op, *operands as HLO instructions) -> the result, or one instruction a result."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OpDef:
+    """What an op is.
+
+    Attributes:
+        name: with its dialect.
+        operands: in order, with the types that they take.
+        results: likewise.
+        attributes: by name.
+        regions: how many; None for any number.
+        agree: what the types of operands and results have in common, as of `agreement`.
+        rule: checks an op beyond what this says, and infers its result types.
+        symbols: checks the names of functions and meshes that an op uses, once all else holds; None where it uses none.
+        lower: makes HLO of it; None where the op is part of another, or has no meaning on a device.
+        traits: what else is true of it.
+        doc: what it means, in words.
+        lowering: what HLO it becomes, in words.
+        group: the file of `xla_core/stablehlo/ops` that has its entry.
+    """
+
+    name: str
+    operands: tuple[Values, ...]
+    results: tuple[Values, ...]
+    attributes: Mapping[str, Attribute]
+    regions: int | None
+    agree: tuple[str, ...]
+    rule: Rule
+    symbols: Rule | None
+    lower: Lower | None
+    traits: frozenset[Trait]
+    doc: str
+    lowering: str
+    group: str
+
+    @functools.cached_property
+    def operand_count(self) -> tuple[int, int | None]:
+        """(least, most) operands; most is None where there is no limit."""
+        return _count(self.operands)
+
+    @functools.cached_property
+    def result_count(self) -> tuple[int, int | None]:
+        return _count(self.results)
+
+    def attribute(self, op: ir.Op, name: str) -> Any:
+        """The value of an op's attribute, or its default."""
+        value = op.attributes.get(name)
+        return self.attributes[name].default if value is None else value
+
+
+def _count(values: Sequence[Values]) -> tuple[int, int | None]:
+    least = sum(v.arity is Arity.ONE for v in values)
+    return least, None if any(v.arity is Arity.VARIADIC for v in values) else len(values)
+
+
+OPS: dict[str, OpDef] = {}
+
+
+def define(
+    name: str,
+    operands: str | Sequence[Values],
+    results: str | Sequence[Values] = "result",
+    *,
+    lower: Lower | None,
+    rule: Rule | None = None,
+    symbols: Rule | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+    regions: int | None = 0,
+    traits: Sequence[Trait] = (),
+    agree: Sequence[str] = (),
+    types: TypeConstraint | None = None,
+    result_types: TypeConstraint | None = None,
+    doc: str = "",
+) -> OpDef:
+    """Puts an op into the table.
+
+    Operands and results given as a string are names apart by spaces, with `*` (variadic), `?` (optional) or `!`
+    (static) behind them; operands take `types`, results `result_types`, by default `types`. What an op means is,
+    without a `doc`, what the HLO op that it becomes means.
+    """
+    if name in OPS:
+        raise AlreadyExistsError(f"op {name!r} is in the table already")
+    if types is None:
+        types = ANY_TENSOR if name.startswith("chlo.") else TENSOR
+    lowering = inspect.getdoc(lower) or ""
+    op = OpDef(
+        name=name,
+        operands=_values(operands, _of_dialect(name, types)),
+        results=_values(results, _of_dialect(name, types if result_types is None else result_types)),
+        attributes=dict(attributes or {}),
+        regions=regions,
+        agree=tuple(agree),
+        rule=rule or (lambda op, module: None),
+        symbols=symbols,
+        lower=lower,
+        traits=frozenset(traits),
+        doc=doc or _meaning_of(lowering),
+        lowering=lowering,
+        group=sys._getframe(1).f_globals["__name__"].rpartition(".")[2],
+    )
+    OPS[name] = op
+    return op
+
+
+def _of_dialect(name: str, types: TypeConstraint) -> TypeConstraint:
+    """CHLO's ops take tensors without a rank too."""
+    is_plain = types.rank is None and not types.static
+    return dataclasses.replace(types, unranked=True) if name.startswith("chlo.") and is_plain else types
+
+
+def _meaning_of(lowering: str) -> str:
+    """That of the HLO op where the lowering ends in one; otherwise what it does is what the op means."""
+    found = _ONE_OPCODE(lowering)
+    return found[1] + hlo_op(found[2]).doc if found is not None else lowering
+
+
+_ONE_OPCODE = re.compile(r"(|.*: )HLO `([\w-]+)`\.").fullmatch
+_SUFFIX = {"*": Arity.VARIADIC, "?": Arity.OPTIONAL}
+
+
+def _values(values: str | Sequence[Values], types: TypeConstraint) -> tuple[Values, ...]:
+    if not isinstance(values, str):
+        return tuple(values)
+    return tuple(
+        Values(word.rstrip("*?!"), types, _SUFFIX.get(word.rstrip("!")[-1], Arity.ONE), "!" in word)
+        for word in values.split()
+    )
+
+
+PROGRAMS_HINT = "programs are text of StableHLO, text of HLO, which begins with HloModule, or MLIR bytecode"
+OTHER_DIALECT_HINT = "programs are StableHLO and CHLO, with func and sdy: lower other dialects to these first"
+
+
+@functools.cache
+def commutative_ops() -> frozenset[str]:
+    """Names of the ops that `reduce ... applies op` may name."""
+    return frozenset(name for name, op in OPS.items() if Trait.COMMUTATIVE in op.traits)
+
+
+def has_properties(name: str) -> bool:
+    """Whether an op may have properties, `<{...}>`: one without attributes of its own has none, not even empty ones."""
+    definition = OPS.get(name)
+    return definition is None or bool(definition.attributes)
+
+
+def namesakes(name: str, known: Container[str]) -> list[str]:
+    """What is called the same in StableHLO or CHLO as an op of another dialect."""
+    own = name.partition(".")[2]
+    return [other for other in (f"stablehlo.{own}", f"chlo.{own}") if own and other in known]
+
+
+def lookup(op: ir.Op) -> OpDef:
+    """The entry of an op. Raises UnimplementedError at its location, naming the nearest ops, when there is none."""
+    try:
+        return OPS[op.name]
+    except KeyError:
+        near = namesakes(op.name, OPS) or difflib.get_close_matches(op.name, OPS, 3)
+        hint = f"did you mean {', '.join(near)}?" if near else OTHER_DIALECT_HINT
+        raise UnimplementedError(f"unknown op '{op.name}'", op=op.name, location=op.location, hint=hint) from None

@@ -1,0 +1,287 @@
+"""What types an operand may have: named sets of element types, with a rank where that matters."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+
+from xla_core.hlo.scalar_types import FLOATS
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir.quantized_types import axis_problem, element_problem
+
+__all__ = [
+    "ANY",
+    "ANY_TENSOR",
+    "BRANCH_RESULT",
+    "COMPLEX",
+    "COMPLEX_PART",
+    "COMPOSITE_VALUE",
+    "CUSTOM_CALL_VALUE",
+    "ELEMENTWISE_FLOAT",
+    "FLOAT",
+    "FLOAT_OR_COMPLEX",
+    "FLOAT_OR_QUANTIZED",
+    "FUTURE",
+    "I32",
+    "INDEX_VECTOR",
+    "INTEGER",
+    "INTEGER_OR_INDEX",
+    "INTEGER_SCALAR",
+    "LOOP_STATE",
+    "NUMBER",
+    "PLAIN_FLOAT_OR_COMPLEX",
+    "PRED",
+    "PRED_OR_INTEGER",
+    "QUANTIZED",
+    "RECEIVED",
+    "SCALAR",
+    "SHAPE_VECTOR",
+    "SIGNED_NUMBER",
+    "SIGNED_REAL",
+    "STATIC_INTEGERS",
+    "STATIC_INTEGER_MATRIX",
+    "STATIC_NUMBER",
+    "STATIC_OR_BOUNDED",
+    "STATIC_OR_PER_AXIS",
+    "STATIC_TENSOR",
+    "TENSOR",
+    "TENSOR_OR_PER_AXIS",
+    "TENSOR_OR_TOKEN",
+    "TOKEN",
+    "TUPLE",
+    "TUPLE_ELEMENT",
+    "UI32",
+    "UNQUANTIZED",
+    "Elements",
+    "TypeConstraint",
+    "elements_of",
+]
+
+
+class Elements(enum.Flag):
+    """Kinds of element types."""
+
+    PRED = enum.auto()
+    SIGNED = enum.auto()
+    UNSIGNED = enum.auto()
+    FLOAT = enum.auto()
+    COMPLEX = enum.auto()
+    QUANTIZED = enum.auto()  # one scale for the whole tensor
+    PER_AXIS = enum.auto()  # quantized, with a scale for each index of a dimension
+    INDEX = enum.auto()
+    ODD_INTEGER = enum.auto()  # of a width or a signedness that StableHLO lacks
+    OTHER = enum.auto()
+
+    INTEGER = SIGNED | UNSIGNED
+    ALL = PRED | SIGNED | UNSIGNED | FLOAT | COMPLEX | QUANTIZED | PER_AXIS | INDEX
+
+
+_FLOAT = (Elements.FLOAT, "4/6/8/16/32/64-bit float")
+_PRED = (Elements.PRED, "bool")
+_INTEGERS = (
+    (Elements.INTEGER, "2/4/8/16/32/64-bit integer"),
+    (Elements.SIGNED, "2/4/8/16/32/64-bit signless integer"),
+    (Elements.UNSIGNED, "2/4/8/16/32/64-bit unsigned integer"),
+)
+_REST = (
+    (Elements.COMPLEX, "complex type with 32/64-bit float elements"),
+    (Elements.QUANTIZED, "per-tensor integer quantized"),
+    (Elements.PER_AXIS, "per-axis integer quantized"),
+)
+_INDEX = (Elements.INDEX, "index")
+
+
+def _kinds(elements: Elements) -> list[str]:
+    """What StableHLO's diagnostics call the kinds, in their order."""
+    first = [_FLOAT, _PRED, *_INTEGERS]
+    if not all(k in elements for k in (Elements.FLOAT, Elements.PRED, Elements.COMPLEX)):
+        first = [_INDEX, _PRED, *_INTEGERS, _FLOAT]
+    names = []
+    for kind, name in (*first, *_REST):
+        if kind in elements:
+            names.append(name)
+            elements &= ~kind
+    return names
+
+
+@functools.lru_cache(maxsize=4096)
+def elements_of(element: str | ir.QuantizedType) -> Elements:
+    """The kind of an element type in MLIR's spelling."""
+    if isinstance(element, ir.QuantizedType):
+        return _quantized(element)
+    if element == "i1":
+        return Elements.PRED
+    if element == "index":
+        return Elements.INDEX
+    if element in ("complex<f32>", "complex<f64>"):
+        return Elements.COMPLEX
+    for prefix, kind in (("ui", Elements.UNSIGNED), ("si", Elements.ODD_INTEGER), ("i", Elements.SIGNED)):
+        if element.startswith(prefix) and element[len(prefix) :].isdigit():
+            supported = element[len(prefix) :] in ("2", "4", "8", "16", "32", "64")
+            return kind if supported else Elements.ODD_INTEGER
+    if element in FLOATS:
+        return Elements.FLOAT
+    return Elements.OTHER
+
+
+def _quantized(element: ir.QuantizedType) -> Elements:
+    """OTHER for what StableHLO has no tensors of."""
+    if element_problem(element) is not None:
+        return Elements.OTHER
+    return Elements.QUANTIZED if element.axis is None else Elements.PER_AXIS
+
+
+@dataclasses.dataclass(frozen=True)
+class TypeConstraint:
+    """Types that an operand may have: tensors of `elements`, or others by their class.
+
+    `rank` and `static` bound the shape (with `bounded`, one dimension may be unknown but for its bound); `only` names
+    the element types where the kind doesn't say enough; `unranked` tensors are taken too. What any of `also` accepts is
+    taken as well. `name` is what diagnostics call the element types, where not by their kinds.
+    """
+
+    elements: Elements = Elements.ALL
+    rank: int | None = None
+    static: bool = False
+    classes: tuple[type, ...] = ()
+    bounded: bool = False
+    unranked: bool = False
+    only: tuple[str, ...] | None = None
+    also: tuple[TypeConstraint | Written | Nested, ...] = ()
+    name: str = ""
+
+    def accepts(self, type: ir.Type) -> bool:
+        return self._accepts(type) or any(other.accepts(type) for other in self.also)
+
+    def _accepts(self, type: ir.Type) -> bool:
+        if not isinstance(type, ir.TensorType):
+            # An unranked tensor, or a buffer, is the reader's OpaqueType.
+            return isinstance(type, self.classes) or (self.unranked and _is_unranked(type))
+        if not (_elements_cached(type.element) & self.elements._value_):
+            return False
+        if self.rank is not None and len(type.shape) != self.rank:
+            return False
+        if isinstance(type.element, ir.QuantizedType) and axis_problem(type) is not None:
+            return False
+        if self.only is not None and type.element not in self.only:
+            return False
+        return not self.static or type.is_static or (self.bounded and _has_one_bounded_dimension(type))
+
+    def __str__(self) -> str:
+        classes = [*(c.__name__.removesuffix("Type").lower() for c in self.classes), *map(str, self.also)]
+        if not self.elements:
+            return " or ".join(classes)
+        kinds = _kinds(self.elements) if self.only is None else [_names_of(self.only)]
+        kinds = [self.name] if self.name else kinds
+        return " or ".join([f"{self._head()} of {' or '.join(kinds)} values", *classes])
+
+    def _head(self) -> str:
+        if self.bounded:
+            return "statically shaped or single bounded dimension tensor"
+        if not self.static:
+            return f"{self.rank}D tensor" if self.rank is not None else "tensor" if self.unranked else "ranked tensor"
+        if self.rank is None:
+            return "statically shaped tensor"
+        integers = "" if Elements.INDEX in self.elements else "integer "
+        return f"statically shaped {self.rank}-dimensional {integers}tensor"
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """Types that the reader keeps as they are written: those that start with `start`."""
+
+    start: str
+    name: str
+
+    def accepts(self, type: ir.Type) -> bool:
+        return isinstance(type, ir.OpaqueType) and type.text.startswith(self.start)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclasses.dataclass(frozen=True)
+class Nested:
+    """Tuples, of tuples too, of what `of` accepts."""
+
+    of: TypeConstraint
+
+    def accepts(self, type: ir.Type) -> bool:
+        return isinstance(type, ir.TupleType) and all(self.accepts(e) or self.of.accepts(e) for e in type.elements)
+
+    def __str__(self) -> str:
+        return f"nested tuple with any combination of {self.of} values"
+
+
+def _is_unranked(type: ir.Type) -> bool:
+    return isinstance(type, ir.OpaqueType) and type.text.startswith("tensor<*")
+
+
+def _has_one_bounded_dimension(type: ir.TensorType) -> bool:
+    return type.shape.count(ir.DYNAMIC) == 1 == sum(bound is not None for bound in type.bounds)
+
+
+def _names_of(only: tuple[str, ...]) -> str:
+    """`32/64-bit float`, `32-bit signless integer`."""
+    kind = {"f": "float", "u": "unsigned integer", "i": "signless integer"}[only[0][0]]
+    return f"{'/'.join(t.lstrip('fui') for t in only)}-bit {kind}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _elements_cached(element: str | ir.QuantizedType) -> int:
+    """The bits of `elements_of`: ints are far faster to test than flags."""
+    value: int = elements_of(element)._value_
+    return value
+
+
+E = Elements
+_PER_TENSOR = E.PRED | E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED
+TENSOR = TypeConstraint(_PER_TENSOR)
+ANY_TENSOR = TypeConstraint(_PER_TENSOR | E.PER_AXIS, unranked=True)
+STATIC_TENSOR = TypeConstraint(_PER_TENSOR, static=True)
+TENSOR_OR_PER_AXIS = TypeConstraint(_PER_TENSOR | E.PER_AXIS)
+SCALAR = TypeConstraint(_PER_TENSOR, rank=0)
+UNQUANTIZED = TypeConstraint(E.PRED | E.INTEGER | E.FLOAT | E.COMPLEX)
+STATIC_OR_PER_AXIS = TypeConstraint(_PER_TENSOR | E.PER_AXIS, static=True)
+STATIC_OR_BOUNDED = TypeConstraint(_PER_TENSOR | E.PER_AXIS, static=True, bounded=True)
+STATIC_NUMBER = TypeConstraint(E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED, static=True)
+STATIC_INTEGERS = TypeConstraint(E.INTEGER, rank=1, static=True)
+STATIC_INTEGER_MATRIX = TypeConstraint(E.INTEGER, rank=2, static=True)
+INTEGER_OR_INDEX = TypeConstraint(E.PRED | E.INTEGER | E.ODD_INTEGER | E.INDEX, name="integer or index")
+SIGNED_REAL = TypeConstraint(E.SIGNED | E.FLOAT | E.QUANTIZED)
+FLOAT_OR_QUANTIZED = TypeConstraint(E.FLOAT | E.QUANTIZED | E.PER_AXIS)
+PRED = TypeConstraint(E.PRED)
+INTEGER = TypeConstraint(E.INTEGER)
+I32 = TypeConstraint(E.SIGNED, only=("i32",))
+UI32 = TypeConstraint(E.UNSIGNED, only=("ui32",))
+PRED_OR_INTEGER = TypeConstraint(E.PRED | E.INTEGER)
+FLOAT = TypeConstraint(E.FLOAT)
+ELEMENTWISE_FLOAT = TypeConstraint(E.FLOAT | E.QUANTIZED)
+COMPLEX = TypeConstraint(E.COMPLEX)
+COMPLEX_PART = TypeConstraint(E.FLOAT, only=("f32", "f64"))
+FLOAT_OR_COMPLEX = TypeConstraint(E.FLOAT | E.COMPLEX | E.QUANTIZED)
+PLAIN_FLOAT_OR_COMPLEX = TypeConstraint(E.FLOAT | E.COMPLEX)
+SIGNED_NUMBER = TypeConstraint(E.SIGNED | E.FLOAT | E.COMPLEX | E.QUANTIZED)
+NUMBER = TypeConstraint(E.INTEGER | E.FLOAT | E.COMPLEX | E.QUANTIZED)
+QUANTIZED = TypeConstraint(E.QUANTIZED | E.PER_AXIS)
+INTEGER_SCALAR = TypeConstraint(E.INTEGER, rank=0)
+SHAPE_VECTOR = TypeConstraint(E.INTEGER | E.INDEX, rank=1)
+INDEX_VECTOR = TypeConstraint(E.INTEGER | E.INDEX, rank=1, static=True)
+TOKEN = TypeConstraint(E(0), classes=(ir.TokenType,))
+FUTURE = TypeConstraint(E(0), also=(Written("!stablehlo.future<", "future"),))
+_BUFFER = Written("memref<", f"memref of {' or '.join(_kinds(_PER_TENSOR))} values")
+_PER_AXIS = TypeConstraint(E.PER_AXIS)
+TUPLE = TypeConstraint(E(0), also=(Nested(TypeConstraint(_PER_TENSOR, also=(_BUFFER, _PER_AXIS, TOKEN))),))
+TENSOR_OR_TOKEN = TypeConstraint(_PER_TENSOR, also=(TOKEN,))
+BRANCH_RESULT = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN))
+LOOP_STATE = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN, _BUFFER))
+COMPOSITE_VALUE = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN, TUPLE))
+TUPLE_ELEMENT = TypeConstraint(_PER_TENSOR, also=(_PER_AXIS, TOKEN, TUPLE, _BUFFER))
+_CUSTOM_TUPLE = Nested(dataclasses.replace(ANY_TENSOR, also=(_BUFFER, TOKEN)))
+CUSTOM_CALL_VALUE = dataclasses.replace(ANY_TENSOR, also=(_BUFFER, TOKEN, _CUSTOM_TUPLE, FUTURE))
+RECEIVED = TypeConstraint(_PER_TENSOR, static=True, also=(STATIC_OR_PER_AXIS, TOKEN))
+ANY = TypeConstraint(
+    E.ALL | E.ODD_INTEGER | E.OTHER,
+    classes=(ir.TokenType, ir.TupleType, ir.OpaqueType, ir.ScalarType, ir.FunctionType),
+)

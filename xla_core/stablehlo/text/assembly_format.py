@@ -1,0 +1,154 @@
+"""Formats (`syntax.py`) as steps that read them one after another."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_core.stablehlo.table.op_table import OPS, has_properties
+from xla_core.stablehlo.text.custom_assembly import CUSTOM, generic_regions, value_types
+from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
+from xla_core.stablehlo.text.type_directives import SIGNATURES
+from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.text.op_reader import OpReader, OpState
+
+__all__ = ["GENERIC_STEPS", "Step", "dictionary_problem", "steps_of"]
+
+Step = Callable[["OpReader", "OpState"], None]
+
+_WORD = re.compile(r"[a-z_]+\Z").match
+
+
+@functools.cache
+def steps_of(form: str) -> tuple[Step, ...]:
+    """The steps of a format."""
+    words = form.split()
+    steps: list[Step] = []
+    while words:
+        word = words.pop(0)
+        if word == "(?":
+            end = words.index("?)")
+            steps.append(_optional(words[0], steps_of(" ".join(words[1:end]))))
+            del words[: end + 1]
+        else:
+            steps.append(_step(word))
+    return tuple(steps)
+
+
+def _step(word: str) -> Step:
+    name, _, kind = word.rpartition(":")
+    if word == "%":
+        return lambda reader, state: reader.operand(state)
+    if word == "%*":
+        return lambda reader, state: reader.operands(state)
+    if word == "%,*":
+        return _operands_with_commas
+    if word == "attr-dict":
+        return _checked_dictionary
+    if word in ATTRIBUTE_GROUPS:
+        return _attribute_group(word)
+    if word in CUSTOM:
+        return CUSTOM[word]
+    if word == ":value:":
+        return value_types
+    if word.startswith(":") and len(word) > 1:
+        return _signature(word[1:-1])
+    if name:
+        return _attribute(name, kind)
+    if _WORD(word):
+        return lambda reader, state: reader.expect_word(word)
+    return lambda reader, state: reader.expect(word, f"in {state.name}")
+
+
+def _optional(first: str, rest: tuple[Step, ...]) -> Step:
+    def step(reader: OpReader, state: OpState) -> None:
+        if reader.accept(first):
+            for inner in rest:
+                inner(reader, state)
+
+    return step
+
+
+def _operands_with_commas(reader: OpReader, state: OpState) -> None:
+    while reader.at("%"):
+        reader.operand(state)
+        reader.expect(",", "after the operand")
+
+
+def _attribute(name: str, kind: str) -> Step:
+    read = ATTRIBUTES[kind][0]
+
+    def step(reader: OpReader, state: OpState) -> None:
+        state.attributes[name] = read(reader)
+
+    return step
+
+
+def _attribute_group(kind: str) -> Step:
+    read: Callable[[Any], dict[str, Any]] = ATTRIBUTE_GROUPS[kind][0]
+
+    def step(reader: OpReader, state: OpState) -> None:
+        for name, value in read(reader).items():
+            state.attributes.setdefault(name, value)  # of a property and an attribute the property counts, as in MLIR
+
+    return step
+
+
+def _checked_dictionary(reader: OpReader, state: OpState) -> None:
+    """The dictionary of an op's own form. As in MLIR, its attributes are checked where it stands."""
+    reader.skip()
+    start = reader.position
+    values = attribute_dictionary(reader)
+    state.attributes.update(values)  # of two values of one attribute the later counts, as in MLIR
+    problem = dictionary_problem(state.name, values)
+    if problem is not None:
+        raise reader.form_error(f"'{state.name}' op {problem}", start)
+
+
+def dictionary_problem(op: str, values: dict[str, Any]) -> str | None:
+    """What is wrong with the first attribute that the op can't have so; None where nothing is."""
+    definition = OPS.get(op)
+    if definition is None:
+        return None
+    for name, value in values.items():
+        attribute = definition.attributes.get(name)
+        problem = None if attribute is None else attribute_problem(name, attribute, value)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _signature(kind: str) -> Step:
+    read = SIGNATURES[kind][0]
+
+    def step(reader: OpReader, state: OpState) -> None:
+        state.operand_types, state.result_types = read(reader, len(state.operands))
+
+    return step
+
+
+def _properties(reader: OpReader, state: OpState) -> None:
+    """As in MLIR, an op without attributes of its own has no properties, not even empty ones."""
+    if not reader.at("<"):
+        return
+    if not has_properties(state.name):
+        text = f"invalid properties for op {state.name}: this operation has empty properties"
+        hint = "attributes of any name can be in a dictionary without < >, after the operands"
+        raise reader.error(text, state.start, hint=hint)
+    _attribute_group("<properties>")(reader, state)
+
+
+GENERIC_STEPS: tuple[Step, ...] = (
+    lambda reader, state: reader.expect("(", "to start operand list"),
+    *steps_of("%*"),
+    lambda reader, state: reader.expect(")", "to end operand list"),
+    _properties,
+    generic_regions,
+    _attribute_group("attr-dict"),
+    *steps_of(": :functional:"),
+)
+"""What follows the quoted name of an op."""

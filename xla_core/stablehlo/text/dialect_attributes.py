@@ -1,0 +1,368 @@
+"""Reads the attributes of the dialects stablehlo and chlo: enums and structs. Any other dialect's are kept as text."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.stablehlo.ir import ScalarType, Type
+from xla_core.stablehlo.ir.attributes import (
+    AxisRef,
+    ChannelHandle,
+    ConvDimensionNumbers,
+    DenseElements,
+    DotAlgorithm,
+    DotDimensionNumbers,
+    EnumAttribute,
+    GatherDimensionNumbers,
+    Mesh,
+    OpaqueAttribute,
+    OutputOperandAlias,
+    RaggedDotDimensionNumbers,
+    ReplicaGroupMeshAxes,
+    ResultAccuracy,
+    ScatterDimensionNumbers,
+    TypeExtensions,
+)
+from xla_core.stablehlo.ir.dot_algorithms import algorithm_problem
+from xla_core.stablehlo.text.attribute_reader import AttributeReader
+
+__all__ = ["ENUMS", "DialectAttributeReader"]
+
+ENUMS: dict[str, tuple[str, ...]] = {
+    "precision": ("DEFAULT", "HIGH", "HIGHEST"),
+    "result_accuracy_mode": ("DEFAULT", "HIGHEST", "TOLERANCE"),
+    "fft_type": ("FFT", "IFFT", "RFFT", "IRFFT"),
+    "comparison_direction": ("EQ", "NE", "GE", "GT", "LE", "LT"),
+    "comparison_type": ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "transpose": ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
+    "rng_distribution": ("UNIFORM", "NORMAL"),
+    "rng_algorithm": ("DEFAULT", "THREE_FRY", "PHILOX"),
+    "custom_call_api_version": (
+        "API_VERSION_UNSPECIFIED",
+        "API_VERSION_ORIGINAL",
+        "API_VERSION_STATUS_RETURNING",
+        "API_VERSION_STATUS_RETURNING_UNIFIED",
+        "API_VERSION_TYPED_FFI",
+    ),
+}
+"""The values of each enum of the dialects."""
+
+_DIGITS_AND_SIGN = tuple("0123456789-")
+_CONV_LETTERS = (("b", "f"), ("i", "o"), ("b", "f"))
+
+
+class DialectAttributeReader(AttributeReader):
+    """Reads `#dialect.name<...>` and `#dialect<name ...>`."""
+
+    def dialect_attribute(self, name: str, start: int) -> Any:
+        dialect, _, mnemonic = name.partition(".")
+        if dialect == "vhlo":
+            from xla_core.stablehlo.text import vhlo as vhlo_text  # deferred: it reads with this reader, for few texts
+
+            return vhlo_text.read_attribute(self, mnemonic, start)
+        is_known = dialect in ("stablehlo", "chlo")
+        if not mnemonic and self.source.startswith("<", self.position):
+            if not is_known:
+                self.balanced()
+                return OpaqueAttribute(self.source[start : self.position])
+            self.position += 1
+            mnemonic = self.word("an attribute of the dialect")
+            value = self.enum(mnemonic) if mnemonic in ENUMS else self._struct(mnemonic, start)
+            self.expect(">", "to end the attribute")
+            return value
+        if not mnemonic:
+            raise self.error(f"undefined symbol alias id '{name}'", start, hint=f"write #{name} = value before it")
+        if not is_known:
+            if self.source.startswith("<", self.position):
+                self.balanced()
+            return OpaqueAttribute(self.source[start : self.position])
+        if mnemonic in ENUMS:
+            self.expect("<")
+            value = self.enum(mnemonic)
+            self.expect(">", "to end the attribute")
+            return value
+        return self._struct(mnemonic, start)
+
+    def vhlo_type(self, name: str, start: int) -> Type:
+        from xla_core.stablehlo.text import vhlo_types as vhlo_text_types
+
+        return vhlo_text_types.read_type(self, name, start)
+
+    def enum(self, kind: str) -> EnumAttribute:
+        """One of the values of an enum."""
+        self.skip()
+        start = self.position
+        if self.at("#"):
+            value = self.attribute()
+            if not isinstance(value, EnumAttribute) or value.kind != kind:
+                raise self.error(f"expected a {kind}", start)
+            return value
+        is_word = self.source[start : start + 1].isalpha()
+        if not is_word and not self.at_string():
+            raise self.form_error(f"expected valid keyword or string, a {kind}, found {self.found()}")
+        text = self.word(f"a {kind}") if is_word else self.string()
+        if text not in ENUMS[kind]:
+            name = kind.title().replace("_", "")
+            cases = ", ".join(ENUMS[kind])
+            raise self.form_error(f"expected ::mlir::stablehlo::{name} to be one of: {cases}; found '{text}'", start)
+        return EnumAttribute(text, kind)
+
+    def _struct(self, mnemonic: str, start: int) -> Any:
+        reader = _STRUCTS.get(mnemonic)
+        if reader is None:
+            hint = self.nearest(mnemonic, [*_STRUCTS, *ENUMS])
+            raise self.error(f"unknown StableHLO attribute '{mnemonic}'", start, hint=hint)
+        return reader(self)
+
+    def fields(self, readers: dict[str, Callable[[], Any]], opening: str = "<") -> dict[str, Any]:
+        """`<name = value, ...>`, in any order, each at most once; `readers` reads a value by its name."""
+        values: dict[str, Any] = {}
+
+        def field() -> None:
+            self.skip()
+            start = self.position
+            name = self.word("a field's name")
+            if name not in readers:
+                expected = ", ".join(f"`{reader}`" for reader in readers)
+                raise self.error(f"expected one of: {expected}; found '{name}'", start)
+            if name in values:
+                raise self.error(f"duplicated `{name}` entry", start)
+            self.expect("=", f"after '{name}'")
+            values[name] = readers[name]()
+
+        self.expect(opening)
+        while not self.accept(">"):
+            field()
+            if not self.accept(","):
+                self.expect(">", "to end the attribute")
+                break
+        return values
+
+    def dimension_tuple(self) -> tuple[int, ...]:
+        return tuple(self.dimensions())
+
+    def times(self, where: str) -> None:
+        """`x`, which may stand right before what follows."""
+        if not self.accept("x"):
+            raise self.form_error(f"expected 'x' {where}, found {self.found()}")
+
+    def boolean(self) -> bool:
+        """`true` or `false`."""
+        if self.accept_word("true"):
+            return True
+        self.expect_word("false")
+        return False
+
+    def dimension_struct(self, cls: Any) -> Any:
+        """A struct of integers and of lists of integers, with all fields optional."""
+        readers: dict[str, Callable[[], Any]] = {
+            name: self.integer if isinstance(default, int) else self.dimension_tuple
+            for name, default in _defaults(cls).items()
+        }
+        return cls(**self.fields(readers))
+
+    def required_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
+        """A struct all of whose fields must be there."""
+        start = self.position
+        values = self.fields(readers)
+        missing = [name for name in readers if name not in values]
+        if missing:
+            raise self.error(f"missing: {', '.join(missing)}", start)
+        return cls(**values)
+
+    def ordered_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
+        """`<name = value, ...>` with every field in its place."""
+        values: dict[str, Any] = {}
+        for name, read in readers.items():
+            self.expect("," if values else "<", (values and f"and {name}") or "")
+            self.expect_word(name)
+            self.expect("=", f"after '{name}'")
+            values[name] = read()
+        self.expect(">", "to end the attribute")
+        return cls(**values)
+
+    def element_name(self) -> str:
+        """A scalar type, by name."""
+        self.skip()
+        start = self.position
+        type = self.type()
+        if not isinstance(type, ScalarType):
+            raise self.error(f"expected an element type, found {type}", start)
+        return str(type)
+
+    def dot_algorithm(self) -> DotAlgorithm:
+        """`<lhs_precision_type = f32, ...>`."""
+        readers: dict[str, Callable[[], Any]] = {
+            "lhs_precision_type": self.element_name,
+            "rhs_precision_type": self.element_name,
+            "accumulation_type": self.element_name,
+            "lhs_component_count": self.integer,
+            "rhs_component_count": self.integer,
+            "num_primitive_operations": self.integer,
+            "allow_imprecise_accumulation": self.boolean,
+        }
+        start = self.position
+        result: DotAlgorithm = self.ordered_struct(DotAlgorithm, readers)
+        if (problem := algorithm_problem(result)) is not None:
+            raise self.form_error(problem, start)
+        return result
+
+    def result_accuracy(self) -> ResultAccuracy:
+        """`<atol = 1.0e-5, rtol = 0.0, ulps = 1, mode = TOLERANCE>`, each optional."""
+        start = self.position
+        values = self.fields(
+            {
+                "atol": lambda: self.float_value("f64"),
+                "rtol": lambda: self.float_value("f64"),
+                "ulps": self.integer,
+                "mode": lambda: str(self.enum("result_accuracy_mode")),
+            }
+        )
+        accuracy = ResultAccuracy(**values)
+        if (problem := accuracy.problem) is not None:
+            raise self.error(problem, start)
+        return accuracy
+
+    def bounds(self) -> TypeExtensions:
+        """`<4, ?>`."""
+        bounds: list[int | None] = []
+        self.list_of("<", ">", lambda: bounds.append(None if self.accept("?") else self.integer()))
+        return TypeExtensions(tuple(bounds))
+
+    def type_extensions(self) -> TypeExtensions:
+        """`<bounds = [4, ?]>`."""
+        bounds: list[int | None] = []
+
+        def read() -> None:
+            self.list_of("[", "]", lambda: bounds.append(None if self.accept("?") else self.integer()))
+
+        self.ordered_struct(dict, {"bounds": read})
+        return TypeExtensions(tuple(bounds))
+
+    def convolution(self) -> ConvDimensionNumbers:
+        """`<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>` or `<raw name = value, ...>`."""
+        self.expect("<")
+        if self.accept_word("raw"):
+            names = _defaults(ConvDimensionNumbers)
+            readers: dict[str, Callable[[], Any]] = {
+                name: self.integer if isinstance(default, int) else self.dimension_tuple
+                for name, default in names.items()
+            }
+            return ConvDimensionNumbers(**self.fields(readers, opening=""))
+        value = self.convolution_dimensions()
+        self.expect(">", "to end the attribute")
+        return value
+
+    def convolution_dimensions(self) -> ConvDimensionNumbers:
+        """`[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]`."""
+        parts = []
+        for index, letters in enumerate(_CONV_LETTERS):
+            if index == 1:
+                self.times("between the input's and the kernel's dimensions")
+            elif index == 2:
+                self.expect("->", "before the output's dimensions")
+            parts.append(self._convolution_part(letters))
+        (b, f, spatial), (i, o, kernel), (out_b, out_f, out) = parts
+        return ConvDimensionNumbers(b, f, spatial, i, o, kernel, out_b, out_f, out)
+
+    def _convolution_part(self, letters: tuple[str, str]) -> tuple[int, int, tuple[int, ...]]:
+        self.skip()
+        start = self.position
+        places: dict[str | int, int] = {}
+
+        def entry() -> None:
+            self.skip()
+            offset = self.position
+            is_number = self.source[offset : offset + 1] in _DIGITS_AND_SIGN
+            key: str | int = self.integer("a dimension") if is_number else self.keyword("a dimension")
+            if isinstance(key, int) and key < 0:
+                raise self.form_error(f"Unexpected dimension {key}", offset)
+            if isinstance(key, str) and (key not in letters or key in places):
+                allowed = ", ".join(letter for letter in letters if letter not in places)
+                expecting = f"Unexpected dimension {key}, expecting {allowed}"
+                raise self.form_error(expecting if allowed else f"Unexpected keyword {key}", offset)
+            if key in places:
+                raise self.form_error(f"Duplicate entries for spatial dimension {key}", offset)
+            places[key] = len(places)
+
+        self.list_of("[", "]", entry)
+        spatial = sorted(key for key in places if isinstance(key, int))
+        missing = ", ".join(letter for letter in letters if letter not in places)
+        if missing:
+            raise self.form_error(f"Expected dimensions {missing} not specified", start)
+        gaps = (d for d in range(spatial[-1] if spatial else 0) if d not in places)
+        unspecified = ", ".join(map(str, itertools.islice(gaps, 100)))
+        if unspecified:
+            raise self.form_error(f"Expected spatial dimensions {unspecified} not specified", start)
+        return places[letters[0]], places[letters[1]], tuple(places[d] for d in spatial)
+
+    def axis_ref(self) -> AxisRef:
+        """`<name = "x", sub_axis_info = (1)2>`."""
+
+        def sub_axis() -> tuple[int, int]:
+            self.expect("(")
+            pre_size = self.integer()
+            self.expect(")")
+            return pre_size, self.integer()
+
+        start = self.position
+        values = self.fields({"name": self.string, "sub_axis_info": sub_axis})
+        if "name" not in values:
+            raise self.error("missing: name", start)
+        return AxisRef(values["name"], *values.get("sub_axis_info", ()))
+
+    def mesh(self) -> Mesh:
+        """`<axes = [<name = "x", size = 2>], device_ids = dense<...>>`."""
+        axes: list[tuple[str, int]] = []
+
+        def axis() -> None:
+            self.accept("#stablehlo.mesh_axis")
+            axes.append(self.mesh_axis())
+
+        values = self.fields({"axes": lambda: self.list_of("[", "]", axis), "device_ids": self.attribute})
+        ids = values.get("device_ids")
+        return Mesh(tuple(axes), ids if isinstance(ids, DenseElements) else None)
+
+    def mesh_axis(self) -> tuple[str, int]:
+        """`<name = "x", size = 2>`."""
+        pair: tuple[str, int] = self.required_struct(
+            lambda name, size: (name, size), {"name": self.string, "size": self.integer}
+        )
+        return pair
+
+    def replica_group_mesh_axes(self) -> ReplicaGroupMeshAxes:
+        """`<mesh = @mesh, axes = [...]>`."""
+        result: ReplicaGroupMeshAxes = self.required_struct(
+            ReplicaGroupMeshAxes, {"mesh": self.attribute, "axes": self.attribute}
+        )
+        return result
+
+    def channel_handle(self) -> ChannelHandle:
+        """`<handle = 0, type = 0>`."""
+        result: ChannelHandle = self.ordered_struct(ChannelHandle, {"handle": self.integer, "type": self.integer})
+        return result
+
+
+def _defaults(cls: Any) -> dict[str, Any]:
+    return {name: field.default for name, field in cls.__dataclass_fields__.items()}
+
+
+_STRUCTS: dict[str, Callable[[DialectAttributeReader], Any]] = {
+    "gather": lambda reader: reader.dimension_struct(GatherDimensionNumbers),
+    "scatter": lambda reader: reader.dimension_struct(ScatterDimensionNumbers),
+    "dot": lambda reader: reader.dimension_struct(DotDimensionNumbers),
+    "ragged_dot": lambda reader: reader.dimension_struct(RaggedDotDimensionNumbers),
+    "output_operand_alias": lambda reader: reader.dimension_struct(OutputOperandAlias),
+    "conv": DialectAttributeReader.convolution,
+    "dot_algorithm": DialectAttributeReader.dot_algorithm,
+    "channel_handle": DialectAttributeReader.channel_handle,
+    "result_accuracy": DialectAttributeReader.result_accuracy,
+    "bounds": DialectAttributeReader.bounds,
+    "type_extensions": DialectAttributeReader.type_extensions,
+    "axis_ref": DialectAttributeReader.axis_ref,
+    "mesh": DialectAttributeReader.mesh,
+    "mesh_axis": DialectAttributeReader.mesh_axis,
+    "replica_group_mesh_axes": DialectAttributeReader.replica_group_mesh_axes,
+}

@@ -1,0 +1,141 @@
+"""`loc(...)`: read into small tuples at once, turned into a SourceLocation when somebody asks.
+
+A location is a tree; of it we keep what a user wants to see: the place in their program (the first file location, the
+innermost frame of a call stack) and the name stack (the outermost name).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xla_core.errors import SourceLocation
+from xla_core.stablehlo.text.cursor import Cursor
+
+__all__ = ["LocationReader", "LocationTree"]
+
+# ("file", name, line, column), ("name", name, child or None), ("fused", children), ("alias", "#loc1"), None (unknown)
+Node = tuple[Any, ...] | None
+
+_ALIAS = re.compile(r"#[A-Za-z_$.][\w$.\-]*|#[0-9]+", re.ASCII).match
+_UNKNOWN = SourceLocation()
+
+
+class LocationTree:
+    """A location not yet resolved; its aliases are looked up in the whole text's table, which fills up to the end."""
+
+    __slots__ = ("aliases", "node")
+
+    def __init__(self, node: Node, aliases: dict[str, Node]) -> None:
+        self.node = node
+        self.aliases = aliases
+
+    def resolve(self) -> SourceLocation:
+        name, place = "", None
+        seen: set[str] = set()
+        stack = [self.node]
+        while stack and not (name and place):
+            node = stack.pop()
+            if node is None:
+                continue
+            kind = node[0]
+            if kind == "alias":
+                if node[1] not in seen:
+                    seen.add(node[1])
+                    stack.append(self.aliases.get(node[1]))
+            elif kind == "file":
+                place = place or node
+            elif kind == "name":
+                name = name or node[1]
+                stack.append(node[2])
+            else:
+                stack.extend(reversed(node[1]))
+        if place is None:
+            return SourceLocation(name=name) if name else _UNKNOWN
+        return SourceLocation(place[1], place[2], place[3], name)
+
+
+class LocationReader(Cursor):
+    """Reads `loc(...)` and keeps the table of location aliases."""
+
+    def __init__(self, source: str, file: str) -> None:
+        super().__init__(source, file)
+        self.location_nodes: dict[str, Node] = {}
+        self.location_uses: dict[str, tuple[LocationTree, int]] = {}
+
+    def alias_location(self, alias: str, offset: int) -> LocationTree:
+        """The location that an alias stands for, also where it is defined only later."""
+        use = self.location_uses.get(alias)
+        if use is None:
+            use = (LocationTree(("alias", alias), self.location_nodes), offset)
+            self.location_uses[alias] = use
+        return use[0]
+
+    def accept_location(self) -> LocationTree | None:
+        """`loc(...)` if it is next."""
+        self.skip()
+        if not self.source.startswith("loc(", self.position):
+            return None
+        start = self.position
+        self.position += 4
+        match = _ALIAS(self.source, self.position)
+        if match is not None and self.source.startswith(")", match.end()):
+            self.position = match.end() + 1
+            return self.alias_location(match[0], start)
+        node = self.plain(self.location)
+        self.expect(")", "to end the location")
+        return LocationTree(node, self.location_nodes)
+
+    def location(self) -> Node:
+        """What stands between the parentheses of `loc(...)`."""
+        self.enter()
+        try:
+            if self.at_string():
+                return self._file_or_name()
+            if self.at("#"):
+                match = self.take(_ALIAS, "a location alias")
+                self.alias_location(match[0], match.start())
+                return ("alias", match[0])
+            start = self.position
+            word = self.word("a location")
+            if word == "unknown":
+                return None
+            if word == "callsite":
+                self.expect("(")
+                callee = self.location()
+                self.expect_word("at")
+                caller = self.location()
+                self.expect(")")
+                return ("fused", (callee, caller))
+            if word == "fused":
+                if self.at("<"):
+                    self.balanced()
+                children: list[Node] = []
+                self.list_of("[", "]", lambda: children.append(self.location()))
+                return ("fused", tuple(children))
+            raise self.error(f"expected a location, found '{word}'", start)
+        finally:
+            self.leave()
+
+    def _file_or_name(self) -> Node:
+        name = self.string()
+        if self.accept("("):
+            child = self.location()
+            self.expect(")", "to end the named location")
+            return ("name", name, child)
+        if not self.accept(":"):
+            return ("name", name, None)
+        line = self.integer("a line number")
+        column = self.integer("a column") if self.accept(":") else 0
+        if self.accept_word("to"):
+            if not self.at(":"):
+                self.integer("a line number")
+            self.expect(":")
+            self.integer("a column")
+        return ("file", name, line, column)
+
+    def check_location_aliases(self) -> None:
+        """At the end of the text: every alias that was used must have been defined."""
+        for alias, (_, offset) in self.location_uses.items():
+            if alias not in self.location_nodes:
+                raise self.error(f"the location alias {alias} is never defined", offset)

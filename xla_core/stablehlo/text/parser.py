@@ -1,0 +1,145 @@
+"""StableHLO text to the op tree."""
+
+from __future__ import annotations
+
+import gc
+import re
+
+from xla_core.checks import require
+from xla_core.errors import InvalidArgumentError, ResourceExhaustedError, XlaError
+from xla_core.stablehlo.ir import Module, Op
+from xla_core.stablehlo.text.op_reader import OpReader
+
+__all__ = ["parse_text", "split_modules"]
+
+_ALIAS = re.compile(r"([#!])([A-Za-z_$.][\w$.\-]*|[0-9]+)", re.ASCII).match
+_SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
+
+
+def parse_text(source: str, file: str = "<input>") -> Module:
+    """Read MLIR text: a module, or ops and functions that stand alone.
+
+    Both forms, pretty and generic, give the same tree. Types of operands, dominance and names are checked here; what
+    the ops demand of their operands is the verifier's.
+
+    Args:
+        source: the text.
+        file: what to call it in locations and errors.
+
+    Raises:
+        InvalidArgumentError: with file, line, column, the line and what was expected.
+    """
+    require("source", source, str, "StableHLO text")
+    # A tree of this many small objects makes Python's collector go over them, and over all else that lives in the
+    # process, again and again: it is half of the time, and finds nothing, for reading makes no garbage in cycles.
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return _Parser(source.removeprefix("\ufeff"), file).module()
+    except RecursionError as error:
+        raise InvalidArgumentError(f"{file}: the program is nested too deeply to be read") from error
+    except MemoryError as error:
+        raise ResourceExhaustedError(f"{file}: not enough memory to read the program") from error
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def split_modules(source: str) -> list[str]:
+    """The parts of a text between lines `// -----`, each with the line numbers that it has in the whole."""
+    require("source", source, str, "StableHLO text")
+    parts, start, line = [], 0, 0
+    for match in _SEPARATOR.finditer(source):
+        parts.append("\n" * line + source[start : match.start()])
+        line += source.count("\n", start, match.end())
+        start = match.end()
+    parts.append("\n" * line + source[start:])
+    return [part for part in parts if part.strip()] or [source]
+
+
+class _Parser(OpReader):
+    """Reads a whole text."""
+
+    def module(self) -> Module:
+        self._find_resources()
+        ops: list[Op] = []
+        while True:
+            self.skip()
+            char = self.source[self.position : self.position + 1]
+            if not char:
+                break
+            if char in "#!":
+                self._alias()
+            elif self.source.startswith("{-#", self.position):
+                self._resources()
+            else:
+                ops.append(self.operation())
+        self.check_location_aliases()
+        return self._to_module(ops)
+
+    def _alias(self) -> None:
+        """`#name = attribute`, `#loc1 = loc(...)`, `!name = type`."""
+        match = self.take(_ALIAS, "an alias")
+        kind, name = match.groups()
+        self.expect("=", "after the alias")
+        if kind == "!":
+            if name in self.type_aliases or "." in name:
+                raise self.error(f"the type alias !{name} is defined already or has a dot", match.start())
+            self.type_aliases[name] = self.alias(self.type)
+            return
+        if name in self.attribute_aliases or f"#{name}" in self.location_nodes or "." in name:
+            raise self.error(f"the alias #{name} is defined already or has a dot", match.start())
+        if self.at("loc("):
+            self.position += len("loc(")
+            self.location_nodes[f"#{name}"] = self.location()
+            self.expect(")", "to end the location")
+        else:
+            self.attribute_aliases[name] = self.alias(self.attribute)
+
+    def _find_resources(self) -> None:
+        """Read `{-# ... #-}`, which stands at the end, before the attributes that refer to it."""
+        start = self.source.rfind("{-#")
+        if start >= 0:
+            self.position = start
+            try:
+                self._resources()
+            except XlaError:  # it isn't one (a string may look so), or it is read again, in its turn
+                self.resources.clear()
+            self.position = self.depth = 0
+
+    def _resources(self) -> None:
+        """`{-# dialect_resources: {builtin: {name: "0x..."}} #-}`."""
+        self.expect("{-#")
+        while not self.accept("#-}"):
+            self._resource()
+            self.accept(",")
+
+    def _resource(self) -> None:
+        name = self.string() if self.at_string() else self.word("a resource's name")
+        self.expect(":", "after the resource's name")
+        if self.at("{"):
+            self.enter()
+            self.list_of("{", "}", self._resource)
+            self.leave()
+        elif self.at_string():
+            self.resources[name] = self.string()
+        else:
+            self.attribute()
+
+    def _to_module(self, ops: list[Op]) -> Module:
+        if "vhlo." in self.source:
+            from xla_core.stablehlo.text import vhlo as vhlo_text  # deferred: it reads with this reader, for few texts
+
+            ops = vhlo_text.convert_ops(ops)
+        module = Module(source=self.source, file=self.text.file)
+        if len(ops) == 1 and ops[0].name == "builtin.module":
+            module.attributes = dict(ops[0].attributes)
+            module.name = str(module.attributes.pop("sym_name", ""))
+            ops = [op for block in ops[0].regions[0].blocks for op in block.ops] if ops[0].regions else []
+        for op in ops:
+            name = op.attributes.get("sym_name")
+            if op.name == "func.func" and isinstance(name, str):
+                module.functions[name] = op
+            else:
+                module.others.append(op)
+        return module

@@ -1,0 +1,139 @@
+"""How the types of an op's operands and results are written at its end.
+
+Each kind is a reader: given the number of operands, it reads the types that stand next and says what every operand
+and every result has. The pattern beside it finds the end of the same text where it is of the usual kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_core.stablehlo.ir import FunctionType, TensorType, TupleType, Type
+from xla_core.stablehlo.text.types import TypeReader
+
+__all__ = ["SIGNATURES", "Signature"]
+
+Signature = tuple[tuple[Type, ...], tuple[Type, ...]]
+"""Operand types, result types."""
+
+
+def functional(reader: TypeReader, count: int) -> Signature:
+    """`(types) -> types`."""
+    type = reader.function_type()
+    return type.inputs, type.results
+
+
+def _one_or_functional(reader: TypeReader, count: int) -> Type | Signature:
+    if not reader.at("("):
+        return reader.type()
+    reader.skip()
+    start = reader.position
+    type = reader.type()
+    if not isinstance(type, FunctionType):
+        raise reader.error("expected one type or a function type", start)
+    if len(type.inputs) != count:
+        raise reader.form_error(f"{count} operands present, but expected {len(type.inputs)}", start)
+    if len(type.results) != 1:
+        raise reader.form_error(f"expected single output, the function type has {len(type.results)}", start)
+    return type.inputs, type.results
+
+
+def same(reader: TypeReader, count: int) -> Signature:
+    """`type` of all operands and the result, or `(types) -> type`."""
+    types = _one_or_functional(reader, count)
+    return types if isinstance(types, tuple) else ((types,) * count, (types,))
+
+
+def select(reader: TypeReader, count: int) -> Signature:
+    """`predicate type, type of the rest`, or `(types) -> type`."""
+    reader.skip()
+    start = reader.position
+    types = _one_or_functional(reader, count)
+    if isinstance(types, tuple):
+        return types
+    if not reader.accept(","):
+        raise reader.form_error("expected functional type or list of two types", start)
+    branch = reader.type()
+    if reader.at(","):
+        raise reader.form_error("expected functional type or list of two types", start)
+    return (types, branch, branch), (branch,)
+
+
+def complex_(reader: TypeReader, count: int) -> Signature:
+    """`complex type`, from which the parts' type follows, or `(types) -> type`."""
+    reader.skip()
+    start = reader.position
+    types = _one_or_functional(reader, count)
+    if isinstance(types, tuple):
+        return types
+    if isinstance(types, TensorType) and isinstance(types.element, str) and types.element.startswith("complex<"):
+        part = TensorType(types.shape, types.element[len("complex<") : -1], types.bounds, types.encoding)
+        return (part, part), (types,)
+    raise reader.form_error(f"expected tensor with complex element type, found {types}", start)
+
+
+def tuple_(reader: TypeReader, count: int) -> Signature:
+    """`tuple<types>`: of the operands, and the result."""
+    reader.skip()
+    start = reader.position
+    type = reader.type()
+    if not isinstance(type, TupleType):
+        raise reader.form_error(f"expected tuple type, found {type}", start)
+    return type.elements, (type,)
+
+
+def arrow(reader: TypeReader, count: int) -> Signature:
+    """`type, type -> types`."""
+    inputs = tuple(reader.type_list())
+    reader.expect("->", "and the result types")
+    return inputs, reader.type_or_list()
+
+
+def cast(reader: TypeReader, count: int) -> Signature:
+    """`types to types`."""
+    inputs = tuple(reader.type_list())
+    reader.expect_word("to")
+    return inputs, tuple(reader.type_list())
+
+
+def results(reader: TypeReader, count: int) -> Signature:
+    """`types` of the results."""
+    return (), tuple(reader.type_list())
+
+
+def list_(reader: TypeReader, count: int) -> Signature:
+    """`types` of the operands; no results."""
+    return tuple(reader.type_list()), ()
+
+
+def each(reader: TypeReader, count: int) -> Signature:
+    """`type` of every operand; no results."""
+    return (reader.type(),) * count, ()
+
+
+def return_(reader: TypeReader, count: int) -> Signature:
+    """`: types` of the operands, or nothing where there are none."""
+    if count or reader.at(":"):
+        reader.expect(":", "and the operands' types")
+        return tuple(reader.type_list()), ()
+    return (), ()
+
+
+_FUNCTION = r"\([^()\n]*\) -> (?:\([^()\n]*\)|[^()\n]{0,2000}>)"
+_TYPES = r"[^()\n]{0,2000}>"  # bounded, for a whole program may stand on one line
+_SAME = rf"(?:\([^()\n]*\) -> )?{_TYPES}"
+
+SIGNATURES: dict[str, tuple[Callable[[TypeReader, int], Signature], str | None]] = {
+    "functional": (functional, _FUNCTION),
+    "same": (same, _SAME),
+    "select": (select, _SAME),
+    "complex": (complex_, _SAME),
+    "tuple": (tuple_, _TYPES),
+    "arrow": (arrow, r"[^()\n]{0,1000}> -> (?:\([^()\n]*\)|[^()\n]{0,1000}>)"),
+    "cast": (cast, None),
+    "results": (results, _TYPES),
+    "list": (list_, _TYPES),
+    "each": (each, _TYPES),
+    "return": (return_, r"(?:: [^()\n]{0,20000}>)?"),
+}
+"""Signature kinds: reader, and pattern."""

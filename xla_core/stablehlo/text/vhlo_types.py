@@ -1,0 +1,199 @@
+"""The types of VHLO as text, read as what they are in StableHLO.
+
+Source: openxla/stablehlo, stablehlo/dialect/VhloTypes.td.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_core.stablehlo.ir import (
+    DYNAMIC,
+    FunctionType,
+    OpaqueType,
+    QuantizedType,
+    ScalarType,
+    TensorType,
+    TokenType,
+    TupleType,
+    Type,
+)
+from xla_core.stablehlo.ir.attributes import TypeExtensions
+from xla_core.stablehlo.ir.quantized_types import problem_of
+
+if TYPE_CHECKING:
+    from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
+
+__all__ = ["read_type"]
+
+_DIMENSION = re.compile(r"([0-9]{1,19}|\?)x").match
+_VERSIONED = re.compile(r"(\w+)_v1\Z").match
+_FLOATS = (
+    "bf16 f16 f32 f64 f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2FNUZ"
+    " f8E8M0FNU tf32"
+)
+_SCALARS = {
+    **{name: name for name in _FLOATS.split()},
+    **{f"{prefix}{width}": f"{prefix}{width}" for prefix in ("i", "ui") for width in (2, 4, 8, 16, 32, 64)},
+    "bool": "i1",
+    "index": "index",
+    "none": "none",
+    "tf31": "tf32",  # so spelled by VHLO
+}
+
+
+def read_type(reader: DialectAttributeReader, name: str, start: int) -> Type:
+    """`!vhlo.name<...>`, of which `name` is read."""
+    match = _VERSIONED(name)
+    kind = match[1] if match else ""
+    if kind in _SCALARS:
+        return ScalarType(_SCALARS[kind])
+    read = _TYPES.get(kind)
+    if read is None:
+        raise reader.error(f"unknown vhlo type: {name}", start)
+    return read(reader)
+
+
+def _in_brackets(reader: DialectAttributeReader, read: Callable[[], Any]) -> Any:
+    reader.expect("<")
+    value = read()
+    reader.expect(">")
+    return value
+
+
+def _shape(reader: DialectAttributeReader) -> tuple[int, ...]:
+    reader.skip()
+    sizes = []
+    while (match := _DIMENSION(reader.source, reader.position)) is not None:
+        reader.position = match.end()
+        sizes.append(DYNAMIC if match[1] == "?" else reader.to_integer(match[1], match.start()))
+    if max(sizes, default=0) >= 1 << 63:
+        raise reader.error("a dimension doesn't fit in 64 bits")
+    return tuple(sizes)
+
+
+def _element(reader: DialectAttributeReader) -> str | QuantizedType:
+    start = reader.position
+    type = reader.type()
+    if isinstance(type, OpaqueType) and type.text in reader.quantized_types:
+        return reader.quantized_types[type.text]
+    if not isinstance(type, (ScalarType, OpaqueType, TokenType)):
+        raise reader.error("a tensor can't hold this type", start)
+    return str(type)
+
+
+def _tensor(reader: DialectAttributeReader) -> TensorType:
+    reader.expect("<")
+    start = reader.position
+    shape = _shape(reader)
+    element = _element(reader)
+    encoding = reader.attribute() if reader.accept(",") else None
+    reader.expect(">", "to end the tensor type")
+    if not isinstance(encoding, TypeExtensions):
+        return TensorType(shape, element, (), encoding)
+    if len(encoding.bounds) != len(shape):
+        raise reader.error("a tensor type needs a bound for each dimension", start)
+    return TensorType(shape, element, encoding.bounds)
+
+
+def _buffer(reader: DialectAttributeReader) -> OpaqueType:
+    reader.expect("<")
+    dims = "".join("?x" if d == DYNAMIC else f"{d}x" for d in _shape(reader))
+    element = reader.type()
+    reader.expect(">")
+    return OpaqueType(f"memref<{dims}{element}>")
+
+
+def _types(reader: DialectAttributeReader) -> tuple[Type, ...]:
+    types: list[Type] = []
+    reader.list_of("<", ">", lambda: types.append(reader.type()))
+    return tuple(types)
+
+
+def _future(reader: DialectAttributeReader) -> OpaqueType:
+    types = _types(reader)
+    return OpaqueType(f"!stablehlo.future<{', '.join(map(str, types))}>", types)
+
+
+def _function(reader: DialectAttributeReader) -> FunctionType:
+    """`<(inputs) -> results>`, where several results have no parentheses, and none is `()`."""
+    reader.expect("<")
+    inputs: list[Type] = []
+    if not _accept_none(reader):
+        reader.list_of("(", ")", lambda: inputs.append(reader.type()))
+    reader.expect("->")
+    results: list[Type] = []
+    if not _accept_none(reader):
+        results = reader.type_list()
+    reader.expect(">")
+    return FunctionType(tuple(inputs), tuple(results))
+
+
+def _accept_none(reader: DialectAttributeReader) -> bool:
+    """`()` or, as the printer nests them, `(())`."""
+    return reader.accept("(())") or reader.accept("()")
+
+
+def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> OpaqueType:
+    """`<storage:expressed, scale:zero point, low:high, flags>`, or with an axis and lists of scales, zero points."""
+    start = reader.position
+    reader.expect("<")
+    storage = reader.type()
+    reader.expect(":")
+    expressed = reader.type()
+    reader.expect(",")
+    axis = None
+    scales: list[float] = []
+    zeros: list[int] = []
+    if per_axis:
+        axis = reader.integer("an axis")
+        reader.expect(",")
+        reader.list_of("[", "]", lambda: scales.append(reader.float_value("f64")))
+        reader.expect(",")
+        reader.list_of("[", "]", lambda: zeros.append(reader.integer("a zero point")))
+    else:
+        scales.append(reader.float_value("f64"))
+        reader.expect(":")
+        zeros.append(reader.integer("a zero point"))
+    reader.expect(",")
+    low: int | None = reader.integer("the storage minimum")
+    reader.expect(":")
+    high: int | None = reader.integer("the storage maximum")
+    reader.expect(",")
+    is_signed = bool(reader.integer("flags") & 1)
+    reader.expect(">")
+    name = str(storage)
+    if not re.fullmatch(r"u?i[0-9]{1,2}", name) or not isinstance(expressed, ScalarType) or len(scales) != len(zeros):
+        raise reader.error("malformed quantized type", start)
+    bits = int(name.lstrip("ui"))
+    if (low, high) == ((-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)):
+        low = high = None
+    if name.startswith("i") and not is_signed:  # as the text of StableHLO says it
+        name = f"u{bits}"
+    type = QuantizedType(name, str(expressed), tuple(scales), tuple(zeros), axis, low, high)
+    if (problem := problem_of(type)) is not None:
+        raise reader.error(problem.message, start, problem.hint)
+    text = str(TensorType((), type))[len("tensor<") : -1]
+    reader.quantized_types[text] = type
+    return OpaqueType(text)
+
+
+def _complex(reader: DialectAttributeReader) -> ScalarType:
+    return ScalarType(f"complex<{_in_brackets(reader, reader.type)}>")
+
+
+_TYPES: dict[str, Callable[[DialectAttributeReader], Type]] = {
+    "buffer": _buffer,
+    "complex": _complex,
+    "func": _function,
+    "future": _future,
+    "quant": _quantized,
+    "quant_per_axis": lambda reader: _quantized(reader, per_axis=True),
+    "tensor": _tensor,
+    "token": lambda reader: TokenType(),
+    "tuple": lambda reader: TupleType(_types(reader)),
+    "unranked_tensor": lambda reader: OpaqueType(f"tensor<*x{_in_brackets(reader, reader.type)}>"),
+    "witness": lambda reader: OpaqueType("!shape.witness"),
+}

@@ -1,0 +1,259 @@
+"""What an op of StableHLO is in VHLO at a release: the inverse of `vhlo_conversion.py`.
+
+Defaults are spelled out, lists of integers become tensors, structs are taken apart. Of an op's versions the newest
+that the release has is taken; an attribute which that version lacks must have its default.
+Source: openxla/stablehlo, stablehlo/transforms/StablehloLegalizeToVhlo.cpp, VhloToVersion.cpp.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.scalar_types import DTYPES
+from xla_core.stablehlo.ir import Op, OpaqueType, QuantizedType, ScalarType, TensorType, Type
+from xla_core.stablehlo.ir.attributes import (
+    ChannelHandle,
+    DenseArray,
+    DenseElements,
+    DotAlgorithm,
+    EnumAttribute,
+    ResultAccuracy,
+    Unit,
+)
+from xla_core.stablehlo.text.dialect_attributes import ENUMS
+from xla_core.stablehlo.vhlo.conversion import is_default
+from xla_core.stablehlo.vhlo.ops import VHLO_OPS, VhloOp
+from xla_core.stablehlo.vhlo.versions import Version, VersionError
+
+__all__ = ["to_vhlo"]
+
+_ELSEWHERE = {
+    "func.call": "call",
+    "func.func": "func",
+    "func.return": "return",
+    "call": "call",
+    "return": "return",
+}
+_PROMOTION = Version(0, 17)
+_FUTURES_IN_CALLS = Version(1, 17)
+_NONE = ScalarType("none")
+
+
+def to_vhlo(op: Op, version: Version) -> tuple[VhloOp, dict[str, Any], dict[str, Any]]:
+    """The op of VHLO, its own attributes by name, and all others.
+
+    Raises VersionError for what the release lacks, UnimplementedError for ops that VHLO has in no version.
+    """
+    vhlo = _newest(op, version)
+    rest = dict(op.attributes)
+    own: dict[str, Any] = {}
+    for name, cls in vhlo.structs:
+        own.update(_taken_apart(cls, name, rest.pop(name, None), vhlo, version))
+    if "channel_handle" in rest:
+        own.update(_channel(rest.pop("channel_handle"), vhlo))
+    for name in vhlo.dropped:
+        own[name] = _default(name, op)
+    for name in vhlo.attributes:
+        if name in own:
+            continue
+        value = rest.pop(name, None)
+        own[name] = _default(name, op) if value is None else _converted(name, value)
+    for name in _newer_attributes(vhlo):
+        if (value := rest.pop(name, None)) is not None and not is_default(name, _converted(name, value)):
+            raise VersionError(f"{op.name} with {name}", _first_with(vhlo, name), version)
+    _check_constraints(op, vhlo, own, version)
+    return vhlo, own, rest
+
+
+@functools.cache
+def _versions(base: str) -> list[VhloOp]:
+    """The versions of an op, the newest first."""
+    found = [VHLO_OPS.get(f"vhlo.{base}_v{number}") for number in (2, 1)]
+    return [op for op in found if op is not None]
+
+
+def _base(op: VhloOp) -> str:
+    return op.written.removeprefix("vhlo.").rpartition("_v")[0]
+
+
+def _newest(op: Op, version: Version) -> VhloOp:
+    known = _versions(_ELSEWHERE.get(op.name) or op.name.removeprefix("stablehlo."))
+    if not known or (op.name not in _ELSEWHERE and not op.name.startswith("stablehlo.")):
+        raise UnimplementedError(
+            f"{op.name} is no op of StableHLO's that portable artifacts have a form for",
+            hint="CHLO is decomposed; ops of other dialects have to be lowered first",
+        )
+    needed = known[0].first
+    for candidate in known:
+        if candidate is not known[0] and not _fits_first(op, candidate):
+            break
+        if candidate.first <= version[:2]:
+            return candidate
+        needed = candidate.first
+    raise VersionError(op.name, Version(*needed), version)
+
+
+def _fits_first(op: Op, first: VhloOp) -> bool:
+    """Whether the first version of an op can say it: no collective of several operands, no composite with regions."""
+    if op.name == "stablehlo.composite":
+        return not op.regions
+    return "replica_groups" not in first.attributes or len(op.operands) == 1
+
+
+@functools.cache
+def _newer_attributes(op: VhloOp) -> set[str]:
+    """Attributes that a later version of the op has."""
+    newest = _versions(_base(op))[0]
+    return set(newest.attributes) - set(op.attributes)
+
+
+def _first_with(op: VhloOp, name: str) -> Version:
+    return Version(*min(other.first for other in _versions(_base(op)) if name in other.attributes))
+
+
+# Attributes that are written in another way
+
+
+def _integers(values: Any) -> DenseElements:
+    data = np.array(list(values), np.int64)
+    return DenseElements(TensorType(data.shape, "i64"), data)
+
+
+def _flags(values: Any) -> DenseElements:
+    data = np.array(list(values), np.bool_)
+    return DenseElements(TensorType(data.shape, "i1"), data)
+
+
+def _api_version(value: Any) -> EnumAttribute:
+    cases = ENUMS["custom_call_api_version"]
+    if not 0 <= int(value) < len(cases):
+        raise InvalidArgumentError(f"there is no API version {value} of custom calls")
+    return EnumAttribute(cases[int(value)], "custom_call_api_version")
+
+
+def _converted(name: str, value: Any) -> Any:
+    if name == "api_version":
+        return _api_version(value)
+    if isinstance(value, DenseArray):
+        if value.element == "i1":
+            return _flags(value)
+        data = np.array(value, DTYPES[value.element])
+        return DenseElements(TensorType(data.shape, value.element), data)
+    return True if isinstance(value, Unit) else value
+
+
+def _taken_apart(cls: Any, name: str, value: Any, vhlo: VhloOp, version: Version) -> dict[str, Any]:
+    """The fields of a struct, each as an attribute."""
+    if cls is DotAlgorithm:
+        fields = tuple(cls.__dataclass_fields__)
+        if fields[0] not in vhlo.attributes:
+            if value is not None:
+                raise VersionError(f"{vhlo.name} with {name}", _first_with(vhlo, fields[0]), version)
+            return {}
+        if value is None:
+            return dict.fromkeys(fields, _NONE)
+        given = {field: getattr(value, field) for field in fields}
+        return {field: ScalarType(item) if isinstance(item, str) else item for field, item in given.items()}
+    if not isinstance(value, cls):
+        raise InvalidArgumentError(f"{vhlo.name} needs the attribute {name}")
+    parts = {}
+    for field in cls.__dataclass_fields__:
+        item = getattr(value, field)
+        if field in vhlo.attributes:
+            parts[field] = _integers(item) if isinstance(item, tuple) else item
+        elif item:
+            raise VersionError(f"{vhlo.name} with {field}", _first_with(vhlo, field), version)
+    return parts
+
+
+def _channel(value: Any, vhlo: VhloOp) -> dict[str, Any]:
+    if not isinstance(value, ChannelHandle):
+        raise InvalidArgumentError(f"{vhlo.name}: channel_handle must be a channel handle")
+    if "channel_type" in vhlo.attributes:
+        return {"channel_id": value.handle, "channel_type": value.type}
+    return {"channel_id": value.handle}
+
+
+# Defaults
+
+
+def _rank(op: Op) -> int:
+    """The number of dimensions of an op's windows."""
+    numbers = op.attributes.get("dimension_numbers")
+    if numbers is not None:
+        return len(numbers.input_spatial_dimensions)
+    sizes = op.attributes.get("window_dimensions")
+    if sizes is None:
+        raise UnimplementedError(f"{op.name} without window_dimensions has no form in portable artifacts")
+    return sizes.size if isinstance(sizes, DenseElements) else len(sizes)
+
+
+def _padding(op: Op) -> DenseElements:
+    rank = _rank(op)
+    return DenseElements(TensorType((rank, 2), "i64"), np.zeros((rank, 2), np.int64))
+
+
+def _config(op: Op) -> Any:
+    return {} if op.attributes.get("api_version") == 4 else ""
+
+
+_DEFAULT_PRECISION = (EnumAttribute("DEFAULT", "precision"),) * 2
+_LISTS = (
+    "arg_attrs called_computations layout operand_layouts output_operand_aliases res_attrs result_layouts"
+    " result_tilings"
+)
+_FALSE = (
+    "has_dynamic_root has_side_effect indices_are_sorted is_host_transfer is_stable lower unique_indices"
+    " use_global_device_ids"
+)
+_ONES = "base_dilations lhs_dilation rhs_dilation window_dilations window_strides"
+_EMPTY = "known_expanding_dimensions known_nonexpanding_dimensions source_target_pairs"
+
+_DEFAULTS: dict[str, Callable[[Op], Any]] = {
+    **dict.fromkeys(_LISTS.split(), lambda op: ()),
+    **dict.fromkeys(_FALSE.split(), lambda op: False),
+    **dict.fromkeys(_ONES.split(), lambda op: _integers([1] * _rank(op))),
+    **dict.fromkeys(_EMPTY.split(), lambda op: _integers([])),
+    **dict.fromkeys(("infeed_config", "outfeed_config", "sym_visibility"), lambda op: ""),
+    **dict.fromkeys(("channel_id", "version"), lambda op: 0),
+    "api_version": lambda op: _api_version(1),
+    "backend_config": _config,
+    "compare_type": lambda op: EnumAttribute("NOTYPE", "comparison_type"),
+    "composite_attributes": lambda op: {},
+    "dimension": lambda op: -1,
+    "padding": _padding,
+    "precision_config": lambda op: _DEFAULT_PRECISION,
+    "result_accuracy": lambda op: ResultAccuracy(),
+    "window_reversal": lambda op: _flags([False] * _rank(op)),
+}
+"""The defaults of attributes, which VHLO spells out."""
+
+
+def _default(name: str, op: Op) -> Any:
+    make = _DEFAULTS.get(name)
+    if make is None or (name == "dimension" and op.name != "stablehlo.sort"):
+        raise InvalidArgumentError(f"{op.name} needs the attribute {name}")
+    return make(op)
+
+
+# What an op may not do before a release
+
+
+def _element(type: Type) -> str | QuantizedType | None:
+    return type.element if isinstance(type, TensorType) else None
+
+
+def _check_constraints(op: Op, vhlo: VhloOp, own: dict[str, Any], version: Version) -> None:
+    if vhlo.promotes and version < _PROMOTION:
+        pairs = zip(op.operands, op.results, strict=False)
+        if any(_element(operand.type) != _element(result.type) for operand, result in pairs):
+            raise VersionError(f"{op.name} whose result has another element type", _PROMOTION, version)
+    if op.name == "stablehlo.custom_call":
+        futures = [o for o in op.operands if isinstance(o.type, OpaqueType) and "future" in o.type.text]
+        if futures and version < _FUTURES_IN_CALLS:
+            raise VersionError("stablehlo.custom_call of a future", _FUTURES_IN_CALLS, version)

@@ -1,0 +1,223 @@
+"""Ops that a release of StableHLO lacks as ops that it has: CHLO's, `tan`, batching dimensions of gather and scatter.
+And attributes: see `older_attributes`.
+
+CHLO's ops are lowered to HLO one by one and raised again: what they mean is said once, in the op table, and formulas of
+functions are those of every compiler here. The rest is what StableHLO's own compatibility expander does.
+(stablehlo/transforms/StablehloCompatibilityExpander.cpp)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from xla_core.errors import UnimplementedError, XlaError
+from xla_core.hlo.decompositions.elementary import decompose_elementary
+from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value, op_names
+from xla_core.stablehlo.lower.lowering import lower
+from xla_core.stablehlo.translate.older_attributes import attributes_for
+from xla_core.stablehlo.translate.raising import raised_entry
+from xla_core.stablehlo.translate.raising.meaning import meaning_of
+from xla_core.stablehlo.verify.compatibility import element_bits
+from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version
+
+__all__ = ["expand"]
+
+_CHLO = "chlo."
+_TAN = Version(1, 4)
+_BATCHING = Version(1, 1)
+
+
+def expand(module: Module, version: Version) -> Module:
+    """The module with ops of the release alone, where these mean the same: itself, or a copy.
+
+    Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
+    """
+    if version >= MIXED_DIALECTS and not any(_may_expand(name, version) for name in op_names(module)):
+        return module
+    copier = _Copier(version)
+    functions = {name: copier.op(function) for name, function in module.functions.items()}
+    if all(new is old for new, old in zip(functions.values(), module.functions.values(), strict=True)):
+        return module
+    return dataclasses.replace(module, functions=functions)
+
+
+_Expansion = Callable[["_Copier", Op], list[Value]]
+
+
+@functools.cache
+def _may_expand(name: str, version: Version) -> bool:
+    """Whether an op of this name may be one that is rewritten."""
+    if name == "stablehlo.tan":
+        return version < _TAN
+    return name.startswith(_CHLO) or (name in _NUMBERS and version < _BATCHING)
+
+
+def _expansion(op: Op, version: Version) -> _Expansion | None:
+    """What an op is rewritten by, of those that may be."""
+    if op.name.startswith(_CHLO):
+        return _Copier.chlo
+    if op.name == "stablehlo.tan":
+        return _Copier.tan
+    attribute, batching = _NUMBERS[op.name]
+    return _Copier.batching if getattr(op.attributes.get(attribute), batching, ()) else None
+
+
+_NUMBERS = {
+    "stablehlo.gather": ("dimension_numbers", "operand_batching_dims"),
+    "stablehlo.dynamic_gather": ("dimension_numbers", "operand_batching_dims"),
+    "stablehlo.scatter": ("scatter_dimension_numbers", "input_batching_dims"),
+}
+"""Ops with batching dimensions: where these are."""
+
+
+class _Copier:
+    """Copies ops, and writes others for those that have to be expanded."""
+
+    def __init__(self, version: Version) -> None:
+        self.version = version
+        self.values: dict[Value, Value] = {}
+        self.target: list[Op] = []
+        self.source: Op | None = None
+
+    def op(self, op: Op, *, is_new: bool = False) -> Op:
+        """The op with all that is in it, its operands replaced: itself, where nothing in it changes."""
+        values = self.values
+        attributes = attributes_for(op, self.version)
+        is_new = is_new or attributes is not op.attributes or not values.keys().isdisjoint(op.operands)
+        regions = op.regions
+        if regions:
+            regions = [Region([self._block(block) for block in region.blocks]) for region in regions]
+            blocks = [[block for region in each for block in region.blocks] for each in (regions, op.regions)]
+            is_new = is_new or any(a is not b for a, b in zip(*blocks, strict=True))
+        if not is_new:
+            return op
+        operands = [values.get(operand, operand) for operand in op.operands]
+        copy = Op(op.name, operands, [r.type for r in op.results], attributes, regions, op._location)
+        for old, new in zip(op.results, copy.results, strict=True):
+            new.name = old.name
+            values[old] = new
+        return copy
+
+    def _block(self, block: Block) -> Block:
+        copy = Block()
+        copy.arguments = block.arguments  # the same values: of what isn't changed nothing is copied
+        copy._argument_locations = block._argument_locations
+        outer, self.target = self.target, copy.ops
+        is_changed, version = False, self.version
+        for op in block.ops:
+            expansion = _expansion(op, version) if _may_expand(op.name, version) else None
+            if expansion is None:
+                new = self.op(op)
+                is_changed = is_changed or new is not op
+                copy.ops.append(new)
+                continue
+            is_changed = True
+            self.source = op
+            try:
+                self.values.update(zip(op.results, expansion(self, op), strict=True))
+            except XlaError as error:
+                error.op, error.location = error.op or op.name, op.location or error.location
+                raise
+        self.target = outer
+        return copy if is_changed else block
+
+    def add(self, name: str, operands: list[Value], type: Type, **attributes: Any) -> Value:
+        """Appends an op of one result."""
+        op = Op(name, operands, [type], attributes, location=None if self.source is None else self.source._location)
+        self.target.append(op)
+        return op.results[0]
+
+    # Expansions
+
+    def tan(self, op: Op) -> list[Value]:
+        """By its formula."""
+        meaning = meaning_of(lower(_alone(op)).entry.root, decompose_elementary)
+        assert meaning.module is not None
+        return self._inlined(op, raised_entry(meaning.module))
+
+    def chlo(self, op: Op) -> list[Value]:
+        """The op by itself, lowered and raised."""
+        body = raised_entry(lower(_alone(op)))
+        if any(part.name == op.name for part in body.ops):
+            raise UnimplementedError(f"{op.name} has no form in StableHLO")
+        return self._inlined(op, body)
+
+    def _inlined(self, op: Op, body: Block) -> list[Value]:
+        """The ops of a body in place of an op; what they are may have to be expanded in its turn."""
+        inner = _Copier(self.version)
+        operands = [self.values.get(operand, operand) for operand in op.operands]
+        inner.values.update(zip(body.arguments, operands, strict=True))
+        *made, end = inner._block(_without_arguments(body)).ops
+        for part in made:
+            part.location = op._location
+        self.target += made
+        return end.operands
+
+    def batching(self, op: Op) -> list[Value]:
+        """Batching dimensions are indexed by an iota in front of the other indices."""
+        attribute, _ = _NUMBERS[op.name]
+        numbers, is_gather = op.attributes[attribute], attribute == "dimension_numbers"
+        place = 1 if is_gather else (len(op.operands) - 1) // 2
+        copy = self.op(op, is_new=True)
+        if is_gather:
+            batching, of_indices = numbers.operand_batching_dims, numbers.start_indices_batching_dims
+            changed = {
+                "collapsed_slice_dims": tuple(sorted((*numbers.collapsed_slice_dims, *batching))),
+                "operand_batching_dims": (),
+                "start_indices_batching_dims": (),
+                "start_index_map": (*batching, *numbers.start_index_map),
+            }
+        else:
+            batching, of_indices = numbers.input_batching_dims, numbers.scatter_indices_batching_dims
+            changed = {
+                "inserted_window_dims": tuple(sorted((*numbers.inserted_window_dims, *batching))),
+                "input_batching_dims": (),
+                "scatter_indices_batching_dims": (),
+                "scatter_dims_to_operand_dims": (*batching, *numbers.scatter_dims_to_operand_dims),
+            }
+        copy.operands[place] = self._with_iotas(copy.operands[place], numbers.index_vector_dim, of_indices)
+        # Of the longer vectors nobody said that they are sorted.
+        kept = {name: value for name, value in copy.attributes.items() if name != "indices_are_sorted"}
+        copy.attributes = {**kept, attribute: dataclasses.replace(numbers, **changed)}
+        self.target.append(copy)
+        return copy.results
+
+    def _with_iotas(self, indices: Value, vector: int, dims: tuple[int, ...]) -> Value:
+        type = indices.type
+        if not isinstance(type, TensorType) or DYNAMIC in type.shape or not isinstance(type.element, str):
+            raise UnimplementedError(f"batching dimensions over indices of type {type} have no form in StableHLO 1.0")
+        element = type.element
+        if element_bits(element) < 32:  # the size of a dimension may not fit
+            element = "i32"
+            indices = self.add("stablehlo.convert", [indices], TensorType(type.shape, element))
+        shape = type.shape
+        if vector == len(shape):
+            shape = (*shape, 1)
+            indices = self.add("stablehlo.reshape", [indices], TensorType(shape, element))
+        one = TensorType((*shape[:vector], 1, *shape[vector + 1 :]), element)
+        parts = [self.add("stablehlo.iota", [], one, iota_dimension=dim) for dim in dims]
+        size = shape[vector] + len(parts)
+        whole = TensorType((*shape[:vector], size, *shape[vector + 1 :]), element)
+        return self.add("stablehlo.concatenate", [*parts, indices], whole, dimension=vector)
+
+
+def _without_arguments(block: Block) -> Block:
+    """The ops of a block whose arguments stand for other values."""
+    inside = Block()
+    inside.ops = block.ops
+    return inside
+
+
+def _alone(op: Op) -> Module:
+    """A module of one op; an operand that is given twice is two arguments."""
+    body = Block([operand.type for operand in op.operands])
+    types = [r.type for r in op.results]
+    # The regions take nothing from outside.
+    copy = Op(op.name, list(body.arguments), types, op.attributes, op.regions, op._location)
+    body.ops = [copy, Op("func.return", list(copy.results), ())]
+    type = FunctionType(tuple([o.type for o in op.operands]), tuple(types))
+    function = Op("func.func", [], (), {"sym_name": "main", "function_type": type}, [Region([body])])
+    return Module(functions={"main": function})

@@ -1,0 +1,148 @@
+"""Contractions, linear algebra, normalization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.ir.attributes import (
+    ConvDimensionNumbers,
+    DenseArray,
+    DenseElements,
+    DotDimensionNumbers,
+    EnumAttribute,
+    RaggedDotDimensionNumbers,
+    TypedFloat,
+)
+from xla_core.stablehlo.ir.dot_algorithms import algorithm_of
+from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
+from xla_core.stablehlo.translate.raising.data import i64s
+from xla_core.stablehlo.translate.raising.meaning import meaning_of
+from xla_core.stablehlo.translate.raising.values import Raised, single
+
+__all__ = ["i64_matrix"]
+
+
+def i64_matrix(rows: Sequence[Sequence[int]], width: int = 2) -> DenseElements:
+    """`dense<...> : tensor<Nx2xi64>`."""
+    data = np.array(rows, np.int64).reshape(len(rows), width)
+    return DenseElements(TensorType(data.shape, "i64"), data)
+
+
+def _precision(instruction: HloInstruction) -> dict[str, Any]:
+    given = instruction.attribute("operand_precision") or ()
+    if any(p not in ("default", "high", "highest") for p in given):
+        raise UnimplementedError(f"the precision {', '.join(given)} has no counterpart in StableHLO")
+    found: dict[str, Any] = {}
+    if given:
+        found["precision_config"] = tuple([EnumAttribute(p.upper(), "precision") for p in given])
+    return found
+
+
+def _algorithm(instruction: HloInstruction) -> dict[str, Any]:
+    name = instruction.attributes.get("algorithm")
+    if not name or name == "dot_unset":
+        return {}
+    algorithm = algorithm_of(name)
+    if algorithm is None:
+        raise UnimplementedError(f"the algorithm {name} has no counterpart in StableHLO")
+    return {"algorithm": algorithm}
+
+
+@raises("dot")
+def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    dims = DotDimensionNumbers(
+        tuple(instruction.attribute("lhs_batch_dims")),
+        tuple(instruction.attribute("rhs_batch_dims")),
+        tuple(instruction.attribute("lhs_contracting_dims")),
+        tuple(instruction.attribute("rhs_contracting_dims")),
+    )
+    return ctx.results(
+        "stablehlo.dot_general",
+        [single(o) for o in operands],
+        dot_dimension_numbers=dims,
+        **_precision(instruction),
+        **_algorithm(instruction),
+    )
+
+
+@raises("ragged-dot")
+def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """CHLO's ragged_dot, or a dot."""
+    if not ctx.program.has_chlo:
+        return ctx.inline(meaning_of(instruction, decompose_ragged_dot), operands)
+    names = ("lhs_batch", "rhs_batch", "lhs_contracting", "rhs_contracting", "lhs_ragged", "rhs_group")
+    dims = RaggedDotDimensionNumbers(*(tuple(instruction.attribute(f"{name}_dims")) for name in names))
+    return ctx.results(
+        "chlo.ragged_dot",
+        [single(o) for o in operands],
+        ragged_dot_dimension_numbers=dims,
+        **_precision(instruction),
+    )
+
+
+@raises("convolution")
+def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    window, labels = instruction.attribute("window"), instruction.attribute("dim_labels")
+    dims = ConvDimensionNumbers(
+        labels.input_batch,
+        labels.input_feature,
+        labels.input_spatial,
+        labels.kernel_input_feature,
+        labels.kernel_output_feature,
+        labels.kernel_spatial,
+        labels.output_batch,
+        labels.output_feature,
+        labels.output_spatial,
+    )
+    return ctx.results(
+        "stablehlo.convolution",
+        [single(o) for o in operands],
+        dimension_numbers=dims,
+        window_strides=i64s([w.stride for w in window]),
+        padding=i64_matrix([(w.padding_low, w.padding_high) for w in window]),
+        lhs_dilation=i64s([w.base_dilation for w in window]),
+        rhs_dilation=i64s([w.window_dilation for w in window]),
+        window_reversal=DenseArray([w.window_reversal for w in window], "i1"),
+        feature_group_count=int(instruction.attribute("feature_group_count")),
+        batch_group_count=int(instruction.attribute("batch_group_count")),
+        **_precision(instruction),
+    )
+
+
+@raises("cholesky")
+def _cholesky(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.results("stablehlo.cholesky", [single(operands[0])], lower=bool(instruction.attribute("lower")))
+
+
+@raises("triangular-solve")
+def _triangular_solve(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    flags = {name: bool(instruction.attribute(name)) for name in ("left_side", "lower", "unit_diagonal")}
+    transpose = EnumAttribute(instruction.attribute("transpose_a"), "transpose")
+    return ctx.results("stablehlo.triangular_solve", [single(o) for o in operands], transpose_a=transpose, **flags)
+
+
+@raises("fft")
+def _fft(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.results(
+        "stablehlo.fft",
+        [single(operands[0])],
+        fft_type=EnumAttribute(instruction.attribute("fft_type"), "fft_type"),
+        fft_length=i64s(instruction.attribute("fft_length")),
+    )
+
+
+@raises("batch-norm-training", "batch-norm-inference", "batch-norm-grad")
+def _batch_norm(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.results(
+        f"stablehlo.{instruction.opcode.replace('-', '_')}",
+        [single(o) for o in operands],
+        epsilon=TypedFloat(float(np.float32(instruction.attribute("epsilon"))), "f32"),
+        feature_index=int(instruction.attribute("feature_index")),
+    )

@@ -1,0 +1,261 @@
+"""Constants, elementwise ops with attributes, movement of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir.attributes import (
+    DenseArray,
+    DenseElements,
+    EnumAttribute,
+    GatherDimensionNumbers,
+    TypedInt,
+)
+from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
+from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
+
+__all__ = ["constant", "i64s", "numbers", "started"]
+
+
+def i64s(values: Sequence[int]) -> DenseArray:
+    """`array<i64: ...>`."""
+    return DenseArray([int(value) for value in values], "i64")
+
+
+def numbers(cls: Any, instruction: HloInstruction) -> Any:
+    """A struct whose fields are the instruction's attributes of the same names."""
+    return cls(**{name: instruction.attribute(name) for name in cls.__dataclass_fields__})
+
+
+def constant(ctx: RaisingContext, array: np.ndarray, type: ir.Type) -> ir.Value:
+    """`stablehlo.constant`; one value in all places is kept as one."""
+    assert isinstance(type, ir.TensorType)
+    if array.ndim and array.size and not any(array.strides):
+        array = array[(0,) * array.ndim]
+    return ctx.add("stablehlo.constant", [], type, value=DenseElements(type, np.array(array, order="C")))
+
+
+# Constants and structure
+
+
+@raises("constant")
+def _constant(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    def make(literal: Literal) -> Raised:
+        if literal.shape.is_tuple:
+            return tuple([make(element) for element in literal.elements])
+        return constant(ctx, literal.array, type_of(literal.shape))
+
+    return make(instruction.literal)
+
+
+@raises("iota")
+def _iota(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.results("stablehlo.iota", [], iota_dimension=int(instruction.attribute("iota_dimension")))
+
+
+@raises("tuple")
+def _tuple(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return tuple(operands)
+
+
+@raises("get-tuple-element")
+def _element(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    value = operands[0]
+    assert isinstance(value, tuple)
+    return value[instruction.tuple_index]
+
+
+@raises("copy", "domain")
+def _same(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The operand: where it lies is not StableHLO's to say."""
+    return operands[0]
+
+
+# Asynchronous pairs: the work is done where it starts
+
+
+def started(ctx: RaisingContext, instruction: HloInstruction, *parts: Raised) -> Raised:
+    """What the first half of a pair gives: `parts`, and zeros for the context behind them."""
+    rest = instruction.shape.tuple_shapes[len(parts) :]
+    return (*parts, *(constant(ctx, np.zeros(shape.dimensions, shape.dtype), type_of(shape)) for shape in rest))
+
+
+@raises("copy-start")
+def _copy_start(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return started(ctx, instruction, operands[0], operands[0])
+
+
+@raises("async-start")
+def _async_start(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return started(ctx, instruction, tuple(operands), ctx.inline(instruction.attribute("calls"), operands))
+
+
+@raises("async-update", "async-done", "copy-done", "all-reduce-done", "all-gather-done", "collective-permute-done")
+def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    value = operands[0]
+    for index in instruction.op.result_at or ():
+        assert isinstance(value, tuple)
+        value = value[index]
+    return value
+
+
+# Elementwise ops with attributes
+
+
+@raises("compare")
+def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    direction = EnumAttribute(instruction.attribute("direction"), "comparison_direction")
+    kind = instruction.attributes.get("type")
+    total = EnumAttribute("TOTALORDER", "comparison_type") if kind == "TOTALORDER" else None
+    return ctx.results(
+        "stablehlo.compare", [single(o) for o in operands], comparison_direction=direction, compare_type=total
+    )
+
+
+@raises("reduce-precision")
+def _reduce_precision(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    bits = {name: TypedInt(instruction.attribute(name), "i32") for name in ("exponent_bits", "mantissa_bits")}
+    return ctx.results("stablehlo.reduce_precision", [single(operands[0])], **bits)
+
+
+@raises("bitcast")
+def _bitcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The same bytes under another shape: dimensions in physical order, reshaped, and back in logical order."""
+    value, source, target = single(operands[0]), instruction.operand(0).shape, instruction.shape
+    if source.element_type.byte_width != target.element_type.byte_width or any(
+        shape.layout is not None and (shape.layout.tiles or shape.layout.element_size_in_bits)
+        for shape in (source, target)
+    ):
+        raise UnimplementedError(f"a bitcast from {source} to {target} has no counterpart in StableHLO")
+    if source.element_type is not target.element_type:
+        source = source.with_element_type(target.element_type)
+        value = ctx.add("stablehlo.bitcast_convert", [value], type_of(source))
+    value = _transposed(ctx, value, source, source.minor_to_major()[::-1])
+    order = target.minor_to_major()[::-1]
+    physical = target.with_dimensions([target.dimensions[i] for i in order])
+    value = ctx.add("stablehlo.reshape", [value], type_of(physical))
+    return _transposed(ctx, value, physical, [order.index(i) for i in range(target.rank)])
+
+
+def _transposed(ctx: RaisingContext, value: ir.Value, shape: Shape, order: Sequence[int]) -> ir.Value:
+    if list(order) == sorted(order):
+        return value
+    moved = shape.with_dimensions([shape.dimensions[i] for i in order])
+    return ctx.add("stablehlo.transpose", [value], type_of(moved), permutation=i64s(order))
+
+
+# Movement
+
+
+@raises("broadcast")
+def _broadcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    dims = i64s(instruction.attribute("dimensions"))
+    return ctx.results("stablehlo.broadcast_in_dim", [single(operands[0])], broadcast_dimensions=dims)
+
+
+@raises("dynamic-reshape")
+def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The sizes, one each, as one vector."""
+    one, parts = ir.TensorType((1,), "i64"), []
+    for size in operands[1:]:
+        wide = ctx.add("stablehlo.convert", [single(size)], ir.TensorType((), "i64"))
+        parts.append(ctx.add("stablehlo.reshape", [wide], one))
+    if not parts:
+        return ctx.results("stablehlo.reshape", [single(operands[0])])
+    sizes = ctx.add("stablehlo.concatenate", parts, ir.TensorType((len(parts),), "i64"), dimension=0)
+    return ctx.results("stablehlo.dynamic_reshape", [single(operands[0]), sizes])
+
+
+@raises("transpose")
+def _transpose(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    permutation = i64s(instruction.attribute("dimensions"))
+    return ctx.results("stablehlo.transpose", [single(operands[0])], permutation=permutation)
+
+
+@raises("reverse")
+def _reverse(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    dimensions = i64s(instruction.attribute("dimensions"))
+    return ctx.results("stablehlo.reverse", [single(operands[0])], dimensions=dimensions)
+
+
+@raises("concatenate")
+def _concatenate(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    (dimension,) = instruction.attribute("dimensions")
+    return ctx.results("stablehlo.concatenate", [single(o) for o in operands], dimension=int(dimension))
+
+
+@raises("slice")
+def _slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    parts = instruction.attribute("slice")
+    return ctx.results(
+        "stablehlo.slice",
+        [single(operands[0])],
+        start_indices=i64s([p.start for p in parts]),
+        limit_indices=i64s([p.limit for p in parts]),
+        strides=i64s([p.stride for p in parts]),
+    )
+
+
+@raises("pad")
+def _pad(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    parts = instruction.attribute("padding")
+    return ctx.results(
+        "stablehlo.pad",
+        [single(o) for o in operands],
+        edge_padding_low=i64s([p.low for p in parts]),
+        edge_padding_high=i64s([p.high for p in parts]),
+        interior_padding=i64s([p.interior for p in parts]),
+    )
+
+
+def _starts(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised], first: int) -> list[ir.Value]:
+    """Scalar start indices; HLO's older form has them in one vector."""
+    values = [single(o) for o in operands[first:]]
+    if len(values) != 1 or not instruction.operand(first).shape.rank:
+        return values
+    shape = instruction.operand(first).shape
+    scalars = []
+    for i in range(shape.dimensions[0]):
+        bounds = {"start_indices": i64s([i]), "limit_indices": i64s([i + 1]), "strides": i64s([1])}
+        part = ctx.add("stablehlo.slice", values, type_of(shape.with_dimensions([1])), **bounds)
+        scalars.append(ctx.add("stablehlo.reshape", [part], type_of(shape.with_dimensions([]))))
+    return scalars
+
+
+@raises("dynamic-slice")
+def _dynamic_slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    sizes = i64s(instruction.attribute("dynamic_slice_sizes"))
+    starts = _starts(ctx, instruction, operands, 1)
+    return ctx.results("stablehlo.dynamic_slice", [single(operands[0]), *starts], slice_sizes=sizes)
+
+
+@raises("dynamic-update-slice")
+def _dynamic_update_slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    starts = _starts(ctx, instruction, operands, 2)
+    return ctx.results("stablehlo.dynamic_update_slice", [*(single(o) for o in operands[:2]), *starts])
+
+
+@raises("gather")
+def _gather(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.results(
+        "stablehlo.gather",
+        [single(o) for o in operands],
+        dimension_numbers=numbers(GatherDimensionNumbers, instruction),
+        slice_sizes=i64s(instruction.attribute("slice_sizes")),
+        indices_are_sorted=bool(instruction.attribute("indices_are_sorted")),
+    )
+
+
+@raises("get-dimension-size", "set-dimension-size")
+def _dimension_size(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    (dimension,) = instruction.attribute("dimensions")
+    name = f"stablehlo.{instruction.opcode.replace('-', '_')}"
+    return ctx.results(name, [single(o) for o in operands], dimension=int(dimension))

@@ -1,0 +1,69 @@
+"""Ops that StableHLO lacks, as what they mean: loops, composites, arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
+from xla_core.hlo.decompositions.scan import decompose_scan
+from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo.ir import ScalarType
+from xla_core.stablehlo.ir.attributes import DenseArray, SymbolRef, TypedInt
+from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
+from xla_core.stablehlo.translate.raising.meaning import meaning_of
+from xla_core.stablehlo.translate.raising.values import Raised, element_name, single
+
+__all__: list[str] = []
+
+
+@raises("stochastic-convert")
+def _stochastic_convert(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.inline(meaning_of(instruction, decompose_stochastic_convert), operands)
+
+
+@raises("scaled-dot")
+def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The composite that JAX writes, and that XLA makes a scaled dot of again."""
+    meaning = meaning_of(instruction, decompose_scaled_dot, "xla.scaled_dot")
+    if ctx.program.inlines_calls:
+        return ctx.inline(meaning, operands)
+    numbers = [
+        tuple([tuple(instruction.attribute(f"{side}_{kind}_dims")) for side in ("lhs", "rhs")])
+        for kind in ("contracting", "batch")
+    ]
+    return ctx.results(
+        "stablehlo.composite",
+        [single(o) for o in operands],
+        name="xla.scaled_dot",
+        composite_attributes={
+            "dimension_numbers": tuple(numbers),
+            "preferred_element_type": ScalarType(element_name(instruction.shape.element_type)),
+        },
+        decomposition=SymbolRef(ctx.program.called(meaning).attributes["sym_name"]),
+        version=TypedInt(0, "i32"),
+    )
+
+
+@raises("scan")
+def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """CHLO's scan, or a loop."""
+    if not ctx.program.has_chlo:
+        return ctx.inline(meaning_of(instruction, decompose_scan), operands)
+    carries, (dimension,) = int(instruction.attribute("num_carries")), instruction.attribute("dimensions")
+    inputs, outputs = len(operands) - carries, len(list(instruction.shape.leaves())) - carries
+    flags: dict[str, Any] = {
+        name: True for name in ("is_reverse", "is_associative") if instruction.attributes.get(name)
+    }
+    if not inputs:  # then nothing else says how many turns there are
+        flags["scan_dim_size"] = next(iter(instruction.shape.leaves())).dimensions[dimension]
+    return ctx.results(
+        "chlo.scan",
+        [single(o) for o in operands],
+        [ctx.region(instruction.attribute("to_apply"))],
+        dimension=int(dimension),
+        operandSegmentSizes=DenseArray((inputs, carries), "i32"),
+        resultSegmentSizes=DenseArray((outputs, carries), "i32"),
+        **flags,
+    )

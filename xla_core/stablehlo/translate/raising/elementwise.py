@@ -1,0 +1,76 @@
+"""Ops whose operands and result say all: their rules follow from the op table, which says what becomes what."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
+from xla_core.hlo.decompositions.mulhi import decompose_mulhi
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ops.common import Elementwise
+from xla_core.stablehlo.table.op_table import OPS
+from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext
+from xla_core.stablehlo.translate.raising.data import constant
+from xla_core.stablehlo.translate.raising.meaning import meaning_of
+from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
+
+__all__: list[str] = []
+
+_COUNTERPARTS = {
+    "bitcast-convert": "stablehlo.bitcast_convert",
+    "clamp": "stablehlo.clamp",
+    "convert": "stablehlo.convert",
+    "reshape": "stablehlo.reshape",
+    "select": "stablehlo.select",
+}
+"""Ops that StableHLO's become under conditions, or by a formula, and that come back as these."""
+
+# Of two ops that become the same, StableHLO's own comes after CHLO's.
+_COUNTERPARTS |= {
+    definition.lower.opcode: name
+    for name, definition in sorted(OPS.items())
+    if isinstance(definition.lower, Elementwise)
+}
+
+
+_DECOMPOSITIONS = {**dict.fromkeys(OPCODES, decompose_elementary), "mulhi": decompose_mulhi}
+"""What CHLO's ops are without CHLO."""
+
+
+def _sign_of_unsigned(ctx: RaisingContext, x: ir.Value) -> ir.Value:
+    """0 or 1."""
+    assert ctx.instruction is not None
+    one = constant(ctx, np.ones((), ctx.instruction.shape.dtype), x.type)
+    return ctx.add("stablehlo.minimum", [x, one], x.type)
+
+
+def _not(ctx: RaisingContext, x: ir.Value) -> ir.Value:
+    return ctx.add("stablehlo.not", [x], x.type)
+
+
+_OF_UNSIGNED: dict[str, Callable[..., ir.Value]] = {"abs": lambda ctx, x: x, "sign": _sign_of_unsigned}
+_OF_PRED: dict[str, Callable[..., ir.Value]] = {
+    "count-leading-zeros": _not,
+    "popcnt": lambda ctx, x: x,
+    "power": lambda ctx, x, y: ctx.add("stablehlo.or", [x, _not(ctx, y)], x.type),
+}
+"""What ops are of types that StableHLO's don't take."""
+
+
+def _raise_elementwise(
+    name: str, ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]
+) -> Raised:
+    if name.startswith("chlo.") and not ctx.program.has_chlo:
+        return ctx.inline(meaning_of(instruction, _DECOMPOSITIONS[instruction.opcode]), operands)
+    values, kind = [single(o) for o in operands], instruction.operand(0).shape.element_type
+    table = _OF_PRED if kind is ElementType.PRED else _OF_UNSIGNED if kind.is_unsigned else {}
+    special = table.get(instruction.opcode)
+    return ctx.add(name, values, type_of(instruction.shape)) if special is None else special(ctx, *values)
+
+
+RULES.update({opcode: functools.partial(_raise_elementwise, name) for opcode, name in _COUNTERPARTS.items()})

@@ -1,0 +1,78 @@
+"""Tokens, barriers, and ops between the device and the host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.ops.channels import source_target_pairs
+from xla_core.stablehlo.ir import TokenType
+from xla_core.stablehlo.ir.attributes import ChannelHandle, ChannelType
+from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
+from xla_core.stablehlo.translate.raising.contraction import i64_matrix
+from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, type_of
+
+__all__: list[str] = []
+
+
+@raises("after-all")
+def _after_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    tokens = [single(o) for o in operands]
+    return ctx.add("stablehlo.after_all" if tokens else "stablehlo.create_token", tokens, TokenType())
+
+
+@raises("add-dependency")
+def _add_dependency(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The first operand, once the second is there."""
+    values = [single(o) for o in operands]
+    return ctx.op("stablehlo.optimization_barrier", values, [v.type for v in values])[0]
+
+
+@raises("opt-barrier")
+def _barrier(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return ctx.results("stablehlo.optimization_barrier", list(leaves(operands[0])))
+
+
+@raises("infeed")
+def _infeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    config = instruction.attribute("infeed_config") or None
+    return ctx.results("stablehlo.infeed", [single(operands[0])], infeed_config=config)
+
+
+@raises("outfeed")
+def _outfeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    config = instruction.attribute("outfeed_config") or None
+    return ctx.results("stablehlo.outfeed", list(leaves(tuple(operands))), outfeed_config=config)
+
+
+def _transfer(instruction: HloInstruction, host: ChannelType) -> dict[str, Any]:
+    is_host = bool(instruction.attributes.get("is_host_transfer"))
+    channel = int(instruction.attribute("channel_id") or 0)
+    handle = ChannelHandle(channel, host if is_host else ChannelType.DEVICE_TO_DEVICE)
+    attributes: dict[str, Any] = {"channel_handle": handle, "is_host_transfer": is_host}
+    pairs = source_target_pairs(instruction)
+    if pairs:
+        attributes["source_target_pairs"] = i64_matrix(pairs)
+    return attributes
+
+
+@raises("send")
+def _send(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    values = list(leaves(tuple(operands)))
+    return ctx.add("stablehlo.send", values, TokenType(), **_transfer(instruction, ChannelType.DEVICE_TO_HOST))
+
+
+@raises("recv")
+def _recv(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    """The data and a token, which is what recv-done gives back."""
+    data = instruction.shape.tuple_shapes[0]
+    types = [*(type_of(leaf) for leaf in data.leaves()), TokenType()]
+    attributes = _transfer(instruction, ChannelType.HOST_TO_DEVICE)
+    *received, token = ctx.op("stablehlo.recv", [single(operands[0])], types, **attributes)
+    return (tuple(received) if data.is_tuple else received[0]), token
+
+
+@raises("send-done", "recv-done")
+def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
+    return operands[0]

@@ -1,0 +1,80 @@
+"""A module of HLO as one of StableHLO: its functions, and what it says of parameters and results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xla_core.errors import ResourceExhaustedError
+from xla_core.hlo.call_graph import check_growth
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.hlo.verifier import verify as verify_hlo
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir.attributes import TypedInt
+from xla_core.stablehlo.translate.raising.context import Program
+from xla_core.stablehlo.verify.verifier import verify
+
+__all__ = ["from_hlo", "raised_entry"]
+
+
+def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
+    """The StableHLO op tree of an HLO module: its function `main` is the entry, with flat parameters and results.
+
+    Fusions and asynchronous pairs are inlined, calls become private functions, composites stay composites, and
+    metadata become locations. Layouts are left to the compiler that reads the result. Without `has_chlo`, ops that
+    StableHLO can say itself are not written as CHLO's.
+    Raises UnimplementedError, with the instruction's location, for what StableHLO has no form for, and what HLO's
+    verifier raises of a malformed module; ResourceExhaustedError for one whose regions would double level by level.
+    """
+    verify_hlo(module)  # rules take what instructions say of themselves as it is
+    check_growth(module, lambda i: () if i.opcode == "call" else i.called_computations)  # regions share nothing
+    program = Program(module, has_chlo=has_chlo)
+    result = program.result
+    result.attributes = {
+        "mhlo.num_partitions": TypedInt(module.num_partitions, "i32"),
+        "mhlo.num_replicas": TypedInt(module.num_replicas, "i32"),
+    }
+    if module.frontend_attributes:
+        result.attributes["mhlo.frontend_attributes"] = dict(module.frontend_attributes)
+    try:
+        main = program.function("main", module.entry, is_public=True)
+        attributes = _argument_attributes(module)
+        if any(attributes):
+            main.attributes = {**main.attributes, "arg_attrs": tuple(attributes)}
+        verify(result)
+    except RecursionError as error:
+        raise ResourceExhaustedError(f"{module.name}: computations are nested too deeply") from error
+    return result
+
+
+def raised_entry(module: HloModule) -> ir.Block:
+    """The entry of a module as the block of one function that calls no other, without ops of CHLO."""
+    main = Program(module, has_chlo=False, inlines_calls=True).function("main", module.entry, is_public=True)
+    return main.regions[0].block
+
+
+def _argument_attributes(source: HloModule) -> list[dict[str, Any]]:
+    """What is said of each flat parameter: its sharding, and which result may have its memory."""
+    whole = Shape.tuple(source.parameter_shapes)
+    attributes: list[dict[str, Any]] = [{} for _ in whole.leaves()]
+    for parameter in source.entry.parameters:
+        sharding = parameter.attributes.get("sharding")
+        if isinstance(sharding, str) and sharding and not parameter.shape.is_tuple:
+            attributes[_flat_index(whole, (parameter.parameter_number,))]["mhlo.sharding"] = sharding
+    for alias in source.input_output_aliases:
+        place = _flat_index(whole, (alias.parameter_number, *alias.parameter_index))
+        output = _flat_index(source.result_shape, alias.output_index)
+        attributes[place]["tf.aliasing_output"] = TypedInt(output, "i32")
+    for number, index in source.buffer_donors:
+        attributes[_flat_index(whole, (number, *index))]["jax.buffer_donor"] = True
+    return attributes
+
+
+def _flat_index(shape: Shape, index: Sequence[int]) -> int:
+    """The place of a leaf among all leaves."""
+    place = 0
+    for i in index:
+        place += sum(1 for s in shape.tuple_shapes[:i] for _ in s.leaves())
+        shape = shape.tuple_shapes[i]
+    return place

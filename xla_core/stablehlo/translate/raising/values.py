@@ -1,0 +1,68 @@
+"""What HLO values become: StableHLO's types and values; a value of tuple shape is a Python tuple of them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.scalar_types import DTYPES
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.type_conversion import element_type
+
+__all__ = ["Raised", "element_name", "leaves", "packed", "single", "type_of"]
+
+Raised = ir.Value | tuple["Raised", ...]
+"""What an instruction became: a value, or a tuple of them for a tuple shape."""
+
+
+@functools.cache
+def _elements() -> dict[ElementType, str]:
+    return {element_type(name): name for name in DTYPES if name != "index"}
+
+
+def element_name(element: ElementType) -> str:
+    """The name of an element type."""
+    name = _elements().get(element)
+    if name is None:
+        raise UnimplementedError(f"the element type {element.value} has no counterpart in StableHLO")
+    return name
+
+
+def type_of(shape: Shape) -> ir.Type:
+    """The type of a shape; dimensions up to a bound have bounds."""
+    if shape.is_tuple:
+        return ir.TupleType(tuple(type_of(s) for s in shape.tuple_shapes))
+    if shape.is_token:
+        return ir.TokenType()
+    name = element_name(shape.element_type)
+    if not any(shape.dynamic_dimensions):
+        return ir.TensorType(shape.dimensions, name)
+    pairs = list(zip(shape.dimensions, shape.dynamic_dimensions, strict=True))
+    sizes = tuple(ir.DYNAMIC if dynamic else size for size, dynamic in pairs)
+    return ir.TensorType(sizes, name, tuple(size if dynamic else None for size, dynamic in pairs))
+
+
+def leaves(value: Raised) -> Iterator[ir.Value]:
+    """The values of a tuple, left to right."""
+    if isinstance(value, tuple):
+        for element in value:
+            yield from leaves(element)
+    else:
+        yield value
+
+
+def single(value: Raised) -> ir.Value:
+    """A value that is no tuple."""
+    if isinstance(value, tuple):
+        raise UnimplementedError("an operand of tuple shape has no counterpart in StableHLO here")
+    return value
+
+
+def packed(shape: Shape, values: Iterator[ir.Value]) -> Raised:
+    """Values in the structure of a shape."""
+    if shape.is_tuple:
+        return tuple([packed(s, values) for s in shape.tuple_shapes])
+    return next(values)

@@ -1,0 +1,42 @@
+"""Programs for a release of StableHLO: what it lacks is expanded or refused."""
+
+from __future__ import annotations
+
+from xla_core.errors import XlaError
+from xla_core.stablehlo.ir import Module
+from xla_core.stablehlo.translate.bytecode.to_vhlo import to_vhlo
+from xla_core.stablehlo.translate.bytecode.vhlo_encoding import Encoder
+from xla_core.stablehlo.translate.call_sites import locate
+from xla_core.stablehlo.translate.expansion import expand
+from xla_core.stablehlo.vhlo.versions import Version
+
+__all__ = ["for_release"]
+
+
+def for_release(module: Module, version: Version) -> Module:
+    """The module with ops, types and attributes of the release alone; ops of other dialects than CHLO are left alone.
+
+    Raises VersionError, with the op's location, for what needs a later one.
+    """
+    module = expand(module, version)
+    encoder = Encoder(version)  # which refuses what the release has no encoding for
+    for op in module.walk():
+        if not op.name.startswith("stablehlo."):
+            continue
+        try:
+            _, own, _ = to_vhlo(op, version)
+            for value in own.values():
+                encoder.attribute(value)
+            for result in op.results:
+                encoder.type(result.type)
+            for region in op.regions:
+                for block in region.blocks:
+                    for argument in block.arguments:
+                        encoder.type(argument.type)
+        except XlaError as error:
+            error.op, error.location = error.op or op.name, error.location or op.location
+            locate(error, module)
+            raise
+    for function in module.functions.values():
+        encoder.type(function.attributes["function_type"])
+    return module

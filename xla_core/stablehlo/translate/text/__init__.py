@@ -1,0 +1,7 @@
+"""StableHLO's op tree as MLIR text."""
+
+from __future__ import annotations
+
+from xla_core.stablehlo.translate.text.writer import write_text
+
+__all__ = ["write_text"]

@@ -1,0 +1,336 @@
+"""The op tree to MLIR text: the pretty form where an op has one (`syntax.py` says which), else the generic form."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xla_core.errors import InternalError, ResourceExhaustedError
+from xla_core.stablehlo.bytecode.properties import layouts
+from xla_core.stablehlo.ir import Block, Module, Op, Region, Value, require_module
+from xla_core.stablehlo.ir.attribute_text import dictionary_text, location_text
+from xla_core.stablehlo.ir.garbage_collection import without_collector
+from xla_core.stablehlo.text.custom_assembly import type_of_value
+from xla_core.stablehlo.text.formats import FORMATS
+from xla_core.stablehlo.translate.release import for_release
+from xla_core.stablehlo.translate.text.custom_assembly import CUSTOM
+from xla_core.stablehlo.translate.text.directives import (
+    ATTRIBUTE_GROUPS,
+    ATTRIBUTES,
+    SIGNATURES,
+    NotPretty,
+    functional,
+    type_text,
+)
+from xla_core.stablehlo.vhlo.versions import Version
+
+__all__ = ["OpWriter", "write_text"]
+
+_SEGMENTS = frozenset(("operandSegmentSizes", "resultSegmentSizes"))
+
+
+def write_text(
+    module: Module, *, version: Version | str | None = None, generic: bool = False, locations: bool = False
+) -> str:
+    """A module as MLIR text that StableHLO's parser, and `parse_text`, read back as the same module.
+
+    Args:
+        module: what a reader made, or `from_hlo`.
+        version: a release of StableHLO, 0.9.0 to 1.20.0: ops that it lacks are written as others that mean the same.
+        generic: MLIR's generic form throughout ("stablehlo.add"(%0, %1) : ...), which changes least between versions.
+        locations: whether to say where each op comes from: `loc(...)`.
+
+    Of a location that was read, the place (the first file location, the innermost frame of a call stack) and the
+    outermost name are written; other frames, inner names, ranges, and other parts of fused locations are lost. What
+    the program says nothing of has its place in the text that was read.
+
+    Values get new names, in the order in which they stand. Raises VersionError, with the op's location, for what needs
+    a later release than `version`.
+    """
+    require_module(module)
+    if version is not None:
+        module = for_release(module, Version.parse(version))
+    writer = OpWriter(generic=generic, locations=locations)
+    try:
+        with without_collector():
+            return writer.module(module)
+    except RecursionError as error:
+        raise ResourceExhaustedError("the program is nested too deeply to be written") from error
+
+
+class OpWriter:
+    """Writes ops with their regions, and names the values in them."""
+
+    def __init__(self, *, generic: bool = False, locations: bool = False) -> None:
+        self.generic = generic
+        self.with_locations = locations
+        self.names: dict[Value, str] = {}
+        self._next_result = 0
+        self._next_argument: dict[str, int] = {}
+
+    def module(self, module: Module) -> str:
+        """A whole module."""
+        block = Block()
+        block.ops = [*module.others, *module.functions.values()]
+        name = {"sym_name": module.name} if module.name else {}
+        whole = Op("builtin.module", [], (), {**name, **module.attributes}, [Region([block])])
+        return self._body(whole, "") + "\n"
+
+    # Values
+
+    def value(self, value: Value) -> str:
+        """`%0`, `%0#1`."""
+        name = self.names.get(value)
+        if name is None:
+            owner = value.owner
+            raise InternalError(
+                f"{value!r} is used where it is not defined", location=owner.location if isinstance(owner, Op) else None
+            )
+        return f"%{name}"
+
+    def values(self, values: Sequence[Value]) -> str:
+        return ", ".join([self.value(value) for value in values])
+
+    def begin_function(self) -> None:
+        """Names start anew."""
+        self.names.clear()
+        self._next_result = 0
+        self._next_argument.clear()
+
+    def new_arguments(self, block: Block, prefix: str) -> list[str]:
+        """Names for the arguments of a block, without %."""
+        first = self._next_argument.get(prefix, 0)
+        self._next_argument[prefix] = first + len(block.arguments)
+        names = [f"{prefix}{first + i}" for i in range(len(block.arguments))]
+        self.names.update(zip(block.arguments, names, strict=True))
+        return names
+
+    def _new_results(self, op: Op) -> str:
+        """`%0 = `, `%0:2 = `."""
+        if not op.results:
+            return ""
+        name = str(self._next_result)
+        self._next_result += 1
+        if len(op.results) == 1:
+            self.names[op.results[0]] = name
+            return f"%{name} = "
+        for i, result in enumerate(op.results):
+            self.names[result] = f"{name}#{i}"
+        return f"%{name}:{len(op.results)} = "
+
+    # Regions
+
+    def block(self, block: Block, indent: str) -> str:
+        """`{ ops }` of a block whose arguments are named elsewhere."""
+        inner = indent + "  "
+        lines = [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
+        return f"{{\n{''.join(lines)}{indent}}}"
+
+    def region(self, region: Region, indent: str) -> str:
+        """`{ ^bb0(arguments): ops }`."""
+        inner = indent + "  "
+        parts = ["{\n"]
+        for i, block in enumerate(region.blocks):
+            if block.arguments or len(region.blocks) > 1 or not block.ops:
+                names = self.new_arguments(block, "arg")
+                places = self.argument_locations(block)
+                rows = zip(names, block.arguments, places, strict=True)
+                arguments = ", ".join(f"%{name}: {type_text(a.type)}{place}" for name, a, place in rows)
+                parts.append(f"{indent}^bb{i}{f'({arguments})' if arguments else ''}:\n")
+            parts += [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
+        return f"{''.join(parts)}{indent}}}"
+
+    def regions(self, op: Op, indent: str) -> str:
+        """`({...}, {...})`, or nothing."""
+        if not op.regions:
+            return ""
+        return f"({', '.join([self.region(region, indent) for region in op.regions])})"
+
+    def argument_locations(self, block: Block) -> list[str]:
+        """` loc(...)` of each argument, or nothing."""
+        locations = block.argument_locations if self.with_locations else []
+        return [f" {location_text(place)}" for place in locations] or [""] * len(block.arguments)
+
+    # Ops
+
+    def op(self, op: Op, indent: str) -> str:
+        """One op, without the indentation before it."""
+        is_function = op.name in ("func.func", "builtin.module")
+        names = "" if is_function else self._new_results(op)
+        text = names + self._body(op, indent)
+        return f"{text} {location_text(op.location)}" if self.with_locations else text
+
+    def _body(self, op: Op, indent: str) -> str:
+        form = FORMATS.get(op.name)
+        if form is not None and not (self.generic and op.name != "builtin.module"):
+            state = self._next_result, dict(self._next_argument)
+            try:
+                return self._pretty(op, form, indent)
+            except NotPretty:
+                self._next_result, self._next_argument = state
+        return self._generic(op, indent)
+
+    def _generic(self, op: Op, indent: str) -> str:
+        if op.name == "func.func":
+            self.begin_function()
+        inherent = _inherent(op.name)
+        dialect = _enum_dialect(op)
+        properties = {name: value for name, value in op.attributes.items() if name in inherent}
+        rest = {name: value for name, value in op.attributes.items() if name not in inherent}
+        parts = [f'"{op.name}"({self.values(op.operands)})']
+        if properties:
+            parts.append(f"<{dictionary_text(properties, dialect)}>")
+        if op.regions:
+            parts.append(self.regions(op, indent))
+        if rest:
+            parts.append(dictionary_text(rest, dialect))
+        return f"{' '.join(parts)} : {functional(op.operands, op.results)}"
+
+    def _pretty(self, op: Op, form: str, indent: str) -> str:
+        state = _State(self, op, indent)
+        tokens = [token for step in _steps(form) if (token := step(state))]
+        if state.attributes or (state.operand < len(op.operands) and not state.has_custom):
+            raise NotPretty
+        return _joined(["module" if op.name == "builtin.module" else op.name, *tokens])
+
+
+class _State:
+    """What has been written of an op: the attributes that are left, the next operand."""
+
+    __slots__ = ("attributes", "has_custom", "indent", "op", "operand", "writer")
+
+    def __init__(self, writer: OpWriter, op: Op, indent: str) -> None:
+        self.writer = writer
+        self.op = op
+        self.indent = indent
+        self.attributes = dict(op.attributes)
+        self.operand = 0
+        self.has_custom = False
+
+    def rest(self) -> list[str]:
+        first, self.operand = self.operand, len(self.op.operands)
+        return [self.writer.value(value) for value in self.op.operands[first:]]
+
+
+_Step = Callable[[_State], str]
+
+
+@functools.cache
+def _steps(form: str) -> tuple[_Step, ...]:
+    """The steps that write a format."""
+    words = form.split()
+    steps: list[_Step] = []
+    while words:
+        word = words.pop(0)
+        if word == "(?":
+            end = words.index("?)")
+            steps.append(_optional(words[:end]))
+            del words[: end + 1]
+        else:
+            steps.append(_step(word))
+    return tuple(steps)
+
+
+def _optional(words: list[str]) -> _Step:
+    """What is written where its attribute is there."""
+    names = [word.partition(":")[0] for word in words if ":" in word]
+    inner = _steps(" ".join(words))
+
+    def step(state: _State) -> str:
+        if not any(name in state.attributes for name in names):
+            return ""
+        return _joined([token for part in inner if (token := part(state))])
+
+    return step
+
+
+def _step(word: str) -> _Step:
+    name, _, kind = word.rpartition(":")
+    if word == "%":
+        return _operand
+    if word == "%*":
+        return lambda state: ", ".join(state.rest())
+    if word == "%,*":
+        return lambda state: " ".join([f"{value}," for value in state.rest()])
+    if word == "attr-dict":
+        return _dictionary
+    if word in ATTRIBUTE_GROUPS:
+        write_group = ATTRIBUTE_GROUPS[word]
+        return lambda state: write_group(state.attributes)
+    if word in CUSTOM:
+        return _custom(word)
+    if word == ":value:":
+        return _value_types
+    if word.startswith(":") and len(word) > 1:
+        signature = SIGNATURES[word[1:-1]]
+        return lambda state: signature(state.op.operands, state.op.results)
+    if name:
+        return _attribute(name, ATTRIBUTES[kind])
+    return lambda state: word
+
+
+def _operand(state: _State) -> str:
+    if state.operand >= len(state.op.operands):
+        raise NotPretty
+    state.operand += 1
+    return state.writer.value(state.op.operands[state.operand - 1])
+
+
+def _dictionary(state: _State) -> str:
+    if not state.attributes:
+        return ""
+    text = dictionary_text(state.attributes, _enum_dialect(state.op))
+    state.attributes.clear()
+    return text
+
+
+def _custom(word: str) -> _Step:
+    write = CUSTOM[word]
+
+    def step(state: _State) -> str:
+        state.has_custom = True
+        return write(state.writer, state.op, state.attributes, state.indent)
+
+    return step
+
+
+def _value_types(state: _State) -> str:
+    """Nothing: the value has just said the operands' type."""
+    type = type_of_value(state.op.attributes.get("value"))
+    if any(operand.type != type for operand in state.op.operands):
+        raise NotPretty
+    return ""
+
+
+def _attribute(name: str, write: Callable[[Any], str]) -> _Step:
+    def step(state: _State) -> str:
+        if name not in state.attributes:
+            raise NotPretty
+        return write(state.attributes.pop(name))
+
+    return step
+
+
+def _joined(tokens: Sequence[str]) -> str:
+    """Tokens with spaces between them, where MLIR's printer has some."""
+    text = last = tokens[0]
+    if len(tokens) > 1 and tokens[1].startswith("("):
+        text, last = text + tokens[1], tokens[1]
+        tokens = tokens[1:]
+    for token in tokens[1:]:
+        is_close = token in ("(", "[", ")", "]", "}") or token[0] == "," or last in ("(", "[", "{")
+        text += token if is_close else f" {token}"
+        last = token
+    return text
+
+
+@functools.cache
+def _inherent(name: str) -> frozenset[str]:
+    """The attributes that are an op's own."""
+    found = layouts(name)
+    return frozenset([key for key, _ in found[0]] if found else ()) | _SEGMENTS
+
+
+def _enum_dialect(op: Op) -> str:
+    return "chlo" if op.name.startswith("chlo.") else "stablehlo"

@@ -1,0 +1,253 @@
+"""When two StableHLO types go together: dynamic dimensions, bounds, quantization, promotion."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import NoReturn
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
+from xla_core.stablehlo.table.type_constraints import Elements, elements_of
+
+__all__ = [
+    "Dimension",
+    "compatible",
+    "compatible_dimensions",
+    "compatible_elements",
+    "compatible_shapes",
+    "dimensions",
+    "element_bits",
+    "element_of",
+    "fail",
+    "fail_inferred",
+    "if_declared",
+    "inferred_or_known",
+    "is_unranked",
+    "least_specific",
+    "list_text",
+    "merge",
+    "merge_dimension",
+    "most_specific",
+    "promotable",
+    "shape_text",
+    "types_text",
+    "unranked",
+    "with_dimensions",
+]
+
+
+Dimension = tuple[int, int | None]
+"""A dimension's size, and its bound where that isn't known."""
+
+
+def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
+    """Raises InvalidArgumentError at the op's location, worded as MLIR words an op's error."""
+    raise InvalidArgumentError(f"'{op.name}' op {message}", op=op.name, location=op.location, hint=hint)
+
+
+def fail_inferred(op: ir.Op, inferred: str) -> NoReturn:
+    """Raises the error for results declared as what they can't be; `inferred` is in the words of `types_text`."""
+    declared = types_text([r.type for r in op.results])
+    fail(op, f"inferred type(s) {inferred} are incompatible with return type(s) of operation {declared}")
+
+
+def compatible_dimensions(a: int, b: int) -> bool:
+    """Equal, or one of them unknown."""
+    return a in (b, DYNAMIC) or b == DYNAMIC
+
+
+def compatible_shapes(a: Sequence[int], b: Sequence[int]) -> bool:
+    return a == b or (len(a) == len(b) and all(map(compatible_dimensions, a, b)))
+
+
+def compatible_elements(a: str | QuantizedType, b: str | QuantizedType) -> bool:
+    """Equal, or quantized types that differ in scales and zero points alone (their axes are another matter)."""
+    if a == b:
+        return True
+    if isinstance(a, QuantizedType) and isinstance(b, QuantizedType):
+        return (a.storage, a.expressed, a.storage_range, a.axis is None) == (
+            b.storage,
+            b.expressed,
+            b.storage_range,
+            b.axis is None,
+        )
+    return False
+
+
+def compatible(a: ir.Type, b: ir.Type) -> bool:
+    """Whether a value of type `a` may stand where type `b` is declared."""
+    if a is b or a == b:
+        return True
+    if isinstance(a, TensorType) and isinstance(b, TensorType):
+        return compatible_elements(a.element, b.element) and _agree(a, b)
+    if isinstance(a, ir.TupleType) and isinstance(b, ir.TupleType):
+        return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
+    if isinstance(a, ir.OpaqueType) and isinstance(b, ir.OpaqueType):
+        if a.elements and b.elements:
+            return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
+        return a.text == b.text
+    # A tensor without a rank goes with every tensor of its element type.
+    return is_unranked(a) != is_unranked(b) and str(element_of(a)) == str(element_of(b))
+
+
+_UNRANKED = "tensor<*x"
+
+
+def is_unranked(type: ir.Type) -> bool:
+    """A tensor without a rank, which CHLO's ops may take, is kept as it is written."""
+    return isinstance(type, ir.OpaqueType) and type.text.startswith(_UNRANKED)
+
+
+def unranked(element: str | QuantizedType) -> ir.OpaqueType:
+    return ir.OpaqueType(f"{_UNRANKED}{element}>")
+
+
+def element_of(type: ir.Type) -> str | QuantizedType | None:
+    """The element type of a tensor, with a rank or without; None for what is no tensor."""
+    if isinstance(type, TensorType):
+        return type.element
+    return type.text[len(_UNRANKED) : -1] if isinstance(type, ir.OpaqueType) and is_unranked(type) else None
+
+
+def _agree(a: TensorType, b: TensorType) -> bool:
+    """Whether shapes and bounds go together."""
+    if not compatible_shapes(a.shape, b.shape):
+        return False
+    for one, other in ((a, b), (b, a)):
+        for bound, size in zip(one.bounds, other.shape, strict=False):
+            if bound is not None and size != DYNAMIC and size > bound:
+                return False
+    return True
+
+
+def merge(op: ir.Op, types: Sequence[TensorType]) -> TensorType:
+    """The most specific of compatible types: a dimension or bound is known if it is in one of them."""
+    first = types[0]
+    if all(t is first or t == first for t in types):
+        return first
+    dims = []
+    for dim, column in enumerate(zip(*(dimensions(t) for t in types), strict=True)):
+        merged = column[0]
+        for other in column[1:]:
+            merged = merge_dimension(op, dim, merged, other)
+        dims.append(merged)
+    return with_dimensions(dims, first)
+
+
+def dimensions(type: TensorType) -> list[Dimension]:
+    return list(zip(type.shape, type.bounds or (None,) * type.rank, strict=True))
+
+
+def with_dimensions(dims: Sequence[Dimension], type: TensorType) -> TensorType:
+    """The type with these dimensions instead of its own."""
+    bounds = tuple(bound for _, bound in dims)
+    known = bounds if any(b is not None for b in bounds) else ()
+    return dataclasses.replace(type, shape=tuple(size for size, _ in dims), bounds=known)
+
+
+def merge_dimension(op: ir.Op, dim: int, left: Dimension, right: Dimension) -> Dimension:
+    """The most specific of two; InvalidArgumentError, in StableHLO's words, where they contradict each other."""
+    known = [size for size, _ in (left, right) if size != DYNAMIC]
+    bounds = [bound for _, bound in (left, right) if bound is not None]
+    if not known:
+        return DYNAMIC, min(bounds, default=None)
+    if known[0] != known[-1]:
+        fail(op, f"Mismatched dimension sizes {known[0]} and {known[-1]} in dimension {dim}")
+    if bounds and known[0] > bounds[0]:
+        fail(op, f"Mismatched dimension size {known[0]} and bound {bounds[0]} in dimension {dim}")
+    return known[0], None
+
+
+def most_specific(op: ir.Op, types: Sequence[TensorType]) -> Sequence[ir.Type] | None:
+    """What StableHLO infers of compatible types. Of bounds it speaks only where the first type has some."""
+    merged = merge(op, types)
+    if types[0].bounds or not merged.bounds:
+        return [merged]
+    return inferred_or_known(op, dataclasses.replace(merged, bounds=()), types)
+
+
+def inferred_or_known(op: ir.Op, inferred: TensorType, operands: Sequence[TensorType]) -> Sequence[ir.Type] | None:
+    """The type of the one result of an elementwise op, of which StableHLO infers less than the operands say together.
+
+    What it infers, where the declared type doesn't go with that; otherwise all that the operands say, if that fits too.
+    """
+    if not compatible(inferred, op.results[0].type):
+        return [inferred]
+    if not all(_agree(a, b) for a, b in itertools.combinations(operands, 2)):
+        return None
+    return if_declared(op, [with_dimensions(dimensions(merge(op, operands)), inferred)])
+
+
+def if_declared(op: ir.Op, types: Sequence[ir.Type]) -> Sequence[ir.Type] | None:
+    """The types of the results, where those that are declared go with them.
+
+    Of some ops StableHLO lets results be declared that can't be: verification passes, and the lowering refuses.
+    """
+    fits = len(types) == len(op.results) and all(map(compatible, types, (r.type for r in op.results)))
+    return types if fits else None
+
+
+def least_specific(types: Sequence[ir.Type]) -> ir.Type:
+    """What holds of whichever of compatible types: a dimension is known if it is in all of them; its bound is the
+    largest size or bound.
+    """
+    first = types[0]
+    tensors = [t for t in types if isinstance(t, TensorType)]
+    if len(tensors) < len(types) or all(t == first for t in types):
+        return first
+    shape = [sizes[0] if len(set(sizes)) == 1 else DYNAMIC for sizes in zip(*(t.shape for t in tensors), strict=True)]
+    bounds: list[int | None] = [None] * len(shape)
+    for i, size in enumerate(shape):
+        known = [(t.bounds[i] if t.bounds else None) if t.shape[i] == DYNAMIC else t.shape[i] for t in tensors]
+        if size == DYNAMIC and None not in known:
+            bounds[i] = max(k for k in known if k is not None)
+    return dataclasses.replace(tensors[0], shape=tuple(shape), bounds=tuple(bounds) if any(bounds) else ())
+
+
+def element_bits(element: str | QuantizedType) -> int:
+    """Bits of an element type: 1 for i1, 4 for f4E2M1FN, 64 for complex<f32>."""
+    if isinstance(element, QuantizedType):
+        element = element.storage
+    if element == "index":
+        return 64
+    if element.startswith("complex<"):
+        return 2 * element_bits(element[8:-1])
+    digits = ""
+    for char in element.lstrip("abcdefghijklmnopqrstuvwxyz"):
+        if not char.isdigit():
+            break
+        digits += char
+    return int(digits or 0)
+
+
+def promotable(source: str | QuantizedType, target: str | QuantizedType) -> bool:
+    """Whether a reduction may compute `source` elements in the type `target`: of the same kind, with at least as many
+    bits; of floats the precision is free.
+    """
+    if isinstance(source, QuantizedType) and isinstance(target, QuantizedType):
+        return source.expressed == target.expressed and element_bits(source) <= element_bits(target)
+    kinds = [_COARSE.get(kind, kind) for kind in (elements_of(source), elements_of(target))]
+    if kinds[0] is not kinds[1]:
+        return False
+    return kinds[0] is Elements.FLOAT or element_bits(source) <= element_bits(target)
+
+
+_COARSE = {Elements.PRED: Elements.SIGNED, Elements.UNSIGNED: Elements.SIGNED}
+
+
+def types_text(types: Sequence[ir.Type]) -> str:
+    """`'tensor<f32>', 'tensor<i32>'`, as in MLIR's diagnostics."""
+    return ", ".join(f"'{t}'" for t in types)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """`1, 0, 3`; MLIR prints a size that is unknown as the least 64-bit integer."""
+    return list_text([-(2**63) if n == DYNAMIC else n for n in shape])
+
+
+def list_text(values: Sequence[object]) -> str:
+    """`1, 0, 3`."""
+    return ", ".join(map(str, values))

@@ -1,0 +1,180 @@
+"""What the attributes of an op of vhlo are in StableHLO: rules by their names.
+
+Defaults are left out, lists of integers become arrays, and attributes that were taken apart are put together. Source:
+openxla/stablehlo, stablehlo/transforms/VhloLegalizeToStablehlo.cpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xla_core.stablehlo.ir.attributes import (
+    UNIT,
+    ChannelHandle,
+    DenseArray,
+    DenseElements,
+    DotAlgorithm,
+    ResultAccuracy,
+    SymbolRef,
+)
+from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp
+
+__all__ = ["convert_attributes", "is_default"]
+
+
+def _array(value: Any, element: str) -> DenseArray:
+    if not isinstance(value, DenseElements) or value.type.element != element:
+        raise ConversionError(f"expected a tensor of {element}")
+    if value.size > _MAX_LIST:
+        raise ConversionError(f"a list of {value.size} numbers is too long")
+    return DenseArray(value.array.reshape(-1).tolist(), element)
+
+
+def _integers(value: Any) -> DenseArray:
+    return _array(value, "i64")
+
+
+def _symbol(value: Any) -> SymbolRef:
+    if not isinstance(value, str):
+        raise ConversionError("expected a string that names a function")
+    return SymbolRef(value)
+
+
+def _symbols(value: Any) -> tuple[SymbolRef, ...]:
+    if not isinstance(value, tuple):
+        raise ConversionError("expected an array of strings that name functions")
+    return tuple([_symbol(item) for item in value])
+
+
+def _unit(value: Any) -> Any:
+    if not isinstance(value, bool):
+        raise ConversionError("expected true or false")
+    return UNIT
+
+
+_MAX_LIST = 1 << 16
+
+_LISTS = """
+base_dilations broadcast_dimensions broadcast_sizes dimensions edge_padding_high edge_padding_low fft_length
+interior_padding known_expanding_dimensions known_nonexpanding_dimensions lhs_dilation limit_indices permutation
+rhs_dilation slice_sizes start_indices strides window_dilations window_dimensions window_strides
+"""
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_LISTS.split(), _integers),
+    "window_reversal": lambda value: _array(value, "i1"),
+    "callee": _symbol,
+    "decomposition": _symbol,
+    "called_computations": _symbols,
+    "has_dynamic_root": _unit,
+    "use_global_device_ids": _unit,
+}
+"""Attributes that StableHLO writes in another way, by their names; any other is what it is."""
+
+
+def _splat(number: int) -> Callable[[Any], bool]:
+    """Whether a tensor holds one number, over and over."""
+
+    def check(value: Any) -> bool:
+        if not isinstance(value, DenseElements) or not value.size or not value.data.size:
+            return False
+        return bool((value.data == number).all())
+
+    return check
+
+
+def _empty(value: Any) -> bool:
+    return isinstance(value, DenseElements) and value.size == 0
+
+
+def _is(default: Any) -> Callable[[Any], bool]:
+    """Whether a value is the default, and of its kind (True is not 1)."""
+    kind = bool if isinstance(default, bool) else int if isinstance(default, int) else type(default)
+    return lambda value: isinstance(value, kind) and value == default
+
+
+_DEFAULTS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("arg_attrs", "res_attrs", "called_computations", "layout", "output_operand_aliases"), _is(())),
+    "result_tilings": _is(()),
+    **dict.fromkeys(
+        ("base_dilations", "lhs_dilation", "rhs_dilation", "window_dilations", "window_strides"), _splat(1)
+    ),
+    **dict.fromkeys(("padding", "window_reversal"), _splat(0)),
+    **dict.fromkeys(("has_dynamic_root", "has_side_effect", "indices_are_sorted", "is_host_transfer"), _is(False)),
+    **dict.fromkeys(("is_stable", "lower", "unique_indices", "use_global_device_ids"), _is(False)),
+    **dict.fromkeys(("known_expanding_dimensions", "known_nonexpanding_dimensions", "source_target_pairs"), _empty),
+    **dict.fromkeys(("infeed_config", "outfeed_config", "sym_visibility"), _is("")),
+    **dict.fromkeys(("channel_id", "version"), _is(0)),
+    "api_version": _is(1),
+    "backend_config": lambda value: value in ("", {}),
+    "compare_type": _is("NOTYPE"),
+    "composite_attributes": _is({}),
+    "dimension": _is(-1),
+    "precision_config": lambda value: isinstance(value, tuple) and all(item == "DEFAULT" for item in value),
+    "result_accuracy": _is(ResultAccuracy()),
+}
+"""Whether an attribute has its default, by its name."""
+
+
+def is_default(name: str, value: Any) -> bool:
+    """Whether the value of an attribute of VHLO is the one that StableHLO leaves out."""
+    check = _DEFAULTS.get(name)
+    return check is not None and check(value)
+
+
+def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the attributes of an op of vhlo are in StableHLO. Raises ConversionError, which names the attribute."""
+    result: dict[str, Any] = {}
+    rest = dict(values)
+    for name in op.dropped:
+        rest.pop(name, None)
+    for name, cls in op.structs:
+        struct = _struct(cls, rest)
+        if struct is not None:
+            result[name] = struct
+    if "channel_id" in rest and ("channel_type" in rest or not _is(0)(rest["channel_id"])):
+        channel = rest.pop("channel_id"), rest.pop("channel_type", 0)
+        if not all(type(number) is int for number in channel):
+            raise ConversionError("channel_id: expected an integer")
+        result["channel_handle"] = ChannelHandle(*channel)
+    if rest.get("operand_layouts") == () == rest.get("result_layouts"):
+        del rest["operand_layouts"], rest["result_layouts"]
+    for name, value in rest.items():
+        if name in op.optional and _DEFAULTS[name](value):
+            continue
+        convert = _CONVERSIONS.get(name) if name in op.attributes else None
+        try:
+            result[name] = value if convert is None else convert(value)
+        except ConversionError as error:
+            raise ConversionError(f"{name}: {error}") from None
+    return result
+
+
+def _struct(cls: Any, values: dict[str, Any]) -> Any:
+    """A struct from the attributes named as its fields, which are taken away; None where all are types called none."""
+    fields = {name: values.pop(name, None) for name in cls.__dataclass_fields__}
+    if cls is DotAlgorithm:
+        if all(value is None or value == "none" for value in fields.values()):
+            return None
+        if any(value is None or value == "none" for value in fields.values()):
+            raise ConversionError("an algorithm of dot_general must have all of its attributes")
+        kinds = (str, str, str, int, int, int, bool)
+        values_in_order = [str(v) if isinstance(v, str) else v for v in fields.values()]
+        if not all(type(v) is kind for v, kind in zip(values_in_order, kinds, strict=True)):
+            raise ConversionError("malformed algorithm of dot_general")
+        algorithm: Any = cls
+        return algorithm(*values_in_order)
+    for name, field in cls.__dataclass_fields__.items():
+        value = fields[name]
+        is_list = isinstance(field.default, tuple)
+        if is_list and value is None and "batching" in name:  # version 1 of the op has none
+            fields[name] = ()
+        elif is_list:
+            try:
+                fields[name] = tuple(_integers(value))
+            except ConversionError as error:
+                raise ConversionError(f"{name}: {error}") from None
+        elif type(value) is not int:
+            raise ConversionError(f"{name}: expected an integer")
+    return cls(**fields)
