@@ -1,5 +1,6 @@
 """HLO passes: one pass, or one set of rules, a file; pipelines of them; dumps between them."""
 
+from xla_core.passes.convolution_canonicalizer import ConvolutionCanonicalizer, is_canonical_convolution
 from xla_core.passes.dump import ModuleDump
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.pass_manager import (
@@ -20,6 +21,7 @@ __all__ = [
     "PASSES",
     "STAGES",
     "Builder",
+    "ConvolutionCanonicalizer",
     "HloPass",
     "HloPassFix",
     "HloPassPipeline",
@@ -32,6 +34,7 @@ __all__ = [
     "SimplificationOptions",
     "create_pass",
     "default_pipeline",
+    "is_canonical_convolution",
     "register_pass",
     "run_hlo_passes",
     "scheduling_pipeline",

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pydantic import Field
 
+from xla_backend_cpu.codegen.convolution import is_blocked_convolution
 from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, ModuleEmitter
 from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.custom_calls import why_unknown
@@ -15,12 +16,7 @@ from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import host_cpu, host_features, host_triple
 from xla_backend_cpu.lapack import register_lapack
-from xla_backend_cpu.passes.async_to_sync import AsyncToSync
-from xla_backend_cpu.passes.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_backend_cpu.passes.dot_packer import DotPacker
-from xla_backend_cpu.passes.dot_strength_reduction import DotStrengthReduction
-from xla_backend_cpu.passes.fft_decomposer import FftDecomposer
-from xla_backend_cpu.passes.float_upcaster import FloatUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.backend import (
@@ -33,7 +29,14 @@ from xla_core.backend import (
 )
 from xla_core.codegen.llvm import LoopAbi, compile_ir, may_share_buffer
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
-from xla_core.passes import HloPass, HloPassPipeline, ModuleDump, create_pass, scheduling_pipeline
+from xla_core.passes import (
+    ConvolutionCanonicalizer,
+    HloPass,
+    HloPassPipeline,
+    ModuleDump,
+    create_pass,
+    scheduling_pipeline,
+)
 from xla_core.target import AlignmentRules, Capabilities, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
@@ -58,6 +61,16 @@ _EXPANDED = frozenset(
     }
 )
 """What the core's expanders write out in other ops."""
+
+
+_TARGET_PASSES = (
+    "async-to-sync",
+    "fft-decomposer",
+    "float-upcaster",
+    "dot-decomposer",
+    "reduce-window-rewriter",
+    "reduction-splitter",
+)
 
 
 class CpuOptions(BackendOptions):
@@ -126,12 +139,9 @@ class CpuCompiler(Compiler):
         target = HloPassPipeline(
             "target",
             [
-                AsyncToSync(),
-                FftDecomposer(),
-                FloatUpcaster(),
-                *map(create_pass, ("dot-decomposer", "reduce-window-rewriter", "reduction-splitter")),
-                ConvolutionCanonicalizer(),
-                DotStrengthReduction(),
+                *map(create_pass, _TARGET_PASSES),
+                ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
+                create_pass("dot-strength-reduction"),
                 DotPacker(2 * self.isa.register_bytes),
             ],
         )

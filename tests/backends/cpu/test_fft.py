@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from xla_backend_cpu.codegen.fft.bluestein import convolution_length
-from xla_backend_cpu.codegen.fft.stockham import factors_of
 
 import xla_core as xla
 
@@ -129,16 +127,3 @@ ENTRY main {{
   ROOT y = {shape_text(made, dims[made])} fft(x), fft_type={kind}, fft_length={{{n}}}
 }}"""
     assert len(client.compile(text).serialize()) < 400_000
-
-
-def test_lengths_are_products_of_small_radices_or_convolutions():
-    for length in range(1, 3000):
-        factors = factors_of(length)
-        if factors is not None:
-            assert np.prod(factors, dtype=int) == length
-        whole = convolution_length(length)
-        assert length <= whole < 2 * length + 1
-        assert factors_of(whole) is not None
-    assert factors_of(4 * 4 * 3 * 13) == [4, 4, 3, 13]
-    assert factors_of(2 * 17) is None
-    assert [convolution_length(n) for n in (1, 7, 11, 13, 17)] == [1, 8, 12, 15, 20]

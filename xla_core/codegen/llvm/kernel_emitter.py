@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from xla_core.codegen.llvm.block_reduction import BLOCK_REDUCTION
 from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.forms.fft import FFT
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.ir_module import IrModule
@@ -22,7 +23,7 @@ from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["HEROES", "KernelEmitter"]
 
-HEROES: list[Hero] = [SORT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
+HEROES: list[Hero] = [SORT, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
 """The forms that kernels take: the first that matches is chosen. The last one matches always."""
 
 

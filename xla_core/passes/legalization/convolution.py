@@ -7,7 +7,7 @@ import math
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.passes.convolution_canonicalization import ConvolutionCanonicalization
+from xla_core.passes.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
 from xla_core.passes.rewriter import Builder
@@ -26,9 +26,9 @@ def _convolution(i: HloInstruction, b: Builder) -> HloInstruction | None:
     window: tuple[WindowDimension, ...] = i.attribute("window")
     if math.prod(w.size for w in window) > _MOST_TAPS:
         return None
-    canonicalization = ConvolutionCanonicalization()
-    if canonicalization.matches(i):
-        return canonicalization.expand(i, b)
+    canonicalizer = ConvolutionCanonicalizer()
+    if canonicalizer.matches(i):
+        return canonicalizer.expand(i, b)
     x, kernel = i.operands
     groups, batches = i.attribute("feature_group_count"), i.attribute("batch_group_count")
     if batches > 1:  # groups of the batch become groups of features

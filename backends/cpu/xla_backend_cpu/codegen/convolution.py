@@ -1,34 +1,36 @@
 """Convolution as a blocked product that reads the image in place: no patch matrix is built.
 
-The pipeline has made every convolution canonical before: dimensions `b01f_01io->b01f` for up to three spatial
-dimensions, no padding, no base dilation, no reversal, one group (`passes/convolution_canonicalizer.py`).
+The pipeline's `ConvolutionCanonicalizer` has made the convolutions canonical: dimensions `b01f_01io->b01f`, no padding,
+no base dilation, no reversal, one group.
 """
 
 from __future__ import annotations
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, Group
 from xla_core.hlo import ElementType, HloInstruction
+from xla_core.passes import is_canonical_convolution
 
-__all__ = ["convolution_product", "is_canonical"]
+__all__ = ["convolution_product", "is_blocked_convolution", "is_canonical"]
+
+_MOST_GROUPS = 8  # with more groups the generic loops are faster than as many small convolutions
+
+
+def is_blocked_convolution(conv: HloInstruction) -> bool:
+    """Whether a convolution becomes blocked products, once `ConvolutionCanonicalizer` has rewritten it."""
+    groups = conv.attribute("feature_group_count") * conv.attribute("batch_group_count")
+    return (
+        groups <= _MOST_GROUPS
+        and len(conv.attribute("window")) <= 3
+        and conv.shape.element_type in (ElementType.F32, ElementType.F64)
+        and all(o.shape.element_type is conv.shape.element_type for o in conv.operands)
+    )
 
 
 def is_canonical(conv: HloInstruction) -> bool:
     """Whether `convolution_product` takes it."""
-    numbers = conv.attribute("dim_labels")
-    window = conv.attribute("window")
-    spatial = len(window)
-    middle = tuple(range(1, spatial + 1))
     return (
-        spatial <= 3
-        and conv.shape.element_type in (ElementType.F32, ElementType.F64)
-        and all(o.shape.element_type is conv.shape.element_type for o in conv.operands)
-        and conv.attribute("feature_group_count") == conv.attribute("batch_group_count") == 1
-        and (numbers.input_batch, numbers.input_spatial, numbers.input_feature) == (0, middle, spatial + 1)
-        and (numbers.output_batch, numbers.output_spatial, numbers.output_feature) == (0, middle, spatial + 1)
-        and numbers.kernel_spatial == tuple(range(spatial))
-        and (numbers.kernel_input_feature, numbers.kernel_output_feature) == (spatial, spatial + 1)
-        and all(d.padding_low == d.padding_high == 0 and d.base_dilation == 1 for d in window)
-        and not any(d.window_reversal for d in window)
+        is_blocked_convolution(conv)
+        and is_canonical_convolution(conv, plain=True)
         and all(s.layout is None or s.layout.is_row_major for s in (conv.shape, *(o.shape for o in conv.operands)))
     )
 

@@ -9,7 +9,6 @@ from collections.abc import Hashable
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
 from xla_backend_cpu.codegen.dot import LibraryDot, dot_product, is_library_dot
-from xla_backend_cpu.codegen.fft import FftKernel
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
@@ -85,8 +84,6 @@ class NativeKernels:
             return self._blocked(name, instruction, product)
         if instruction.opcode == "dot" and is_library_dot(instruction):
             return self._library_dot(name, instruction)
-        if instruction.opcode == "fft":
-            return self._fft(name, instruction)
         emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
         cost = self._costs.instruction(instruction)
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
@@ -121,13 +118,6 @@ class NativeKernels:
         dot.emit(frame)
         self._abi.end_kernel(frame)
         return NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100, dot.symbol)
-
-    def _fft(self, name: str, instruction: HloInstruction) -> NativeKernel:
-        fft = FftKernel(instruction, self._abi)
-        frame = self._frame(name, instruction, fft.rows)
-        fft.emit(frame)
-        self._abi.end_kernel(frame)
-        return NativeKernel(name, fft.rows, 1, fft.flops / _FLOPS_PER_NANOSECOND)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """(leaf of the result, leaf of the operands) pairs that lie in one place."""

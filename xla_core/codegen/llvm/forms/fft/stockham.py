@@ -1,7 +1,7 @@
-"""Transforms of lengths whose prime factors are small: Stockham's algorithm (radix 4, 2, 3, 5, 7, 11, 13).
+"""Stockham's algorithm, for lengths with small prime factors (radix 4, 2, 3, 5, 7, 11, 13).
 
-It needs no reordering: stage by stage from one buffer to another. Twiddle factors are computed in float64 and are
-constants of the code; of long transforms they are products of two.
+Each stage reads one buffer and writes another, which leaves the result in order. Twiddle factors are computed in
+float64 and stored as constants; those of long transforms are products of two constants.
 
 (Cochran et al., "What is the fast Fourier transform?", 1967.)
 """
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_backend_cpu.codegen.fft.code import TABLE, FftCode, Pair, Source, View
-from xla_core.codegen.llvm import Value
+from xla_core.codegen.llvm.forms.fft.complex_code import TABLE, FftCode, Pair, Source, View
+from xla_core.codegen.llvm.ir_module import Value
 
 __all__ = ["factors_of", "stockham"]
 
@@ -22,7 +22,7 @@ _RADICES = (4, 2, 3, 5, 7, 11, 13)
 
 
 def factors_of(length: int) -> list[int] | None:
-    """Radices whose product is `length`; None where a prime factor is too large."""
+    """Radices whose product is `length`; None where a prime factor is larger than 13."""
     found = []
     for radix in _RADICES:
         while length % radix == 0:
@@ -40,9 +40,10 @@ def stockham(
     scale: float,
     buffers: Sequence[View],
 ) -> None:
-    """`target` = scale times the transform of `source`, whose length is the product of `factors`; no memory is shared.
+    """Sets `target` to `scale` times the transform of `source`, whose length is the product of `factors`.
 
-    `buffers` are two of that length, one where there are two factors, none where there is one.
+    Source, target and buffers share no memory. `buffers` are two rows of that length; two factors need one of them, one
+    factor none.
     """
     n, stride = math.prod(factors), 1
     if not factors:
@@ -59,7 +60,7 @@ def stockham(
 def _stage(
     code: FftCode, source: Source, target: View, radix: int, n: int, stride: int, inverse: bool, scale: float
 ) -> None:
-    """Transforms of `radix` points: `stride` interleaved sequences of length n each become radix of length n/radix.
+    """One stage: each of `stride` interleaved sequences of length n becomes `radix` sequences of length n/radix.
 
     target[q + stride (radix p + k)] = w^(p k) sum_j source[q + stride (p + m j)] exp(-2 pi i j k / radix)
     """
@@ -98,7 +99,7 @@ def _stage(
 
 
 def _butterfly(code: FftCode, values: Sequence[Pair], inverse: bool) -> list[Pair]:
-    """The transform of a few values."""
+    """The transform of as many values as the radix."""
     match len(values):
         case 2:
             return [code.sum(*values), code.difference(*values)]
@@ -116,7 +117,7 @@ def _butterfly(code: FftCode, values: Sequence[Pair], inverse: bool) -> list[Pai
 
 
 def _odd_butterfly(code: FftCode, values: Sequence[Pair], inverse: bool) -> list[Pair]:
-    """Pairs j and r - j share sums and differences, so that products are real by complex."""
+    """Values j and radix - j share a sum and a difference, which leaves products of a real and a complex number."""
     radix, first = len(values), values[0]
     half = radix // 2
     sums = [code.sum(values[k], values[radix - k]) for k in range(1, half + 1)]
@@ -138,5 +139,5 @@ def _odd_butterfly(code: FftCode, values: Sequence[Pair], inverse: bool) -> list
 
 
 def _divisor(count: int) -> int:
-    """The largest divisor that a table has room for."""
+    """The largest divisor that is no more than the entries of a table."""
     return max(d for d in range(1, TABLE + 1) if count % d == 0)

@@ -1,24 +1,25 @@
-"""async-to-sync: start and done ops become the op itself, at the start's place.
-
-(XLA: ConvertAsyncCollectivesToSync.) A device that is one native call gains nothing from
-starting early.
-"""
+"""async_to_sync: asynchronous ops become synchronous ones. (XLA: ConvertAsyncCollectivesToSync.)"""
 
 from __future__ import annotations
 
-from xla_core.hlo import OPS, HloComputation, HloInstruction, HloModule
-from xla_core.passes import HloPass
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import OPS
+from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["AsyncToSync"]
 
 
 class AsyncToSync(HloPass):
-    """See the module's docstring."""
+    """Replaces each start and done pair by the op itself, at the place of the start.
+
+    For devices that gain nothing from starting an op early.
+    """
 
     name = "async-to-sync"
 
     def run(self, module: HloModule) -> bool:
-        """Rewrites every pair of start and done."""
         changed = False
         for computation in module.computations:
             for instruction in computation.post_order():
@@ -45,7 +46,7 @@ def _rewrite(computation: HloComputation, start: HloInstruction) -> bool:
 
 
 def _synchronous(computation: HloComputation, start: HloInstruction) -> HloInstruction | None:
-    """The op without its start, of the shape that its done has."""
+    """The synchronous op, with the shape of the done op; None where there is none."""
     opcode = start.opcode.removesuffix("-start")
     if opcode == "async":
         callee: HloComputation = start.attribute("calls")

@@ -1,4 +1,4 @@
-"""Transforms of any length as a circular convolution of a length that is smooth.
+"""Transforms of any length, as a circular convolution whose length is a product of small factors.
 
 (Bluestein: "A linear filtering approach to the computation of discrete Fourier transform", 1970.)
 """
@@ -9,19 +9,19 @@ import math
 
 import numpy as np
 
-from xla_backend_cpu.codegen.fft.code import FftCode, Source, View
-from xla_backend_cpu.codegen.fft.stockham import factors_of, stockham
+from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Source, View
+from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
 
 __all__ = ["Tables", "bluestein", "compute_tables", "convolution_length", "is_long"]
 
-_LONG = 1 << 15  # tables of more entries are computed once a call, not constants
+_LONG = 1 << 15  # entries; longer tables are computed once a call instead of being constants
 
 Tables = tuple[Source, Source]
 """c[k] = exp(-i pi k^2 / n), and the transform of their conjugates around 0, divided by its length."""
 
 
 def is_long(n: int) -> bool:
-    """Whether the tables for a length are too many for constants."""
+    """Whether the tables for a length are too long to be constants."""
     return convolution_length(2 * n - 1) > _LONG
 
 
@@ -35,7 +35,7 @@ def bluestein(
 ) -> None:
     """X[k] = c[k] sum_j (x[j] c[j]) conj c[k-j], with c[k] = exp(-i pi k^2 / n): a convolution of length M.
 
-    `tables` are the c and the transformed conj c where they were computed (`compute_tables`), else constants.
+    `tables` are c and the transformed conj c where `compute_tables` computed them; None makes constants of them.
     """
     b, size = code.builder, convolution_length(2 * n - 1)
     factors = factors_of(size)
@@ -65,7 +65,7 @@ def _constant_tables(code: FftCode, n: int, size: int, inverse: bool) -> Tables:
 
 
 def compute_tables(code: FftCode, n: int, inverse: bool) -> Tables:
-    """By code, once a call of the kernel."""
+    """Emits the computation of the tables, once a call of the kernel."""
     b, size = code.builder, convolution_length(2 * n - 1)
     factors = factors_of(size)
     assert factors is not None

@@ -1,4 +1,4 @@
-"""What the code of an fft is made of: complex arithmetic, loops, scratch memory, constants, and rows in memory."""
+"""What the code of an fft consists of: complex arithmetic, loops, scratch memory, constants, and rows in memory."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
-from xla_core.codegen.llvm import IrBuilder, Value
+from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.ir_module import Value
 
 __all__ = ["TABLE", "FftCode", "Interleaved", "Pair", "Planes", "Real", "Source", "View", "padded"]
 
-TABLE = 1024  # tables of more entries are products of two
-_PADDING = 16  # elements; planes start on cache lines
+TABLE = 1024  # entries; a longer table is computed from the products of two short ones
+_PADDING = 16  # elements, so that planes begin on cache lines
 
 Pair = tuple[Value, Value]
 """A complex value: real and imaginary part."""
@@ -32,15 +33,16 @@ class View(Source, Protocol):
 
 
 def padded(count: int) -> int:
-    """Real numbers that a plane of `count` takes."""
+    """How many real numbers a plane of `count` takes."""
     return -(-count // _PADDING) * _PADDING
 
 
 class FftCode:
-    """The code of one kernel under construction, on real numbers of one type; `memory` is its scratch memory."""
+    """The code of one kernel under construction. All its numbers have one real type; `memory` is scratch memory."""
 
-    def __init__(self, builder: IrBuilder, dtype: np.dtype, memory: Value) -> None:
+    def __init__(self, builder: IrBuilder, dtype: np.dtype, memory: Value, constant_address_space: int) -> None:
         self.builder = builder
+        self._constant_address_space = constant_address_space
         self.dtype = dtype
         self.type = "float" if dtype == np.float32 else "double"
         group = builder.module.metadata("!{}", distinct=True)
@@ -78,7 +80,7 @@ class FftCode:
 
     @contextmanager
     def loop(self, count: int) -> Iterator[Value]:
-        """A loop whose iterations don't depend on each other; none where there is one iteration."""
+        """A loop whose iterations are independent. One iteration is written without a loop."""
         if count == 1:
             yield self.builder.int_(0)
             return
@@ -97,19 +99,19 @@ class FftCode:
 
     @contextmanager
     def temporary(self) -> Iterator[None]:
-        """Planes made inside are free again after it."""
+        """Frees the planes that are made inside when it ends."""
         used = self._used
         yield
         self._used = used
 
     def table(self, values: np.ndarray) -> Planes:
-        """Constants."""
+        """A constant table."""
         parts = [np.ascontiguousarray(part, self.dtype).tobytes() for part in (values.real, values.imag)]
-        real, imag = (self.builder.module.constant_bytes(part, 64) for part in parts)
+        real, imag = (self.builder.module.constant_bytes(part, 64, self._constant_address_space) for part in parts)
         return Planes(self, real, imag)
 
     def roots(self, angle: float, count: int) -> Source:
-        """exp(i angle k), k < count: constants, or products of two."""
+        """exp(i angle k) for k < count, from a constant table or as products of the entries of two."""
         if count <= TABLE:
             return self.table(np.exp(1j * angle * np.arange(count)))
         near = self.table(np.exp(1j * angle * np.arange(TABLE)))
@@ -125,7 +127,7 @@ class FftCode:
 
 
 class _Products:
-    """Of an entry of a table of every `TABLE`-th value, and one of the steps between."""
+    """The product of two tables' entries: one has every `TABLE`-th value, the other the steps between those."""
 
     def __init__(self, code: FftCode, near: Source, far: Source) -> None:
         self._code, self._near, self._far = code, near, far
@@ -137,7 +139,7 @@ class _Products:
 
 
 class Planes:
-    """Real and imaginary parts apart."""
+    """A row whose real and imaginary parts lie in separate arrays."""
 
     def __init__(self, code: FftCode, real: Value, imag: Value) -> None:
         self._code, self._real, self._imag = code, real, imag
@@ -151,7 +153,7 @@ class Planes:
 
 
 class Interleaved:
-    """As arrays of complex numbers are."""
+    """A row of complex numbers, as arrays of complex element types lie in memory."""
 
     def __init__(self, code: FftCode, pointer: Value) -> None:
         self._code, self._pointer = code, pointer
@@ -172,7 +174,7 @@ class Interleaved:
 
 
 class Real:
-    """Real numbers; imaginary parts are zero when read, and not kept when written."""
+    """A row of real numbers. Imaginary parts read as zero and are dropped when written."""
 
     def __init__(self, code: FftCode, pointer: Value) -> None:
         self._code, self._pointer = code, pointer

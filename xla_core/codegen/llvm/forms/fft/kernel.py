@@ -1,4 +1,4 @@
-"""The kernel of an fft instruction: a row of the operand is a unit of its work."""
+"""The form of an fft instruction over one dimension."""
 
 from __future__ import annotations
 
@@ -6,64 +6,76 @@ import math
 
 import numpy as np
 
-from xla_backend_cpu.codegen.fft.bluestein import Tables, bluestein, compute_tables, convolution_length, is_long
-from xla_backend_cpu.codegen.fft.code import FftCode, Interleaved, Real, Source, View, padded
-from xla_backend_cpu.codegen.fft.real import join, mirror, separate
-from xla_backend_cpu.codegen.fft.stockham import factors_of, stockham
-from xla_core.codegen.llvm import KernelFrame, LoopAbi, Value
-from xla_core.hlo import ElementType, HloInstruction
+from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.forms.fft.bluestein import Tables, bluestein, compute_tables, convolution_length, is_long
+from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Interleaved, Real, Source, View, padded
+from xla_core.codegen.llvm.forms.fft.real import join, mirror, separate
+from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
+from xla_core.codegen.llvm.fused import FusedIrEmitter
+from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["FftKernel"]
+__all__ = ["FFT"]
 
 
-class FftKernel:
-    """Emits an fft instruction over one dimension, row-major. `rows` are the units of work."""
+def _matches(body: KernelBody) -> bool:
+    fft = body.instruction
+    if fft.opcode != "fft" or len(fft.attribute("fft_length")) != 1:
+        return False
+    return all(s.layout is None or s.layout.is_row_major for s in (fft.shape, fft.operand(0).shape))
 
-    def __init__(self, fft: HloInstruction, abi: LoopAbi) -> None:
+
+def _plan(body: KernelBody) -> Plan:
+    return Plan(math.prod(body.root.shape.dimensions[:-1]))
+
+
+def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+    _Transform(body.root).emit(frame, context.abi)
+
+
+class _Transform:
+    """The code of one fft instruction."""
+
+    def __init__(self, fft: HloInstruction) -> None:
         self.kind: str = fft.attribute("fft_type")
         self.length: int = fft.attribute("fft_length")[0]
-        self.dtype = np.dtype(
-            np.float32 if fft.shape.element_type in (ElementType.F32, ElementType.C64) else np.float64
-        )
-        self.rows: int = math.prod(fft.shape.dimensions[:-1])
-        self._abi = abi
-
-    @property
-    def flops(self) -> float:
-        """Roughly, of all rows."""
-        return self.rows * 5.0 * self.length * max(math.log2(max(self.length, 2)), 1)
+        single = fft.shape.element_type in (ElementType.F32, ElementType.C64)
+        self.dtype = np.dtype(np.float32 if single else np.float64)
 
     @property
     def complex_length(self) -> int:
-        """Of the complex transform that does the work."""
+        """The length of the complex transform that does the work."""
         return self.length // 2 if self.kind in ("RFFT", "IRFFT") and self.length % 2 == 0 else self.length
 
-    def emit(self, frame: KernelFrame) -> None:
-        """Writes the kernel's body; buffers are operand, result."""
+    def emit(self, frame: KernelFrame, abi: TargetAbi) -> None:
+        """Writes the kernel's body. Its buffers are the operand and the result."""
         b = frame.builder
         b.fast_math = "contract"
         size = self._scratch_elements() * self.dtype.itemsize
-        memory = self._abi.allocate(b, size) if size else Value("ptr", "null")
+        memory = abi.allocate(b, size) if size else Value("ptr", "null")
         n = self.length
         row_in = n if self.kind == "RFFT" else 2 * (n // 2 + 1) if self.kind == "IRFFT" else 2 * n
         row_out = n if self.kind == "IRFFT" else 2 * (n // 2 + 1) if self.kind == "RFFT" else 2 * n
-        code = FftCode(b, self.dtype, memory)
+        code = FftCode(b, self.dtype, memory, abi.constant_address_space)
         half = self.complex_length
         tables = compute_tables(code, half, self.kind in ("IFFT", "IRFFT")) if self._computes_tables else None
-        loop, _ = b.open_loop(frame.begin, frame.end, name="row")
+        loop, _ = b.open_loop(frame.begin, frame.end, frame.step, name="row")
         source = b.gep(code.type, frame.buffers[0], b.mul(loop.index, b.int_(row_in)))
         target = b.gep(code.type, frame.buffers[1], b.mul(loop.index, b.int_(row_out)))
         self._emit_row(code, source, target, tables)
         b.close_loop(loop)
         if size:
-            self._abi.release(b, memory, size)
+            abi.release(b, memory, size)
 
     @property
     def _computes_tables(self) -> bool:
         return factors_of(self.complex_length) is None and is_long(self.complex_length)
 
     def _scratch_elements(self) -> int:
-        """Real numbers: of up to three rows, or four of a convolution and one more, and its tables."""
+        """How many real numbers of scratch memory: three rows, or four of a convolution, one more and its tables."""
         n = self.complex_length
         if factors_of(n) is not None:
             return 3 * 2 * padded(n)
@@ -104,3 +116,6 @@ class FftKernel:
                 spectrum = code.planes(n)
                 mirror(code, complex_in, spectrum, n)
                 transform(spectrum, Real(code, target), True, 1.0 / n)
+
+
+FFT = Hero(_matches, _plan, _emit)

@@ -1,10 +1,14 @@
-"""Spectra of real values: of even length n they are those of n/2 complex values, of odd length half of a whole one."""
+"""Spectra of real values, from and to spectra of complex values.
+
+A row of even length n is transformed as n/2 complex values. A row of odd length is transformed as a complex one, half
+of whose spectrum is kept.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from xla_backend_cpu.codegen.fft.code import FftCode, Source, View
+from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Source, View
 
 __all__ = ["join", "mirror", "separate"]
 
@@ -26,7 +30,7 @@ def separate(code: FftCode, packed: Source, out: View, half: int) -> None:
 
 
 def join(code: FftCode, spectrum: Source, packed: View, half: int) -> None:
-    """The inverse of `separate`, twice as large. The ends' imaginary parts count for nothing."""
+    """The inverse of `separate`, times two. The imaginary parts of the first and last values are ignored."""
     b = code.builder
     table = code.roots(np.pi / half, half)
     zero = b.float_(0.0, code.type)
@@ -40,7 +44,7 @@ def join(code: FftCode, spectrum: Source, packed: View, half: int) -> None:
 
 
 def mirror(code: FftCode, spectrum: Source, out: View, n: int) -> None:
-    """All of a spectrum of odd length from its first half."""
+    """The whole spectrum of odd length n from its first half."""
     b = code.builder
     real, _ = spectrum.load(b.int_(0))
     out.store(b.int_(0), (real, b.float_(0.0, code.type)))
