@@ -82,7 +82,7 @@ def conform(
 
 def _require_files(folder: Path) -> None:
     """Raises NotFoundError where it is no folder with test files."""
-    from xla_conformance.stablehlo_suite import suite_files
+    from xla_conformance.stablehlo.suite import suite_files
     from xla_core.errors import NotFoundError
 
     if not folder.is_dir():

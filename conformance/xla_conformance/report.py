@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from xla_conformance import stablehlo_report
 from xla_conformance.results import Result, Run, State
+from xla_conformance.stablehlo import report as stablehlo_report
 
 __all__ = ["print_report", "to_json", "write_report"]
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from xla_conformance import report
 from xla_conformance.command import _naming
 from xla_conformance.results import Result, Run, State
-from xla_conformance.stablehlo_suite import cases, find_tests, run_case
+from xla_conformance.stablehlo.suite import cases, find_tests, run_case
 
 from xla_core.cli import main
 

@@ -7,7 +7,7 @@ import functools
 import importlib.util
 import io
 
-from xla_conformance.stablehlo_suite import find_tests
+from xla_conformance.stablehlo.suite import find_tests
 
 import xla_core as xla
 from tests.programs import PROGRAMS

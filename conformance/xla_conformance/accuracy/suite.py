@@ -15,7 +15,14 @@ from xla_core.errors import NotFoundError, UnimplementedError, XlaError
 
 __all__ = ["GROUPS", "all_checks", "measure", "require_oracles", "select"]
 
-GROUPS = ("real", "conversions", "complex_numbers", "sums", "fourier", "linear_algebra")
+GROUPS = (
+    "real_functions.cases",
+    "real_functions.conversions",
+    "complex_functions.cases",
+    "sums.cases",
+    "fourier",
+    "linear_algebra.cases",
+)
 """Modules of this package, each with `checks()`, in the report's order."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xla_conformance.stablehlo_suite import find_tests
+from xla_conformance.stablehlo.suite import find_tests
 
 import xla_core as xla
 from xla_core.errors import InvalidArgumentError

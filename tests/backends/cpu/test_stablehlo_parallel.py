@@ -7,8 +7,8 @@ import pytest
 
 import xla_core as xla
 
-suite = pytest.importorskip("xla_conformance.stablehlo_suite")
-parallel = pytest.importorskip("xla_conformance.stablehlo_parallel")
+suite = pytest.importorskip("xla_conformance.stablehlo.suite")
+parallel = pytest.importorskip("xla_conformance.stablehlo.parallel")
 
 TESTS = suite.find_tests()
 CASES = [

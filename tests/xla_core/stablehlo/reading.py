@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from xla_conformance.stablehlo_suite import find_tests
+from xla_conformance.stablehlo.suite import find_tests
 
 from xla_core.errors import XlaError
 from xla_core.stablehlo import Module, Op, Value, parse_text

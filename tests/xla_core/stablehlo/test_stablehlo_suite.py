@@ -12,7 +12,7 @@ import pytest
 from tests.xla_core.stablehlo.reading import stablehlo_tests
 from xla_core.stablehlo import parse_text
 
-suite = pytest.importorskip("xla_conformance.stablehlo_suite")
+suite = pytest.importorskip("xla_conformance.stablehlo.suite")
 
 ROOT = suite.find_tests()
 FILES = suite.suite_files(ROOT) if ROOT is not None else []

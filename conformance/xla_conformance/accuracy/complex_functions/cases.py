@@ -1,0 +1,208 @@
+"""Elementwise functions of complex numbers, against mpmath and C's Annex G.
+
+The error is that of the part which is further off, in units in the last place of that part; of functions whose parts
+cancel (`NORMWISE`), in units of the larger part. That of x^y is divided by 1 + |y log x| / 1024: an error of the
+logarithm grows by |y log x|, and so the logarithm is to be ten bits more exact than its type.
+"""
+
+from __future__ import annotations
+
+import cmath
+import functools
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_conformance.accuracy.complex_functions.enclosures import enclose, power_size
+from xla_conformance.accuracy.complex_functions.oracle import (
+    COMPLEX_FUNCTIONS,
+    Exact,
+    exact_value,
+    ulp_bound,
+    ulp_error,
+)
+from xla_conformance.accuracy.complex_functions.points import (
+    complex_pairs,
+    complex_points,
+    finite_corners,
+    special_points,
+)
+from xla_conformance.accuracy.complex_functions.specials import special_quotient, special_value
+from xla_conformance.accuracy.frame import Check, Measured, Worst
+from xla_conformance.subjects import Subject
+from xla_core.hlo import ElementType
+
+__all__ = ["NORMWISE", "TYPES", "checks"]
+
+TYPES = (ElementType.C64, ElementType.C128)
+
+NORMWISE = frozenset({"atan2", "divide", "exponential-minus-one", "logistic", "multiply", "power"})
+"""Functions with a part that can be the difference of larger numbers: their error is relative to the larger part."""
+
+_INFINITE = frozenset({"divide", "multiply", "power"})
+"""Functions whose results, where they are too large, are infinite in some part, whatever the other is (C's G.3)."""
+
+_GROWTH = 1024
+"""The exponents up to which an error of a power's logarithm is allowed for within the power's own."""
+
+_SHARE = 10  # points of f32 for one of ours
+_LEAST = 16
+_KEPT = 1 << 16  # mpmath's values, for whoever is measured next
+_BLOCK = 1 << 16
+
+
+def checks() -> list[Check]:
+    """A check a function and type."""
+    return [_check(name, t) for name in COMPLEX_FUNCTIONS for t in TYPES]
+
+
+def _check(function: str, element_type: ElementType) -> Check:
+    def measure(subject: Subject, points: int) -> Measured:
+        total = _Total(function, element_type.component.dtype)
+        ordinary = _points(function, element_type, max(points // _SHARE, _LEAST))
+        special = _special_operands(function, element_type.dtype)
+        operands = [np.concatenate([z, s]) for z, s in zip(ordinary, special, strict=True)]
+        (results,) = subject.run(_program(function, element_type, len(operands[0])), *operands)
+        results, count = np.asarray(results), len(ordinary[0])
+        for start in range(0, count, _BLOCK):
+            block = slice(start, min(start + _BLOCK, count))
+            total.add([z[block] for z in ordinary], results[block])
+        for *at, got in zip(*special, results[count:], strict=True):
+            total.add_special(tuple(map(complex, at)), complex(got))
+        return total.measured()
+
+    unit = "ULP of |z|" if function in NORMWISE else "ULP"
+    unit = "ULP of |z| (1 + |y log x| / 1024)" if function == "power" else unit
+    return Check("complex", function, element_type.value, unit, measure)
+
+
+def _program(function: str, element_type: ElementType, count: int) -> str:
+    arity, _ = COMPLEX_FUNCTIONS[function]
+    if function == "square":  # CHLO's
+        tensor = f"tensor<{count}xcomplex<{element_type.component.value}>>"
+        signature = f"func.func @main(%z: {tensor}) -> {tensor}"
+        return f"{signature} {{\n  %r = chlo.square %z : {tensor} -> {tensor}\n  return %r : {tensor}\n}}\n"
+    type = f"{element_type.value}[{count}]"
+    result = f"{element_type.component.value}[{count}]" if function == "abs" else type
+    parameters = "\n".join(f"  p{i} = {type} parameter({i})" for i in range(arity))
+    names = ", ".join(f"p{i}" for i in range(arity))
+    return f"HloModule {function}\n\nENTRY main {{\n{parameters}\n  ROOT result = {result} {function}({names})\n}}\n"
+
+
+def _points(function: str, element_type: ElementType, count: int) -> Sequence[np.ndarray]:
+    seed = sum(map(ord, function))
+    if COMPLEX_FUNCTIONS[function][0] == 2:
+        a, b = complex_pairs(element_type.dtype, count, seed)
+        kept = ~_POLES[function](a, b) if function in _POLES else slice(None)
+        return a[kept], b[kept]
+    corners = finite_corners(element_type.dtype)
+    some = np.random.default_rng(seed).permutation(len(corners))[:count]
+    points = np.concatenate([complex_points(element_type.dtype, count, seed), corners[some]])
+    return [points[[special_value(function, complex(z)) is None for z in points]]]
+
+
+_POLES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "atan2": lambda y, x: (y == 1j * x) | (y == -1j * x),
+    "divide": lambda a, b: b == 0,
+    "power": lambda a, b: a == 0,
+}
+"""Where a function of two operands has no value."""
+
+
+def _exact(function: str, z: tuple[complex, ...]) -> tuple[Exact, Exact]:
+    return _exact_at(function, np.array(z, np.complex128).tobytes())
+
+
+@functools.lru_cache(_KEPT)
+def _exact_at(function: str, operands: bytes) -> tuple[Exact, Exact]:
+    """The key has the signs of zeros."""
+    return exact_value(COMPLEX_FUNCTIONS[function][1], *map(complex, np.frombuffer(operands, np.complex128)))
+
+
+def _special_operands(function: str, dtype: np.dtype) -> list[np.ndarray]:
+    if function == "divide":
+        some = np.array(
+            [0, complex(0, -0.0), 1, -2j, complex(math.inf, 1), complex(-math.inf, math.inf), 1e30 + 1j], dtype
+        )
+        first, second = np.meshgrid(some, some)
+        return [first.ravel(), second.ravel()]
+    if COMPLEX_FUNCTIONS[function][0] > 1 or function == "square":
+        return [np.zeros(0, dtype)] * COMPLEX_FUNCTIONS[function][0]
+    return [np.concatenate([special_points(dtype), finite_corners(dtype)])]
+
+
+class _Total:
+    """The largest error so far, and where."""
+
+    def __init__(self, function: str, dtype: np.dtype) -> None:
+        self.function, self.dtype = function, dtype
+        self.most = 2 ** int(np.finfo(dtype).maxexp)
+        self.points = self.wrong = 0
+        self.error = 0.0
+        self.worst: Worst | None = None
+        self.first_wrong: Worst | None = None
+
+    def add(self, operands: Sequence[np.ndarray], results: np.ndarray) -> None:
+        """Asks mpmath for the exact value where an error may be the largest, the likeliest first, until none may."""
+        self.points += len(results)
+        limits = self._bounds(operands, results)
+        for i in np.argsort(-limits):
+            if limits[i] <= self.error:
+                break
+            self._add(tuple(complex(x[i]) for x in operands), complex(results[i]))
+
+    def _bounds(self, operands: Sequence[np.ndarray], results: np.ndarray) -> np.ndarray:
+        """What the errors can be at most."""
+        parts = enclose(self.function, operands)
+        sizes = np.fmax(*(np.abs(part.middle) - part.radius for part in parts))
+        least = sizes if self.function in NORMWISE else None
+        limits = np.maximum(*(ulp_bound(g, p, least) for g, p in zip((results.real, results.imag), parts, strict=True)))
+        if self.function == "power":
+            size = power_size(*operands)
+            sizes = size.middle - size.radius
+            base, exponent = (x.astype(np.clongdouble) for x in operands)
+            with np.errstate(all="ignore"):
+                limits = limits / (1 + np.abs(exponent * np.log(base)) / _GROWTH * (1 - 2.0**-40))
+        if self.function in _INFINITE:
+            limits = np.where(
+                (sizes > np.ldexp(np.longdouble(2), int(np.finfo(self.dtype).maxexp))) & np.isinf(results), 0, limits
+            )
+        return np.asarray(np.where(np.isnan(limits), np.inf, limits))
+
+    def _add(self, z: tuple[complex, ...], got: complex) -> None:
+        real, imag = _exact(self.function, z)
+        largest = max(abs(real), abs(imag))
+        if self.function in _INFINITE and cmath.isinf(got) and largest >= self.most:
+            return
+        scale = largest if self.function in NORMWISE else None
+        error = max(ulp_error(got.real, real, self.dtype, scale), ulp_error(got.imag, imag, self.dtype, scale))
+        if self.function == "power":
+            error /= 1 + abs(z[1] * cmath.log(z[0])) / _GROWTH
+        if error > self.error:
+            self.error = error
+            self.worst = _worst(z, got, f"{float(real)!r}, {float(imag)!r}")
+
+    def add_special(self, z: tuple[complex, ...], got: complex) -> None:
+        if self.function == "divide":
+            right = special_quotient(z[0], z[1], got)
+            expected = "as C's Annex G has it"
+        else:
+            parts = special_value(self.function, z[0])
+            right = None if parts is None else parts[0].allows(got.real) and parts[1].allows(got.imag)
+            expected = "" if parts is None else f"{parts[0].value}, {parts[1].value}"
+        self.points += right is not None
+        if right is False:
+            self.wrong += 1
+            self.first_wrong = self.first_wrong or _worst(z, got, expected)
+
+    def measured(self) -> Measured:
+        return Measured(self.points, self.error, self.worst, self.wrong, self.first_wrong)
+
+
+def _worst(z: tuple[complex, ...], got: complex, expected: str) -> Worst:
+    return Worst(", ".join(map(_text, z)), _text(got), expected)
+
+
+def _text(z: complex) -> str:
+    return f"({z.real!r}, {z.imag!r})"
