@@ -26,7 +26,7 @@ from benchmarks import report
 from benchmarks.contenders import Prepared
 from benchmarks.measure import interleave
 from benchmarks.suite import Array
-from xla_core.cli import console as output_console
+from xla_core.cli import console
 
 __all__ = ["Case", "Reading", "cases", "measure_reading", "reading"]
 
@@ -161,19 +161,19 @@ def print_table(console: Console, readings: Sequence[Reading]) -> None:
 
 def reading(seconds: float, path: Path | None = None) -> int:
     """Prints the table; 2 where JAX, which makes the program and is the peer, is missing."""
-    console = output_console()
+    out = console()
     try:
         from tests.programs.transformer import training_step_text
 
         text = training_step_text()
     except ImportError as error:
-        console.print(f"{error}\n  hint: the readers are timed beside JAX's; install it", markup=False)
+        out.print(f"{error}\n  hint: the readers are timed beside JAX's; install it", markup=False)
         return 2
     readings = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with Progress(console=console(stderr=True), transient=True) as progress:
         for case in progress.track(cases(text), description="Reading"):
             readings.append(measure_reading(case, seconds))
-    print_table(console, readings)
+    print_table(out, readings)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps([dataclasses.asdict(r) for r in readings], indent=2) + "\n")

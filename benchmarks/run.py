@@ -15,7 +15,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import Progress
 
 from benchmarks import report
@@ -23,7 +22,7 @@ from benchmarks.contenders import JaxCpu, XlaCore
 from benchmarks.measure import Measurement, geometric_mean, interleave, measure
 from benchmarks.reading import reading
 from benchmarks.suite import PROGRAMS, Benchmark, load
-from xla_core.cli import console as output_console
+from xla_core.cli import console
 from xla_core.errors import XlaError
 
 __all__ = ["OPEN_SIZES", "dispatch", "main", "run"]
@@ -47,11 +46,10 @@ def run(
     jax: JaxCpu | None,
     *,
     seconds: float = 0.5,
-    console: Console | None = None,
 ) -> list[Measurement]:
     """Measures each program for about `seconds` a side. The program "trivial" is left to `dispatch`."""
     measurements = []
-    with Progress(console=console or Console(stderr=True), transient=True) as progress:
+    with Progress(console=console(stderr=True), transient=True) as progress:
         for benchmark in progress.track([b for b in benchmarks if b.group != "dispatch"], description="Measuring"):
             measurements.append(measure(benchmark, ours, jax, seconds))
     return measurements
@@ -71,9 +69,11 @@ def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, sec
     return {name: statistics.median(times) * 1e6 for name, times in zip(sides, samples, strict=True)}
 
 
-def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 1 if a program failed, was wrong, or the geometric mean is below `--require`; 2 if a side is missing."""
-    parser = argparse.ArgumentParser(prog, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        "xla bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--backend", help="our platform; default: the best that is installed")
     parser.add_argument("--reading", action="store_true", help="time the readers of programs instead")
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
     parser.add_argument("--chart", type=Path, help="write a picture of the ratios here")
     parser.add_argument("--require", type=float, help="the least geometric mean that passes")
     options = parser.parse_args(arguments)
-    console = output_console()
+    out = console()
     if options.reading:
         return reading(options.seconds, options.json)
 
@@ -101,17 +101,17 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
         ours = None if options.side == "jax" else XlaCore(options.backend)
         jax = None if options.side == "ours" else JaxCpu()
     except (XlaError, ImportError) as error:
-        console.print(f"{error}\n  hint: --side ours and --side jax time one side alone", markup=False)
+        out.print(f"{error}\n  hint: --side ours and --side jax time one side alone", markup=False)
         return 2
 
     measurements = run(chosen, ours, jax, seconds=options.seconds)
     if measurements:
-        report.print_table(console, measurements)
+        report.print_table(out, measurements)
     trivial = [b for b in chosen if b.group == "dispatch"]
     dispatches = dispatch(trivial[0], ours, jax, options.seconds) if trivial else {}
     if dispatches:
         times = ", ".join(f"{name} {micros:.1f} us" for name, micros in dispatches.items())
-        console.print(f"Dispatch of a trivial program: {times}")
+        out.print(f"Dispatch of a trivial program: {times}")
 
     if options.json:
         context = {"jax": jax.version if jax else None, "backend": ours.name if ours else None}
@@ -121,9 +121,9 @@ def main(arguments: Sequence[str] | None = None, prog: str | None = None) -> int
     failed = [m.name for m in measurements if m.error is not None or m.correct is False]
     for m in measurements:
         if m.error is not None:
-            console.print(f"{m.name}: {m.error}", markup=False)
+            out.print(f"{m.name}: {m.error}", markup=False)
     if failed:
-        console.print(f"[bold red]Failed or wrong:[/] {', '.join(failed)}")
+        out.print(f"[bold red]Failed or wrong:[/] {', '.join(failed)}")
     mean = geometric_mean(report.ratios(measurements))
     too_slow = options.require is not None and not mean >= options.require
     return 1 if failed or too_slow else 0

@@ -38,7 +38,7 @@ def conform(
 ) -> None:
     """Decide whether a backend is right; exit code 1 if it isn't."""
     from xla_conformance import report as reports
-    from xla_conformance.expressions import parse_expression
+    from xla_conformance.expressions import compile_expression
     from xla_conformance.plugin import PROFILES
     from xla_core.cli import console
     from xla_core.errors import InvalidArgumentError
@@ -55,7 +55,7 @@ def conform(
     if support_matrix and stablehlo_tests is not None:
         raise InvalidArgumentError("--support-matrix and --stablehlo-tests are two runs", hint="give one of them")
     if expression.strip() and not support_matrix:
-        parse_expression(expression)
+        compile_expression(expression)
     if support_matrix and (workers or profile != "quick"):
         raise InvalidArgumentError("--support-matrix runs every op, in one process", hint="leave -n and -p out")
     out = console()

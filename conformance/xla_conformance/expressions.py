@@ -1,86 +1,25 @@
-"""What `-k` says which tests run: words joined by "and", "or", "not" and parentheses, as pytest reads it."""
+"""The expressions of `-k`, as pytest reads them: words joined by "and", "or", "not" and parentheses."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from xla_core.errors import InvalidArgumentError
 
-__all__ = ["Matches", "parse_expression"]
+if TYPE_CHECKING:
+    from _pytest.mark.expression import Expression
 
-Matches = Callable[[Callable[[str], bool]], bool]
-"""Given what a word holds for, whether the expression does."""
-
-_TOKEN = re.compile(r"\s*(?:([()])|((?:\w|[:+\-.\[\]\\/])+))")
+__all__ = ["compile_expression"]
 
 
-def parse_expression(expression: str) -> Matches:
-    """Raises InvalidArgumentError for what is no such expression."""
-    text = expression.strip()
-    tokens: list[str] = []
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise _wrong(expression, f"{text[position:].split()[0]!r} is no word")
-        tokens.append(match[1] or match[2])
-        position = match.end()
-    reader = _Reader([*tokens, ""])
+def compile_expression(text: str) -> Expression:
+    """`evaluate` of the result takes a function that says whether a word holds. Raises InvalidArgumentError."""
+    from _pytest.mark.expression import Expression  # has no public name; pytest is imported only where -k is given
+
     try:
-        matches = reader.alternatives()
-    except _Unexpected as error:
-        raise _wrong(expression, str(error)) from None
-    except RecursionError:
-        raise _wrong(expression, "it is nested too deeply") from None
-    if reader.next != "":
-        raise _wrong(expression, f"{reader.next!r} is not expected")
-    return matches
-
-
-def _wrong(expression: str, why: str) -> InvalidArgumentError:
-    return InvalidArgumentError(
-        f"-k {expression!r} is no expression: {why}", hint='words joined by "and", "or", "not", with parentheses'
-    )
-
-
-class _Unexpected(Exception):
-    pass
-
-
-class _Reader:
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = iter(tokens)
-        self.next = next(self._tokens)
-
-    def _take(self) -> str:
-        token, self.next = self.next, next(self._tokens, "")
-        return token
-
-    def alternatives(self) -> Matches:
-        parts = [self._all()]
-        while self.next == "or":
-            self._take()
-            parts.append(self._all())
-        return lambda holds: any(part(holds) for part in parts)
-
-    def _all(self) -> Matches:
-        parts = [self._one()]
-        while self.next == "and":
-            self._take()
-            parts.append(self._one())
-        return lambda holds: all(part(holds) for part in parts)
-
-    def _one(self) -> Matches:
-        token = self._take()
-        if token == "not":
-            negated = self._one()
-            return lambda holds: not negated(holds)
-        if token == "(":
-            inner = self.alternatives()
-            if self._take() != ")":
-                raise _Unexpected('a ")" is missing')
-            return inner
-        if token in ("", ")", "and", "or"):
-            raise _Unexpected(f"a word is missing {f'before {token!r}' if token else 'at its end'}")
-        return lambda holds: holds(token)
+        return Expression.compile(text)
+    except Exception as error:  # its class depends on pytest's version; deep nesting is a RecursionError
+        raise InvalidArgumentError(
+            f"-k {text!r} is not a valid expression: {error}",
+            hint='words joined by "and", "or", "not", with parentheses',
+        ) from error

@@ -16,18 +16,18 @@ SECONDS_BETWEEN_LINES = 30.0
 
 @contextmanager
 def progress() -> Iterator[Show]:
-    """Shows it on stderr, where results don't go."""
-    from rich.console import Console
+    """Shows progress on stderr; results go to stdout."""
+    from xla_core.cli import console
 
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield _lines(console.print)
+    stderr = console(stderr=True)
+    if not stderr.is_terminal:
+        yield _lines(stderr.print)
         return
 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[last]}"))
-    with Progress(*columns, TextColumn("[red]{task.fields[note]}"), console=console, transient=True) as bars:
+    with Progress(*columns, TextColumn("[red]{task.fields[note]}"), console=stderr, transient=True) as bars:
         task = bars.add_task("", total=None, last="", note="")
         yield lambda done, total, last, note: bars.update(task, completed=done, total=total, last=last, note=note)
 

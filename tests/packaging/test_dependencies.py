@@ -22,9 +22,6 @@ PACKAGES = {
 BY_NAME = {"pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist.plugin"}
 """Plugins of pytest, which is told their modules' names."""
 
-OPTIONAL = {"benchmarks"}
-"""Of a clone: `xla bench` says so where it isn't there."""
-
 
 def imported(package: Path) -> Iterator[str]:
     for path in package.rglob("*.py"):
@@ -46,7 +43,8 @@ def test_dependencies_are_what_is_imported(project: str) -> None:
     described = tomllib.loads((ROOT / project).read_text())["project"]
     required = names(described["dependencies"])
     extras = names([r for extra in described.get("optional-dependencies", {}).values() for r in extra])
-    used = set(imported(package)) - set(sys.stdlib_module_names) - {package.name} - OPTIONAL
+    used = set(imported(package)) - set(sys.stdlib_module_names) - {package.name}
+    used = {name.removeprefix("_") for name in used}  # `_pytest` is pytest's
     modules = {name: BY_NAME.get(name, name.replace("-", "_")) for name in required | extras}
     assert used - {modules[name] for name in modules} == set(), "imported, and no dependency"
     text = "\n".join(path.read_text() for path in package.rglob("*.py"))

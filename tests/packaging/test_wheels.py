@@ -93,4 +93,4 @@ def test_bench_says_that_it_needs_a_clone(wheels: Path, scratch: Scratch) -> Non
     scratch.install(wheels, "xla-core")
     done = scratch.run("xla", "bench")
     assert done.returncode == 2
-    assert "no clone" in done.stderr
+    assert "clone the repository" in done.stderr

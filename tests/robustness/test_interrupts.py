@@ -104,3 +104,13 @@ def test_sigint(backend, source, wait, words):
     assert [*out.split()] == [*words, "usable"], err
     assert process.returncode == 0, err
     assert "Traceback" not in err
+
+
+def test_interrupts_are_tested_where_sigint_is_ignored():
+    """A background job of a shell starts so; without a handler the tests that send SIGINT would wait for ever."""
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "control_c"]
+    words.append("tests/xla_core/backend/test_transfer_manager.py")
+    ignoring = f"import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv({words[0]!r}, {words!r})"
+    done = subprocess.run([sys.executable, "-c", ignoring], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout

@@ -31,7 +31,6 @@ __all__ = [
     "flush",
     "of_system",
     "print_error",
-    "progress_console",
     "write",
     "writing",
 ]
@@ -40,24 +39,18 @@ __all__ = [
 _PIPED = 240
 
 
-def console() -> Console:
-    """Where results go. Made when asked for: rich is slow to import, and tests replace stdout.
+def console(*, stderr: bool = False) -> Console:
+    """A console on stdout, for results, or on stderr, for errors and progress.
 
-    What goes to a file or a pipe has long lines rather than broken ones, for `grep`; COLUMNS says otherwise.
+    Lines that go to a file or a pipe are not wrapped at a terminal's width, so that `grep` finds them; COLUMNS sets
+    another width. Each call makes a console, because tests replace stdout.
     """
     from rich.console import Console
 
-    made = Console(highlight=False)
+    made = Console(stderr=stderr, highlight=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = _PIPED
     return made
-
-
-def progress_console() -> Console:
-    """Where progress and errors go."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
 
 
 def print_error(error: XlaError) -> None:
@@ -77,7 +70,7 @@ def print_error(error: XlaError) -> None:
     if error.hint:
         text.append("\n  hint: ", style="bold cyan")
         text.append(error.hint)
-    progress_console().print(text, soft_wrap=True)
+    console(stderr=True).print(text, soft_wrap=True)
 
 
 def _source_line(location: SourceLocation | None) -> str:

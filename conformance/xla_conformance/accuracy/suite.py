@@ -9,9 +9,9 @@ from functools import partial
 
 from xla_conformance.accuracy.bounds import bound
 from xla_conformance.accuracy.frame import Check, Row
-from xla_conformance.expressions import parse_expression
+from xla_conformance.expressions import compile_expression
 from xla_conformance.subjects import Subject
-from xla_core.errors import NotFoundError, UnimplementedError, XlaError
+from xla_core.errors import InvalidArgumentError, NotFoundError, UnimplementedError, XlaError
 
 __all__ = ["GROUPS", "all_checks", "measure", "require_oracles", "select"]
 
@@ -53,11 +53,13 @@ def select(checks: Iterable[Check], expression: str) -> list[Check]:
     """
     if not expression.strip():
         return list(checks)
-    matches = parse_expression(expression)
-    return [c for c in checks if matches(partial(_has, c))]
+    compiled = compile_expression(expression)
+    return [c for c in checks if compiled.evaluate(partial(_has, c))]
 
 
-def _has(check: Check, word: str) -> bool:
+def _has(check: Check, word: str, /, **values: object) -> bool:
+    if values:
+        raise InvalidArgumentError(f"-k: {word!r} takes no values in parentheses")
     return word in (check.group, check.function, check.element_type) or word in check.function
 
 

@@ -118,4 +118,4 @@ def test_bench_needs_a_clone(xla: Callable[..., Any], tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     result = xla("bench")
     assert result.code == 2
-    assert "run `xla bench` within a clone" in result.err
+    assert "run `xla bench` within the clone" in result.err

@@ -1,7 +1,9 @@
-"""`xla bench`: the benchmarks of a clone."""
+"""`xla bench`: runs the benchmarks of a clone in a process of their own; they are no part of the package."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,20 +16,22 @@ __all__ = ["bench", "find_clone"]
 
 def bench(context: typer.Context) -> None:
     """Time programs against JAX's own compiler. Needs a clone; within one, `xla bench --help` shows its options."""
-    root = find_clone()
-    sys.path.insert(0, str(root))
-    from benchmarks.run import main  # lies in the clone, not in the package
-
-    raise typer.Exit(main(context.args, prog="xla bench"))
+    path = [str(find_clone()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    command = [sys.executable, "-m", "benchmarks.run", *context.args]
+    raise typer.Exit(subprocess.call(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(path)}))
 
 
 def find_clone() -> Path:
-    """The nearest directory, up from here or from this package, that holds the benchmarks. NotFoundError if none."""
+    """The nearest directory, upwards from the current one or from this package, that is a clone of the repository.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     here = Path.cwd()
     for directory in (here, *here.parents, Path(__file__).resolve().parents[3]):
         if (directory / "benchmarks" / "run.py").is_file() and (directory / "xla_core").is_dir():
             return directory
     raise NotFoundError(
-        "the benchmarks are not installed with xla-core, and this is no clone of its repository",
-        hint="run `xla bench` within a clone",
+        "the benchmarks are part of xla-core's repository, not of the installed package",
+        hint="clone the repository and run `xla bench` within the clone",
     )

@@ -91,4 +91,4 @@ def _print_timings(context: PassContext) -> None:
     for timing in context.timings:
         counts = f"{timing.instructions_before} -> {timing.instructions_after}"
         table.add_row(timing.name, "yes" if timing.changed else "", counts, f"{timing.seconds * 1e3:.2f}")
-    output.progress_console().print(table)
+    output.console(stderr=True).print(table)

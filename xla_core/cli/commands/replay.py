@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xla_core.cli import feeding, output, programs, running
+from xla_core.cli import execution, infeed_outfeed, output, programs
 from xla_core.cli.options import Backend, Inputs, Seed
 from xla_core.errors import InvalidArgumentError, NotFoundError, XlaError
 
@@ -51,10 +51,10 @@ def replay(
             parsed = xla.parse(text, file=str(path))
             executable = client.compile(parsed)
             arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
-            feeding.infeed_values(parsed, ())  # raises where it would wait for one
-            results, _ = running.run_everywhere(executable, arguments)
-            written = feeding.outfeed_values(executable)
-            right = running.check_everywhere(out, parsed, executable, arguments, results, written)
+            infeed_outfeed.load_infeed(parsed, ())  # raises where it would wait for one
+            results, _ = execution.run_on_all_devices(executable, arguments)
+            written = infeed_outfeed.read_outfeed(executable)
+            right = execution.check_on_all_devices(out, parsed, executable, arguments, results, written)
         except XlaError as error:
             output.print_error(error)
             right = False

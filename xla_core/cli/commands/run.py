@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xla_core.cli import feeding, output, programs, running
+from xla_core.cli import execution, infeed_outfeed, output, programs
 from xla_core.cli.options import Backend, Check, Inputs, Program, Seed, Settings, Shapes
 from xla_core.errors import CancelledError, InvalidArgumentError
 
@@ -76,21 +76,21 @@ def run(
         if dump is not None:
             programs.save_arguments(dump, arguments)
         fed = None
-        if infeed or feeding.has_infeed(text):
-            fed = feeding.infeed_values(module_for(text, arguments, programs.file_name(file)), infeed or ())
+        if infeed or infeed_outfeed.has_infeed(text):
+            fed = infeed_outfeed.load_infeed(module_for(text, arguments, programs.file_name(file)), infeed or ())
             if fed and repeat > 1:
                 raise InvalidArgumentError("--repeat is for programs without infeed: --infeed feeds one run")
-            feeding.feed(executable, fed)
+            infeed_outfeed.transfer_to_infeed(executable, fed)
         try:
-            results, seconds = running.run_everywhere(executable, arguments, repeat)
+            results, seconds = execution.run_on_all_devices(executable, arguments, repeat)
         except CancelledError as error:
             if fed is None:
                 raise
-            raise feeding.starved(len(fed), error) from error
+            raise infeed_outfeed.infeed_exhausted(len(fed), error) from error
         except KeyboardInterrupt:
             executable.delete()  # what is under way ends at its next loop iteration
             raise
-        written = feeding.outfeed_values(executable)
+        written = infeed_outfeed.read_outfeed(executable)
     report = executable.report
     times = f"median of {repeat} runs" if repeat > 1 else "first run"
     out.print(
@@ -110,7 +110,7 @@ def run(
                 programs.save_array(place / f"outfeed_{name}.npy", value)
     if check:
         module = module_for(text, arguments, programs.file_name(file))
-        if not running.check_everywhere(out, module, executable, arguments, results, written, fed or ()):
+        if not execution.check_on_all_devices(out, module, executable, arguments, results, written, fed or ()):
             raise typer.Exit(1)
 
 

@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.agreement.checking import seeded
 from tests.programs import PROGRAMS, Program
+from tests.random_programs.compare import seeded
 from tests.xla_core.stablehlo.reading import stablehlo_tests, tree
 from xla_core.errors import InvalidArgumentError, UnimplementedError, XlaError
 from xla_core.hlo import OPS as HLO_OPS

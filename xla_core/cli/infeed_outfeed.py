@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xla_core as xla
     from xla_core.hlo import HloInstruction, HloModule
 
-__all__ = ["feed", "has_infeed", "infeed_values", "named", "outfeed_values", "starved"]
+__all__ = ["has_infeed", "infeed_exhausted", "load_infeed", "named_arrays", "read_outfeed", "transfer_to_infeed"]
 
 _HINT = "give each of its values: `xla run --infeed VALUE.npy` (.npz for a tuple); in Python client.transfer_to_infeed"
 
@@ -25,7 +25,7 @@ def has_infeed(program: bytes) -> bool:
     return b"infeed" in program
 
 
-def infeed_values(module: HloModule, paths: Sequence[Path]) -> list[Any]:
+def load_infeed(module: HloModule, paths: Sequence[Path]) -> list[Any]:
     """What the files hold, one value each: an array of a .npy, a tuple of arrays of a .npz.
 
     Raises InvalidArgumentError where they are fewer than the program takes at least, or more than it takes at most.
@@ -62,7 +62,7 @@ def _always(module: HloModule) -> list[HloInstruction]:
     return [i for i in module.entry.post_order() if i.opcode == "infeed"]
 
 
-def feed(executable: xla.LoadedExecutable, values: Sequence[Any]) -> None:
+def transfer_to_infeed(executable: xla.LoadedExecutable, values: Sequence[Any]) -> None:
     """Gives each of the program's devices the same values, and no more: one that reads on fails in place of waiting."""
     client = executable.client
     for device in executable.devices:
@@ -71,7 +71,7 @@ def feed(executable: xla.LoadedExecutable, values: Sequence[Any]) -> None:
         client.platform.transfer_manager.infeed(device.local_ordinal).close()
 
 
-def starved(count: int, error: CancelledError) -> InvalidArgumentError:
+def infeed_exhausted(count: int, error: CancelledError) -> InvalidArgumentError:
     """What a program died of that read more than `count` values."""
     return InvalidArgumentError(
         f"the program reads more values from its infeed than the {count} that it has",
@@ -81,18 +81,18 @@ def starved(count: int, error: CancelledError) -> InvalidArgumentError:
     )
 
 
-def outfeed_values(executable: xla.LoadedExecutable) -> list[dict[str, np.ndarray]]:
+def read_outfeed(executable: xla.LoadedExecutable) -> list[dict[str, np.ndarray]]:
     """What each device wrote, in order: the n-th value is "n", the parts of a tuple are "n.0", "n.1" and so on."""
     client = executable.client
     rows = []
     for device in executable.devices:
         queue = client.platform.transfer_manager.outfeed(device.local_ordinal)
-        rows.append(named([client.transfer_from_outfeed(device) for _ in range(len(queue))]))
+        rows.append(named_arrays([client.transfer_from_outfeed(device) for _ in range(len(queue))]))
     return rows
 
 
-def named(values: Sequence[Any]) -> dict[str, np.ndarray]:
-    """The arrays of values, by the names of `outfeed_values`."""
+def named_arrays(values: Sequence[Any]) -> dict[str, np.ndarray]:
+    """The arrays of values, by the names of `read_outfeed`."""
 
     def leaves(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
         if not isinstance(value, tuple):

@@ -1,8 +1,8 @@
 """Runs random programs on a backend and on the reference evaluator.
 
-    python -m tests.agreement.checking --programs 2000 --start 0 --backend cpu -j 2
-    python -m tests.agreement.checking --programs 2000 --oracle jax      # the evaluator and XLA's own CPU compiler
-    python -m tests.agreement.checking --show 17                         # a program's text
+    python -m tests.random_programs.compare --programs 2000 --start 0 --backend cpu -j 2
+    python -m tests.random_programs.compare --programs 2000 --oracle jax      # the evaluator and XLA's own CPU compiler
+    python -m tests.random_programs.compare --show 17                         # a program's text
 
 Prints how many programs agree, and of each that doesn't what differs and the smallest program that still shows it.
 """
@@ -24,8 +24,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import xla_core as xla
-from tests.agreement.comparing import Difference, Program, check, seeded, smallest, smallest_error
-from tests.agreement.generator import RandomProgram
+from tests.random_programs.comparison import Difference, Program, check, seeded, smallest, smallest_error
+from tests.random_programs.generator import RandomProgram
 from xla_core.errors import UnimplementedError
 
 __all__ = ["Outcome", "Task", "outcomes", "seeded"]
@@ -56,14 +56,14 @@ class Task:
     def client(self) -> Any:
         if not self.oracle:
             return xla.Client(self.backend)
-        from tests.agreement.xla_cpu import XlaCpu  # needs JAX
+        from tests.random_programs.xla_cpu import XlaCpu  # needs JAX
 
         return XlaCpu()
 
     def program(self, seed: int) -> Program:
         if not self.oracle:
             return seeded(seed, self.size)
-        from tests.agreement.xla_cpu import TYPES, WITHOUT
+        from tests.random_programs.xla_cpu import TYPES, WITHOUT
 
         rng = random.Random(seed)
         size = self.size or rng.randint(5, 60)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.bounds import Value
-from tests.agreement.computations import argmax, selects
-from tests.agreement.steps import POWERS, Steps
+from tests.random_programs.bounds import Value
+from tests.random_programs.computations import argmax, selects
+from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ElementType, HloComputation, WindowDimension
 
 __all__ = ["ReductionSteps"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.agreement.bounds import Value, largest
-from tests.agreement.steps import POWERS, Accept, Steps
+from tests.random_programs.bounds import Value, largest
+from tests.random_programs.steps import POWERS, Accept, Steps
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
 
 __all__ = ["StructureSteps"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tests.agreement.bounds import Value, has_infinity, largest, unit
+from tests.random_programs.bounds import Value, has_infinity, largest, unit
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Shape
 from xla_core.hlo.builder import identity_of
 

@@ -10,16 +10,16 @@ import random
 
 import numpy as np
 
-from tests.agreement.bits import BitSteps
-from tests.agreement.bounds import Value, mantissa, value_range
-from tests.agreement.complex_steps import ComplexSteps
-from tests.agreement.indexing import IndexingSteps
-from tests.agreement.movement import MovementSteps
-from tests.agreement.products import ProductSteps
-from tests.agreement.rare import RareSteps
-from tests.agreement.reductions import ReductionSteps
-from tests.agreement.steps import POWERS
-from tests.agreement.structure import StructureSteps
+from tests.random_programs.bits import BitSteps
+from tests.random_programs.bounds import Value, mantissa, value_range
+from tests.random_programs.complex_steps import ComplexSteps
+from tests.random_programs.indexing import IndexingSteps
+from tests.random_programs.movement import MovementSteps
+from tests.random_programs.products import ProductSteps
+from tests.random_programs.rare import RareSteps
+from tests.random_programs.reductions import ReductionSteps
+from tests.random_programs.steps import POWERS
+from tests.random_programs.structure import StructureSteps
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, InputOutputAlias, Layout, Shape
 
 __all__ = ["RandomProgram"]

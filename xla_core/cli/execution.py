@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from xla_core.cli import checking, feeding
+from xla_core.cli import comparison, infeed_outfeed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     import xla_core as xla
 
-__all__ = ["check_everywhere", "run_everywhere"]
+__all__ = ["check_on_all_devices", "run_on_all_devices"]
 
 
-def run_everywhere(
+def run_on_all_devices(
     executable: xla.LoadedExecutable, arguments: Sequence[np.ndarray], repeat: int = 1
 ) -> tuple[list[list[np.ndarray]], list[float]]:
     """Each device's results on the host, and the seconds of each run from call to the last result."""
@@ -33,7 +33,7 @@ def run_everywhere(
             buffer.block_until_ready()
     seconds = []
     for _ in range(repeat):
-        feeding.outfeed_values(executable)  # what the run before wrote
+        infeed_outfeed.read_outfeed(executable)  # what the run before wrote
         start = time.perf_counter()
         results = executable.execute_sharded(rows)
         for buffer in chain(*results):
@@ -42,7 +42,7 @@ def run_everywhere(
     return [[np.asarray(r) for r in row] for row in results], seconds
 
 
-def check_everywhere(
+def check_on_all_devices(
     console: Console,
     module: xla.HloModule,
     executable: xla.LoadedExecutable,
@@ -76,9 +76,9 @@ def check_everywhere(
         drawn = [*nondeterminism.results, *(nondeterminism.outfeed for _ in written[device])]
         random += [len(actual) + number for number, draws in enumerate(drawn) if draws]
         actual += [*have, *written[device].values()]
-        right += [*want, *feeding.named(surroundings[device].outfeed).values()]
+        right += [*want, *infeed_outfeed.named_arrays(surroundings[device].outfeed).values()]
         where = f"device {device}, " if len(results) > 1 else ""
         places += [
             f"{where}{name}" for name in (*map(str, range(len(have))), *(f"outfeed {name}" for name in written[device]))
         ]
-    return checking.check_results(console, actual, right, places, random)
+    return comparison.check_results(console, actual, right, places, random)

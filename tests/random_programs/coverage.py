@@ -1,6 +1,6 @@
 """What random programs are made of: how many of them have each HLO op at each element type.
 
-python -m tests.agreement.coverage --programs 2000
+python -m tests.random_programs.coverage --programs 2000
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 import collections
 from collections.abc import Iterable
 
-from tests.agreement.comparing import Program, seeded
+from tests.random_programs.comparison import Program, seeded
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction, Shape
 from xla_core.hlo.op_table import Trait
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.bounds import mantissa
-from tests.agreement.steps import POWERS, Steps
+from tests.random_programs.bounds import mantissa
+from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, Shape, WindowDimension
 
 __all__ = ["RareSteps"]

@@ -9,7 +9,7 @@ pytest.importorskip("scipy")
 
 from xla_conformance.accuracy.suite import all_checks
 
-from tests.agreement.functions import COMPLEX, GUARDED, GUARDED_COMPLEX, REAL, check_name, ulps
+from tests.random_programs.functions import COMPLEX, GUARDED, GUARDED_COMPLEX, REAL, check_name, ulps
 from xla_core.hlo import ElementType
 
 OTHERS = ("divide", "power")  # what the generator asks about besides
@@ -35,6 +35,6 @@ def test_every_function_has_a_bound_in_every_type(strict):
 
 
 def test_where_there_is_no_bound_nothing_is_assumed(monkeypatch):
-    monkeypatch.setattr("tests.agreement.functions.bound", lambda *asked: None)
+    monkeypatch.setattr("tests.random_programs.functions.bound", lambda *asked: None)
     with pytest.raises(LookupError, match="no bound for real tanh f32"):
         ulps.__wrapped__("tanh", ElementType.F32, True)

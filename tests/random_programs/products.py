@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.bounds import Value, epsilon, unit, value_range
-from tests.agreement.steps import POWERS, Steps
+from tests.random_programs.bounds import Value, epsilon, unit, value_range
+from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ConvolutionDimensionNumbers, ElementType, HloInstruction, Shape, SliceDimension
 
 __all__ = ["ProductSteps"]

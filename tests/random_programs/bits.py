@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.steps import Steps
+from tests.random_programs.steps import Steps
 from xla_core.hlo import ElementType, Shape
 
 __all__ = ["BitSteps"]

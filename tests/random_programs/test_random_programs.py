@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import xla_core as xla
-from tests.agreement import checking
-from tests.agreement.bounds import epsilon
-from tests.agreement.checking import Outcome, Task, outcomes
-from tests.agreement.comparing import check, difference, seeded
-from tests.agreement.coverage import counted, missing
-from tests.agreement.generator import RandomProgram
-from tests.agreement.mutants import mutants
-from tests.agreement.shrinking import shrink
+from tests.random_programs import compare
+from tests.random_programs.bounds import epsilon
+from tests.random_programs.compare import Outcome, Task, outcomes
+from tests.random_programs.comparison import check, difference, seeded
+from tests.random_programs.coverage import counted, missing
+from tests.random_programs.generator import RandomProgram
+from tests.random_programs.mutants import mutants
+from tests.random_programs.reducer import shrink
 from xla_core.errors import UnimplementedError
 from xla_core.hlo import evaluate_computation
 
@@ -74,7 +74,7 @@ def test_only_what_xla_is_known_to_lack_is_skipped(request):
     jax = pytest.importorskip("jax")
     from jaxlib.xla_client import XlaRuntimeError
 
-    from tests.agreement.xla_cpu import XlaCpu
+    from tests.random_programs.xla_cpu import XlaCpu
 
     before = jax.config.jax_enable_x64
     request.addfinalizer(lambda: jax.config.update("jax_enable_x64", before))
@@ -103,9 +103,9 @@ class Ending(Task):
 
 
 def test_a_worker_that_ends_is_a_crash_whatever_the_oracle(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["checking", "--programs", "3", "--oracle", "jax"])
-    monkeypatch.setattr(checking, "Task", Ending)
-    assert checking.main() == 1
+    monkeypatch.setattr(sys, "argv", ["compare", "--programs", "3", "--oracle", "jax"])
+    monkeypatch.setattr(compare, "Task", Ending)
+    assert compare.main() == 1
     out = capsys.readouterr().out
     assert "== seed 1, crash: the process ended with exit code 7" in out
     assert "jax: seeds 0 to 2: 2 agree, 0 differ, 1 crash;" in out

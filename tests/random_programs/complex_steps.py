@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.bounds import Value, epsilon, unit
-from tests.agreement.elementwise import ElementwiseSteps
-from tests.agreement.functions import COMPLEX, GUARDED_COMPLEX
+from tests.random_programs.bounds import Value, epsilon, unit
+from tests.random_programs.elementwise import ElementwiseSteps
+from tests.random_programs.functions import COMPLEX, GUARDED_COMPLEX
 from xla_core.hlo import ElementType
 
 __all__ = ["ComplexSteps"]

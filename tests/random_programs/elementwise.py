@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tests.agreement.bounds import Value, epsilon, largest, smallest, unit, value_range
-from tests.agreement.functions import GUARDED, REAL, ulps
-from tests.agreement.steps import POWERS, Steps
+from tests.random_programs.bounds import Value, epsilon, largest, smallest, unit, value_range
+from tests.random_programs.functions import GUARDED, REAL, ulps
+from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ElementType, HloComputation, Shape
 
 __all__ = ["ElementwiseSteps"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 import xla_core as xla
-from tests.agreement.bounds import Value
+from tests.random_programs.bounds import Value
 
 __all__ = ["QuantizedProgram"]
 

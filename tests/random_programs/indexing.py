@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from tests.agreement.bounds import Value, unit
-from tests.agreement.computations import order
-from tests.agreement.movement import INDEX_TYPES
-from tests.agreement.steps import Steps
+from tests.random_programs.bounds import Value, unit
+from tests.random_programs.computations import order
+from tests.random_programs.movement import INDEX_TYPES
+from tests.random_programs.steps import Steps
 from xla_core.hlo import ElementType, HloComputation, HloInstruction, Shape
 
 __all__ = ["IndexingSteps"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.agreement.bounds import Value
-from tests.agreement.steps import POWERS, Steps
+from tests.random_programs.bounds import Value
+from tests.random_programs.steps import POWERS, Steps
 from xla_core.hlo import ElementType, HloInstruction, PaddingDimension, SliceDimension
 
 __all__ = ["INDEX_TYPES", "MovementSteps"]

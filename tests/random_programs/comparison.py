@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import xla_core as xla
-from tests.agreement.bounds import Value
-from tests.agreement.generator import RandomProgram
-from tests.agreement.quantized import QuantizedProgram
-from tests.agreement.shrinking import shrink
+from tests.random_programs.bounds import Value
+from tests.random_programs.generator import RandomProgram
+from tests.random_programs.quantized import QuantizedProgram
+from tests.random_programs.reducer import shrink
 from xla_core.hlo import HloModule
 
 __all__ = ["Difference", "Program", "check", "difference", "seeded", "smallest", "smallest_error"]
