@@ -27,7 +27,7 @@ from xla_core.backend import (
     Executable,
     StreamExecutor,
 )
-from xla_core.codegen.llvm import LoopAbi, compile_ir, may_share_buffer
+from xla_core.codegen.llvm import LoopAbi, compile_ir, compile_objects, may_share_buffer
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
 from xla_core.passes import (
     ConvolutionCanonicalizer,
@@ -61,6 +61,9 @@ _EXPANDED = frozenset(
     }
 )
 """What the core's expanders write out in other ops."""
+
+_LINES_OF_A_PART = 250
+"""Lines of LLVM IR that are worth a thread. An empty module costs LLVM 4 ms, as much as 40 lines."""
 
 
 _TARGET_PASSES = (
@@ -155,21 +158,26 @@ class CpuCompiler(Compiler):
         threads = own.threads or worker_threads()
         assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
         emitter = ModuleEmitter(module, assignment, self.abi(), self.isa, threads)
+        keep = options.keep_artifacts or ModuleDump.active() is not None
         with profiler.span("emit LLVM IR", category="compile"):
-            text = emitter.emit().to_text()
+            ir = emitter.emit()
+            texts = [ir.to_text()] if keep else ir.split(_LINES_OF_A_PART)
+        level = own.llvm_optimization_level
+        artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
         with profiler.span("LLVM", category="compile"):
-            compiled = compile_ir(text, emitter.abi, own.llvm_optimization_level, jit=True, what=module.name)
-            code = compiled.object()
-        program = _program(assignment, emitter, code, own.collective_timeout)
+            if keep:  # as one module, whose IR can be shown
+                compiled = compile_ir(texts[0], emitter.abi, level, jit=True, what=module.name)
+                objects: tuple[bytes, ...] = (compiled.object(),)
+                artifacts |= {"llvm-unoptimized": texts[0], "llvm": compiled.ir(), "asm": compiled.assembly()}
+            else:
+                objects = compile_objects(texts, emitter.abi, level, jit=True, what=module.name, threads=threads)
+        program = _program(assignment, emitter, objects, own.collective_timeout)
         report = CompilationReport(
             kernels=emitter.kernel_count,
             library_calls=dict(emitter.library_calls),
             temp_bytes=assignment.temp_bytes,
             temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
         )
-        artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
-        if options.keep_artifacts or ModuleDump.active() is not None:
-            artifacts |= {"llvm-unoptimized": text, "llvm": compiled.ir(), "asm": compiled.assembly()}
         return CpuExecutable(module, program, report, artifacts)
 
     def deserialize(
@@ -190,7 +198,7 @@ def _can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
 
 
 def _program(
-    assignment: BufferAssignment, emitter: ModuleEmitter, code: bytes, collective_timeout: float
+    assignment: BufferAssignment, emitter: ModuleEmitter, objects: tuple[bytes, ...], collective_timeout: float
 ) -> NativeProgram:
     """The table of addresses that the emitted code expects, as data."""
     module = assignment.module
@@ -222,7 +230,7 @@ def _program(
             results.append(ResultPlace(slot, place.size, donors.get(slot) if place.size else None))
     return NativeProgram(
         triple=emitter.abi.triple,
-        code=code,
+        objects=objects,
         slots=1 + len(assignment.allocations),
         parameters=tuple(parameters[i] for i in range(len(parameters))),
         results=tuple(results),

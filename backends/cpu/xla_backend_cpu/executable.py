@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from xla_backend_cpu.blas import symbol_address
 from xla_backend_cpu.codegen.module_emitter import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
-from xla_backend_cpu.host import architecture, host_triple, load_object, runtime_symbols, start_workers
+from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
 from xla_backend_cpu.host_calls import HostCalls, HostRun, host_call_address
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import (
@@ -44,7 +44,7 @@ class NativeProgram:
 
     Attributes:
         triple: what the code is for.
-        code: an object file that defines the entry.
+        objects: object files, linked together; one defines the entry.
         slots: length of the table of addresses; slot 0 is the run's context.
         parameters: the slot of each argument.
         results: for each result leaf.
@@ -58,7 +58,7 @@ class NativeProgram:
     """
 
     triple: str
-    code: bytes
+    objects: tuple[bytes, ...]
     slots: int
     parameters: tuple[int, ...]
     results: tuple[ResultPlace, ...]
@@ -76,11 +76,11 @@ class NativeProgram:
         """A header of JSON, then HLO text, constants and code."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         text = hlo_text.encode()
-        del fields["code"], fields["constants"]
+        del fields["objects"], fields["constants"]
         fields["results"] = [dataclasses.astuple(r) for r in self.results]
-        fields["sizes"] = [len(text), len(self.constants), len(self.code)]
+        fields["sizes"] = [len(text), len(self.constants), *map(len, self.objects)]
         header = json.dumps(fields).encode()
-        return struct.pack("<I", len(header)) + header + text + self.constants + self.code
+        return struct.pack("<I", len(header)) + header + text + self.constants + b"".join(self.objects)
 
     @staticmethod
     def from_bytes(data: bytes) -> tuple[NativeProgram, str]:
@@ -94,12 +94,12 @@ class NativeProgram:
                 position += size
             if position != len(data):
                 raise ValueError(f"{len(data)} bytes instead of {position}")
-            text, constants, code = parts
+            text, constants, *objects = parts
             fields["results"] = tuple(ResultPlace(*r) for r in fields["results"])
             fields["constant_slots"] = {int(k): v for k, v in fields["constant_slots"].items()}
             fields["parameters"], fields["routines"] = tuple(fields["parameters"]), tuple(fields["routines"])
             fields["host_calls"] = tuple((computation, name) for computation, name in fields["host_calls"])
-            return NativeProgram(code=code, constants=constants, **fields), text.decode()
+            return NativeProgram(objects=tuple(objects), constants=constants, **fields), text.decode()
         except (ValueError, KeyError, TypeError, struct.error) as error:
             raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
 
@@ -123,7 +123,7 @@ class CpuExecutable(Executable):
             imports[HOST_CALL] = host_call_address()
         self._runs_here = architecture(program.triple) == architecture(host_triple())
         if self._runs_here:
-            self._library = load_object(program.code, [ENTRY], imports | runtime_symbols())
+            self._library = load_objects(program.objects, [ENTRY], imports | runtime_symbols())
             self._entry = self._library.function(ENTRY, ctypes.c_int32, ctypes.c_void_p)
             if program.threads > 1:
                 start_workers(program.threads)
@@ -225,15 +225,18 @@ class CpuExecutable(Executable):
         return CpuExecutable(parse_hlo(text), program)
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """The optimized HLO, the object, the buffer assignment, and where they were kept, LLVM IR and assembly."""
-        return {"hlo": self.as_text(), **self._artifacts, "object": self._program.code}
+        """The optimized HLO, the object files ("object", "object.1", ...), the buffer assignment, and where they were
+        kept, LLVM IR and assembly.
+        """
+        objects = {f"object.{i}" if i else "object": code for i, code in enumerate(self._program.objects)}
+        return {"hlo": self.as_text(), **self._artifacts, **objects}
 
     def memory_stats(self) -> ExecutableMemoryStats:
         return dataclasses.replace(
             super().memory_stats(),
             temp_bytes=self._program.temp_bytes,
             constant_bytes=len(self._program.constants),
-            generated_code_bytes=len(self._program.code),
+            generated_code_bytes=sum(map(len, self._program.objects)),
         )
 
     def close(self) -> None:

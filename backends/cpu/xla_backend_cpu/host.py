@@ -19,7 +19,7 @@ __all__ = [
     "host_cpu",
     "host_features",
     "host_triple",
-    "load_object",
+    "load_objects",
     "once",
     "runtime_symbols",
     "start_workers",
@@ -119,11 +119,12 @@ class NativeLibrary:
         return ctypes.CFUNCTYPE(result, *arguments)(self._addresses[name])
 
 
-def load_object(code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
-    """Links an object file into the process. `imports` are the addresses of the symbols that it leaves open."""
+def load_objects(objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
+    """Links object files into the process. `imports` are the addresses of the symbols that none of them defines."""
     with _lock:
         builder = _binding().JITLibraryBuilder()
-        builder.add_object_img(code)
+        for code in objects:
+            builder.add_object_img(code)
         for name, address in imports.items():
             builder.import_symbol(name, address)
         builder.add_current_process()

@@ -107,6 +107,29 @@ def test_artifacts(client):
     assert artifacts["object"][:4] == b"\x7fELF"
 
 
+def test_a_large_program_is_linked_from_several_objects(client):
+    """Their number is the program's alone, and the threads that compile them don't change them."""
+    lines, value = [], "x"
+    for i in range(12):
+        lines += [f"  s{i} = f32[64,{64 + i}] sort({value}), dimensions={{1}}, to_apply=less"]
+        lines += [f"  p{i} = f32[64,{65 + i}] pad(s{i}, zero), padding=0_0x0_1"]
+        value = f"p{i}"
+    text = (
+        "HloModule large\nless {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+        "  ROOT c = pred[] compare(a, b), direction=LT\n}\nENTRY main {\n  x = f32[64,64] parameter(0)\n"
+        "  zero = f32[] constant(0)\n" + "\n".join(lines) + f"\n  ROOT r = f32[64,76] negate({value})\n}}"
+    )
+    x = np.random.default_rng(0).uniform(1, 2, (64, 64)).astype(np.float32)
+    want = -np.sort(np.pad(x, ((0, 0), (0, 12))), axis=1)
+    programs = [client.compile(text, options=xla.CompileOptions(backend={"threads": n})) for n in (1, 2)]
+    objects = [{k: v for k, v in p.artifacts().items() if k.startswith("object")} for p in programs]
+    assert len(objects[0]) > 2
+    assert objects[0].keys() == objects[1].keys()
+    for program in (*programs, client.deserialize(programs[0].serialize())):
+        np.testing.assert_array_equal(np.sort(np.asarray(program(x)[0])), np.sort(want))
+        assert program.memory_stats().generated_code_bytes == sum(map(len, objects[0].values()))
+
+
 def test_threads_do_not_change_the_result(client):
     text = """HloModule big
 ENTRY main {

@@ -27,7 +27,7 @@ def increment():
     b.store(b.add(b.load("i64", place, align=8), b.int_(1)), place, align=8)
     b.close_loop(loop)
     b.ret()
-    library = host.load_object(compile_ir(module.to_text(), LoopAbi(host.host_triple())).object(), ["k"], {})
+    library = host.load_objects([compile_ir(module.to_text(), LoopAbi(host.host_triple())).object()], ["k"], {})
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
         host.runtime_symbols()["xla_cpu_parallel_for"]
     )

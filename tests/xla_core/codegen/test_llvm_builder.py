@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import numpy as np
@@ -15,6 +16,7 @@ from xla_core.codegen.llvm import (
     KernelEmitter,
     LoopAbi,
     compile_ir,
+    compile_objects,
     emit_assembly,
     optimize,
 )
@@ -101,6 +103,53 @@ def test_several_kernels_in_one_module() -> None:
     assert f"@{first.name}(" in text
     assert f"@{second.name}(" in text
     assert compile_ir(text, host_abi())
+
+
+def split_module() -> IrModule:
+    """An entry that calls two kernels and an internal function, which shares a variable with another function."""
+    module = IrModule("m", triple=host_abi().triple)
+    module.add_global("counter", "internal global i64 0, align 8")
+    for name in ("one", "two"):
+        builder = IrBuilder(module, module.add_function(IrFunction(name, "void", [("ptr", "noalias", "p")])))
+        table = module.constant_bytes(b"shared by both", 1)
+        note = module.metadata(f"!{{i64 7, {module.metadata('!{}')}}}")
+        builder.store(
+            builder.load("i8", table, align=1, metadata=f", !note {note}"), builder.function.parameters[0], align=1
+        )
+        builder.ret()
+    for name, prefix in (("hidden", "internal"), ("entry", ""), ("other", "")):
+        function = module.add_function(IrFunction(name, "i64", [("ptr", "", "p")], prefix=prefix))
+        builder = IrBuilder(module, function)
+        if name == "entry":
+            for callee in ("one", "two"):
+                builder.line(f"call void @{callee}(ptr %p)")
+            builder.line("%status = call i64 @hidden(ptr %p)")
+        builder.emit("i64", "atomicrmw add ptr @counter, i64 1 monotonic, align 8")
+        builder.ret(builder.int_(1))
+    return module
+
+
+def test_a_split_module_keeps_together_what_shares_state() -> None:
+    module = split_module()
+    parts = module.split(lines=5)
+    assert len(parts) == 3
+    defined = [set(re.findall(r"define .*@(\w+)\(", part)) for part in parts]
+    assert sorted(map(sorted, defined)) == [["entry", "hidden", "other"], ["one"], ["two"]]
+    for part, names in zip(parts, defined, strict=True):
+        assert ("@counter = " in part) == ("entry" in names)
+        assert ("shared by both" in part) == ("entry" not in names)
+        assert part.count("declare void") == (2 if "entry" in names else 0)
+        assert compile_ir(part, host_abi())
+    assert module.split(lines=1000) == [module.to_text()]
+
+
+def test_objects_do_not_depend_on_the_threads() -> None:
+    parts = split_module().split(lines=5)
+    alone = compile_objects(parts, host_abi())
+    assert compile_objects(parts, host_abi(), threads=3) == alone
+    assert [code[:4] for code in alone] == [b"\x7fELF"] * 3
+    with pytest.raises(InternalError, match="IR of softmax"):
+        compile_objects([*parts, "define nonsense"], host_abi(), what="softmax", threads=2)
 
 
 def test_an_instruction_alone() -> None:

@@ -32,7 +32,14 @@ from xla_core.codegen.llvm.ir_array import Complex, IrArray
 from xla_core.codegen.llvm.ir_module import Block, IrFunction, IrModule, Value
 from xla_core.codegen.llvm.kernel import Kernel
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
-from xla_core.codegen.llvm.llvm_compiler import CompiledModule, compile_ir, emit_assembly, emit_object, optimize
+from xla_core.codegen.llvm.llvm_compiler import (
+    CompiledModule,
+    compile_ir,
+    compile_objects,
+    emit_assembly,
+    emit_object,
+    optimize,
+)
 from xla_core.codegen.llvm.sharing import may_share_buffer
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
 
@@ -54,6 +61,7 @@ __all__ = [
     "TargetAbi",
     "Value",
     "compile_ir",
+    "compile_objects",
     "emit_assembly",
     "emit_object",
     "may_share_buffer",

@@ -5,13 +5,18 @@ Text, because llvmlite.ir lacks types that targets need and is slow; LLVM's own 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from xla_core.errors import InternalError
 
 __all__ = ["Block", "IrFunction", "IrModule", "Value"]
 
 _BYTE_TEXT = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
+
+_SYMBOL = re.compile(r"@([-\w.$]+)")
+_NODE = re.compile(r"!(\d+)")
+_MOST_PARTS = 16
 
 
 class Value:
@@ -103,6 +108,15 @@ class IrFunction:
         self._names += 1
         return f"%v{self._names}"
 
+    @property
+    def is_internal(self) -> bool:
+        """Whether other modules can't refer to it."""
+        return self._header.startswith("define internal")
+
+    def declaration(self) -> str:
+        """The line that declares the function in another module."""
+        return f"declare{self._header.removeprefix('define').removesuffix(' {')}"
+
     def to_text(self) -> str:
         parts = [self._header]
         for block in self.blocks:
@@ -169,18 +183,83 @@ class IrModule:
         return f"!{number}"
 
     def to_text(self) -> str:
+        return self._text([function.to_text() for function in self.functions.values()], self.functions)
+
+    __str__ = to_text
+
+    def split(self, lines: int) -> list[str]:
+        """The texts of modules that, linked together, define the same: one for about every `lines` lines.
+
+        Functions that share an internal function or a variable stay together; constants are repeated.
+        """
+        texts = {name: function.to_text() for name, function in self.functions.items()}
+        sizes = {name: text.count("\n") for name, text in texts.items()}
+        count = min(max(1, sum(sizes.values()) // lines), _MOST_PARTS)
+        if count == 1:
+            return [self._text(list(texts.values()), self.functions)]
+        parts: list[list[str]] = [[] for _ in range(count)]
+        loads = [0] * count
+        for group in sorted(self._inseparable(texts), key=lambda names: -sum(sizes[name] for name in names)):
+            lightest = loads.index(min(loads))
+            parts[lightest] += group
+            loads[lightest] += sum(sizes[name] for name in group)
+        return [self._text([texts[name] for name in part], part) for part in parts if part]
+
+    def _inseparable(self, texts: Mapping[str, str]) -> list[list[str]]:
+        """The functions in groups that must lie in one module."""
+        groups: dict[str, list[str]] = {name: [name] for name in texts}
+        owners: dict[str, str] = {}  # the first function that uses a variable or an internal function
+        for name, text in texts.items():
+            for symbol in {name, *_SYMBOL.findall(text)}:
+                function, variable = self.functions.get(symbol), self._globals.get(symbol)
+                if (function is None or not function.is_internal) and (variable is None or _is_constant(variable)):
+                    continue
+                other = owners.setdefault(symbol, name)
+                if groups[other] is not groups[name]:
+                    groups[other].extend(groups[name])
+                    for member in groups[name]:
+                        groups[member] = groups[other]
+        return list({id(group): group for group in groups.values()}.values())
+
+    def _text(self, bodies: Sequence[str], names: Collection[str]) -> str:
+        """A module of the functions `names`, whose texts are `bodies`, with what they use of the others and globals."""
+        whole = len(names) == len(self.functions)
+        code = "\n".join(bodies)
+        used = None if whole else set(_SYMBOL.findall(code))
         parts = [f"; ModuleID = {self.name!r}"]
         if self.data_layout:
             parts.append(f'target datalayout = "{self.data_layout}"')
         if self.triple:
             parts.append(f'target triple = "{self.triple}"')
         parts.append("")
-        parts.extend(f"@{name} = {definition}" for name, definition in self._globals.items())
+        parts.extend(f"@{name} = {text}" for name, text in self._globals.items() if used is None or name in used)
+        parts += ["", code]
+        if used is not None:
+            others = [f for name, f in self.functions.items() if name in used and name not in names]
+            parts.extend(function.declaration() for function in others)
+        parts.extend(
+            text
+            for name, text in self._declarations.items()
+            if name not in self.functions and (used is None or name in used)
+        )
         parts.append("")
-        parts.extend(function.to_text() for function in self.functions.values())
-        parts.extend(text for name, text in self._declarations.items() if name not in self.functions)
-        parts.append("")
-        parts.extend(self._metadata)
+        parts.extend(self._metadata if used is None else self._metadata_of(code))
         return "\n".join(parts) + "\n"
 
-    __str__ = to_text
+    def _metadata_of(self, code: str) -> list[str]:
+        """The metadata nodes that a text refers to, directly or through others."""
+        reached: set[int] = set()
+        waiting = [code]
+        while waiting:
+            for number in map(int, set(_NODE.findall(waiting.pop()))):
+                if number not in reached:
+                    reached.add(number)
+                    waiting.append(self._metadata[number])
+        return [self._metadata[number] for number in sorted(reached)]
+
+
+def _is_constant(definition: str) -> bool:
+    """Whether a global's definition is that of a constant whose address doesn't matter: it may be repeated."""
+    return (
+        "unnamed_addr" in definition and " constant " in definition and definition.startswith(("private", "internal"))
+    )

@@ -1,19 +1,29 @@
-"""LLVM IR text to optimized IR, assembly or object code. Safe to call from several threads: LLVM runs one at a time."""
+"""Compiles LLVM IR text to optimized IR, assembly or object code. Safe to call from several threads."""
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import functools
 import re
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 from xla_core.codegen.llvm.target_abi import TargetAbi
 from xla_core.errors import InternalError
 
-__all__ = ["CompiledModule", "compile_ir", "emit_assembly", "emit_object", "optimize", "target_machine"]
+__all__ = [
+    "CompiledModule",
+    "compile_ir",
+    "compile_objects",
+    "emit_assembly",
+    "emit_object",
+    "optimize",
+    "target_machine",
+]
 
-_LOCK = threading.RLock()  # llvmlite's parser, pass manager and emitters share one context
+_initialization = threading.Lock()
 
 
 @functools.cache
@@ -25,49 +35,69 @@ def _initialize() -> None:
     llvm.initialize_native_asmparser()
 
 
+@functools.cache
+def _concurrent(name: str) -> Any:
+    """A function of llvmlite's library, to call without the lock that llvmlite holds around every call.
+
+    The lock protects LLVM's global context. Each compilation here has a context, a target machine and a pass manager
+    of its own, so passes and code generation of several modules may run at the same time.
+    """
+    from llvmlite.binding import ffi
+
+    locked = getattr(ffi.lib, name)
+    function = getattr(ctypes.CDLL(ffi.lib._name), name)
+    function.argtypes, function.restype = locked.argtypes, locked.restype
+    return function
+
+
 def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, reloc: str = "pic") -> Any:
     """The TargetMachine of llvmlite for a target. Raises InternalError where this LLVM has no such target."""
     import llvmlite.binding as llvm
 
-    with _LOCK:
+    with _initialization:
         _initialize()
-        try:
-            target = llvm.Target.from_triple(abi.triple or llvm.get_process_triple())
-            return target.create_target_machine(
-                cpu=abi.cpu,
-                features=abi.features,
-                opt=opt_level,
-                reloc="static" if jit else reloc,
-                codemodel="large" if jit else "default",  # a process's code and constants may lie 2 GiB apart
-                jit=jit,
-            )
-        except RuntimeError as error:
-            raise InternalError(f"LLVM has no target machine for {abi.triple!r}: {error}") from error
+    try:
+        target = llvm.Target.from_triple(abi.triple or llvm.get_process_triple())
+        return target.create_target_machine(
+            cpu=abi.cpu,
+            features=abi.features,
+            opt=opt_level,
+            reloc="static" if jit else reloc,
+            codemodel="large" if jit else "default",  # a process's code and constants may lie 2 GiB apart
+            jit=jit,
+        )
+    except RuntimeError as error:
+        raise InternalError(f"LLVM has no target machine for {abi.triple!r}: {error}") from error
 
 
 @dataclasses.dataclass(slots=True)
 class CompiledModule:
-    """An optimized module (llvmlite's ModuleRef) and the machine that emits it."""
+    """An optimized module (llvmlite's ModuleRef) and the target machine that emits its code."""
 
     module: Any
     machine: Any
 
     def ir(self) -> str:
         """The optimized LLVM IR."""
-        with _LOCK:
-            return str(self.module)
+        return str(self.module)
 
     def assembly(self) -> str:
         """The target's assembly."""
-        with _LOCK:
-            text: str = self.machine.emit_assembly(self.module)
-            return text
+        text: str = self.machine.emit_assembly(self.module)
+        return text
 
     def object(self) -> bytes:
-        """A relocatable object file."""
-        with _LOCK:
-            data: bytes = self.machine.emit_object(self.module)
-            return data
+        """A relocatable object file. Other threads may compile other modules meanwhile."""
+        from llvmlite.binding import ffi
+
+        with ffi.OutputString() as message:
+            buffer = _concurrent("LLVMPY_TargetMachineEmitToMemory")(self.machine, self.module, 1, message)
+            if not buffer:
+                raise InternalError(f"LLVM emits no code for {self.module.name}: {message}")
+        try:
+            return ctypes.string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
+        finally:
+            ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
 def compile_ir(
@@ -87,26 +117,24 @@ def compile_ir(
     """
     import llvmlite.binding as llvm
 
-    with _LOCK:
-        machine = target_machine(abi, opt_level=opt_level, jit=jit)
-        try:
-            module = llvm.parse_assembly(ir_text)
-            module.verify()
-        except RuntimeError as error:
-            raise InternalError(
-                f"LLVM refuses the IR of {what or 'a module'}: {_with_lines(str(error), ir_text)}",
-                hint="this is a defect of the emitter, not of the program",
-            ) from error
-        if not abi.data_layout:
-            module.data_layout = str(machine.target_data)
-        module.triple = machine.triple
-        options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
-        options.loop_vectorization = options.slp_vectorization = opt_level >= 2
-        options.loop_interleaving = opt_level >= 2
-        options.loop_unrolling = False  # doubles code and the time for it, and gains nothing on vectors
-        builder = llvm.create_pass_builder(machine, options)
-        _run_passes(builder, module)
-        return CompiledModule(module, machine)
+    machine = target_machine(abi, opt_level=opt_level, jit=jit)
+    try:
+        module = llvm.parse_assembly(ir_text, llvm.create_context())
+        module.verify()
+    except RuntimeError as error:
+        raise InternalError(
+            f"LLVM refuses the IR of {what or 'a module'}: {_with_lines(str(error), ir_text)}",
+            hint="this is a defect of the emitter, not of the program",
+        ) from error
+    if not abi.data_layout:
+        module.data_layout = str(machine.target_data)
+    module.triple = machine.triple
+    options = llvm.create_pipeline_tuning_options(speed_level=opt_level)
+    options.loop_vectorization = options.slp_vectorization = opt_level >= 2
+    options.loop_interleaving = opt_level >= 2
+    options.loop_unrolling = False  # doubles the code and the time to compile it, and gains nothing on vectors
+    _run_passes(llvm.create_pass_builder(machine, options), module)
+    return CompiledModule(module, machine)
 
 
 def _run_passes(builder: Any, module: Any) -> None:
@@ -114,11 +142,48 @@ def _run_passes(builder: Any, module: Any) -> None:
 
     passes = builder.getModulePassManager()
     try:
-        passes.run(module, builder)
+        _concurrent("LLVMPY_RunNewModulePassManager")(passes, module, builder)
     finally:
         # Its own close() finds ObjectRef's empty _dispose before NewPassManager's, and would leave 70 kB behind.
         NewPassManager._dispose(passes)
         passes.detach()
+
+
+def compile_objects(
+    ir_texts: Sequence[str], abi: TargetAbi, opt_level: int = 2, *, jit: bool = False, what: str = "", threads: int = 1
+) -> tuple[bytes, ...]:
+    """The object files of modules that will be linked together (`IrModule.split()`), compiled on up to `threads`
+    threads. See `compile_ir`.
+    """
+    waiting = list(enumerate(ir_texts))[::-1]
+    objects: dict[int, bytes] = {}
+    failures: list[Exception] = []
+
+    def work() -> None:
+        while waiting and not failures:
+            try:
+                number, text = waiting.pop()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                objects[number] = compile_ir(text, abi, opt_level, jit=jit, what=what).object()
+            except Exception as error:
+                failures.append(error)
+
+    helpers = [threading.Thread(target=work, name="xla-llvm", daemon=True) for _ in ir_texts[1:threads]]
+    started = []
+    for helper in helpers:
+        try:
+            helper.start()
+        except RuntimeError:  # the system has no more threads, or the interpreter ends: this thread does the work
+            break
+        started.append(helper)
+    work()
+    for helper in started:
+        helper.join()
+    if failures:
+        raise failures[0]
+    return tuple(objects[number] for number in range(len(ir_texts)))
 
 
 def optimize(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str = "") -> str:
