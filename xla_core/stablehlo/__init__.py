@@ -21,7 +21,7 @@ from xla_core.stablehlo.ir import (
     Value,
 )
 from xla_core.stablehlo.ir.attributes import DenseElements
-from xla_core.stablehlo.lower.lowering import lower
+from xla_core.stablehlo.shapes.lowering import lower
 from xla_core.stablehlo.shapes.polymorphism import PolymorphicProgram, source_lines
 from xla_core.stablehlo.shapes.refine import refine
 from xla_core.stablehlo.table.op_table import OPS, OpDef

@@ -9,9 +9,8 @@ from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedE
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.sections import Entry, Sections
 from xla_core.stablehlo.ir import OpaqueType, QuantizedType, ScalarType, TensorType
-from xla_core.stablehlo.ir.attributes import EnumAttribute
+from xla_core.stablehlo.ir.attributes import ENUMS, EnumAttribute
 from xla_core.stablehlo.text.cursor import MAX_DEPTH, MAX_OP_NODES
-from xla_core.stablehlo.text.dialect_attributes import ENUMS
 from xla_core.stablehlo.text.op_reader import OpReader
 
 __all__ = ["Decoder", "DialectReader", "Pool", "Table", "enum_reader", "plain"]

@@ -23,6 +23,7 @@ from xla_core.stablehlo.bytecode.stablehlo_dialect import (
 )
 from xla_core.stablehlo.ir import DYNAMIC, OpaqueType, TokenType, TupleType, type_text
 from xla_core.stablehlo.ir.attributes import (
+    ENUMS,
     AxisRef,
     DenseElements,
     Mesh,
@@ -31,7 +32,6 @@ from xla_core.stablehlo.ir.attributes import (
     SymbolRef,
     TypedInt,
 )
-from xla_core.stablehlo.text.dialect_attributes import ENUMS
 
 __all__ = ["ATTRIBUTES", "TYPES", "mesh_or_name"]
 

@@ -30,6 +30,7 @@ from xla_core.stablehlo.ir import TensorType
 
 __all__ = [
     "ACCURACY_PROBLEMS",
+    "ENUMS",
     "UNIT",
     "AxisRef",
     "ChannelHandle",
@@ -112,6 +113,26 @@ class SymbolRef(str):
     """`@name` as "name"; `@a::@b` as "a::@b"."""
 
     __slots__ = ()
+
+
+ENUMS: dict[str, tuple[str, ...]] = {
+    "precision": ("DEFAULT", "HIGH", "HIGHEST"),
+    "result_accuracy_mode": ("DEFAULT", "HIGHEST", "TOLERANCE"),
+    "fft_type": ("FFT", "IFFT", "RFFT", "IRFFT"),
+    "comparison_direction": ("EQ", "NE", "GE", "GT", "LE", "LT"),
+    "comparison_type": ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "transpose": ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
+    "rng_distribution": ("UNIFORM", "NORMAL"),
+    "rng_algorithm": ("DEFAULT", "THREE_FRY", "PHILOX"),
+    "custom_call_api_version": (
+        "API_VERSION_UNSPECIFIED",
+        "API_VERSION_ORIGINAL",
+        "API_VERSION_STATUS_RETURNING",
+        "API_VERSION_STATUS_RETURNING_UNIFIED",
+        "API_VERSION_TYPED_FFI",
+    ),
+}
+"""The values of each enum of the dialects."""
 
 
 class EnumAttribute(str):

@@ -6,7 +6,6 @@ StableHLO takes `tensor<6xf32>` for the result of an op on `tensor<?xf32, #stabl
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,15 +14,13 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.builder import Builder
 from xla_core.stablehlo.verify.compatibility import fail
-
-if TYPE_CHECKING:
-    from xla_core.stablehlo.lower.lowering import LoweringContext
 
 __all__ = ["as_declared"]
 
 
-def as_declared(ctx: LoweringContext, value: HloInstruction, type: ir.Type, op: ir.Op) -> HloInstruction:
+def as_declared(ctx: Builder, value: HloInstruction, type: ir.Type, op: ir.Op) -> HloInstruction:
     """`value` with the sizes of the dimensions that `type` declares static: zeros are beyond what the run gave."""
     if not value.shape.dynamic_dimensions or not isinstance(type, ir.TensorType):
         return value

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.context import LoweringContext, ModuleLowering
 from xla_core.stablehlo.lower.type_conversion import shape_of
+from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
 
-if TYPE_CHECKING:
-    from xla_core.stablehlo.lower.lowering import LoweringContext
-
-__all__ = ["argument_attributes", "device_counts", "lower_signature", "sharding_of", "wrap_entry"]
+__all__ = ["argument_attributes", "device_counts", "lower_entry"]
 
 
-def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
+def lower_entry(lowering: ModuleLowering, function: ir.Op) -> None:
     """Lowers the entry function with flat parameters and results: tuples taken apart, tokens left out."""
+    context = LoweringContext(lowering, lowering.begin(function))
     block = function.regions[0].block
     attributes = argument_attributes(function)
     for argument, attribute in zip(block.arguments, attributes, strict=True):
@@ -29,6 +29,7 @@ def wrap_entry(context: LoweringContext, function: ir.Op) -> None:
         context.values[argument] = value
     results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
     context.set_root(results)
+    _lower_signature(lowering.hlo, lowering.source, function)
 
 
 def _shape_at(op: ir.Op, type: ir.Type) -> Shape:
@@ -37,32 +38,6 @@ def _shape_at(op: ir.Op, type: ir.Type) -> Shape:
     except (InvalidArgumentError, UnimplementedError) as error:
         error.op, error.location = op.name, op.location
         raise
-
-
-def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
-    """HLO's attribute `sharding`, if `mhlo.sharding` says one, as text or as a proto's bytes.
-
-    Raises InvalidArgumentError for a malformed one.
-    """
-    text = attributes.get("mhlo.sharding")
-    if not isinstance(text, str) or not text:
-        return {}
-    from xla_core.hlo.text.sharding import check_sharding  # HLO text's reader, which most programs need nothing of
-    from xla_core.stablehlo.sharding.proto import sharding_text
-
-    given = text
-    try:
-        if text[0] != "{" and not text.isprintable():
-            text = sharding_text(text.encode("utf-8", "surrogateescape"))
-        check_sharding(text)
-    except (InvalidArgumentError, ValueError) as error:
-        why = error.message if isinstance(error, InvalidArgumentError) else str(error)
-        raise InvalidArgumentError(
-            f"mhlo.sharding is {given[:200]!r}: {why}",
-            location=location,
-            hint='XLA\'s text of a sharding, such as "{replicated}" or "{devices=[2,1]<=[2]}"',
-        ) from None
-    return {"sharding": text}
 
 
 def device_counts(source: ir.Module) -> tuple[int, int]:
@@ -109,7 +84,7 @@ def _leaves(context: LoweringContext, value: HloInstruction) -> Iterator[HloInst
         yield value
 
 
-def lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
+def _lower_signature(hlo: HloModule, source: ir.Module, function: ir.Op) -> None:
     """Donation (`tf.aliasing_output`, `jax.buffer_donor`) and the number of replicas and partitions."""
     hlo.num_replicas, hlo.num_partitions = device_counts(source)
     frontend = source.attributes.get("mhlo.frontend_attributes")

@@ -7,7 +7,6 @@ elements work on the storage as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +15,9 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import QuantizedType, TensorType
+from xla_core.stablehlo.lower.builder import Builder
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.op_table import OpDef, Trait
-
-if TYPE_CHECKING:
-    from xla_core.stablehlo.lower.lowering import LoweringContext
 
 __all__ = ["dequantize", "expressed", "has_quantized_types", "is_quantized", "lower_quantized", "quantize"]
 
@@ -48,7 +45,7 @@ def expressed(type: ir.Type) -> ir.Type:
 
 
 def lower_quantized(
-    ctx: LoweringContext, op: ir.Op, definition: OpDef, operands: Sequence[HloInstruction]
+    ctx: Builder, op: ir.Op, definition: OpDef, operands: Sequence[HloInstruction]
 ) -> HloInstruction | Sequence[HloInstruction] | None:
     """An op with quantized operands or results: on storage if it moves elements alone, else through expressed types."""
     assert definition.lower is not None
@@ -69,7 +66,7 @@ def lower_quantized(
     return out[0] if isinstance(made, HloInstruction) else out
 
 
-def dequantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> HloInstruction:
+def dequantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInstruction:
     """(storage - zero point) * scale; the difference is taken in integers that hold it."""
     quantized = type.element
     assert isinstance(quantized, QuantizedType)
@@ -82,7 +79,7 @@ def dequantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) ->
     return ctx.add("multiply", ctx.convert(value, target), _spread(ctx, quantized.scales, quantized, target))
 
 
-def quantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> HloInstruction:
+def quantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInstruction:
     """round(value / scale + zero point), ties to even, within the storage's range."""
     quantized = type.element
     assert isinstance(quantized, QuantizedType)
@@ -96,7 +93,7 @@ def quantize(ctx: LoweringContext, value: HloInstruction, type: TensorType) -> H
     return ctx.convert(rounded, shape_of(type))
 
 
-def _spread(ctx: LoweringContext, values: Sequence[float], quantized: QuantizedType, shape: Shape) -> HloInstruction:
+def _spread(ctx: Builder, values: Sequence[float], quantized: QuantizedType, shape: Shape) -> HloInstruction:
     array = np.asarray(values, np.float64).astype(shape.dtype)
     if quantized.block_sizes:
         blocks = dict(quantized.block_sizes)

@@ -12,7 +12,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir, special_functions
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import elementwise, same_type, tensor_of
 from xla_core.stablehlo.special_functions.expressions import Expression, in_float32, select, wrap

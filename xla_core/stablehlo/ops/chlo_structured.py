@@ -11,7 +11,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import RaggedDotDimensionNumbers
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
 from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensions, check_result_shape, dot_attributes

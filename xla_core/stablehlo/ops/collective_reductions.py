@@ -8,7 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.collective_roots import data_operands, with_roots
 from xla_core.stablehlo.ops.common import INDEX, tensor
 from xla_core.stablehlo.ops.reducers import check_reducer, element_text, promote

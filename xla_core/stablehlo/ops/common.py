@@ -11,7 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, ResultAccuracy
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower
 from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, fail, most_specific
 

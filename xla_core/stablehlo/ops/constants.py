@@ -9,7 +9,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import element_type, shape_of
 from xla_core.stablehlo.ops.common import INDEX
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define

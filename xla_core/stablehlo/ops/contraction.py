@@ -10,7 +10,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_name, algorithm_problem
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_dot
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define

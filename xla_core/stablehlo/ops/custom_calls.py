@@ -14,15 +14,14 @@ from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attribute_text import attribute_text
-from xla_core.stablehlo.ir.attributes import DenseElements, OutputOperandAlias
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.ir.attributes import ENUMS, DenseElements, OutputOperandAlias
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.buffer_calls import check_buffer_call
 from xla_core.stablehlo.ops.replica_groups import listed_groups
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import COMPOSITE_VALUE, CUSTOM_CALL_VALUE
 from xla_core.stablehlo.text.cursor import Cursor
-from xla_core.stablehlo.text.dialect_attributes import ENUMS
 from xla_core.stablehlo.verify.attribute_constraints import are_ints
 from xla_core.stablehlo.verify.compatibility import fail
 

@@ -9,7 +9,7 @@ from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim, check_broadcast_dimensions
 from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of

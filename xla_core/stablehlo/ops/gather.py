@@ -9,7 +9,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import GatherDimensionNumbers
 from xla_core.stablehlo.ir.constants import constant_of
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import (
     check_batching,

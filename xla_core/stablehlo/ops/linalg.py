@@ -8,7 +8,7 @@ from typing import Any
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.table.op_table import Attribute, Kind, define

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import QuantizedType, TensorType
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.quantized_ops import dequantize, expressed, is_quantized, quantize
 from xla_core.stablehlo.ops.common import tensor, tensor_of
 from xla_core.stablehlo.table.op_table import Trait, Values, define

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
 from xla_core.stablehlo.verify.compatibility import (

@@ -10,7 +10,7 @@ from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.mesh import MAX_DEVICES
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, Mesh, ReplicaGroupMeshAxes
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import CHANNEL
 from xla_core.stablehlo.sharding.mesh_groups import mesh_groups
 from xla_core.stablehlo.table.op_table import Attribute, Kind

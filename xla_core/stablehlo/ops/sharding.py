@@ -17,8 +17,8 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import AxisRef, ReplicaGroupMeshAxes
+from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.entry import device_counts
-from xla_core.stablehlo.lower.lowering import LoweringContext
 from xla_core.stablehlo.sharding.mesh_groups import mesh_groups
 from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count, shard_indices
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define

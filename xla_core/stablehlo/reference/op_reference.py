@@ -19,8 +19,8 @@ from xla_core.errors import NotFoundError, XlaError
 from xla_core.hlo.module import HloModule
 from xla_core.stablehlo.ir.attributes import ACCURACY_PROBLEMS, DotAlgorithm
 from xla_core.stablehlo.ir.dot_algorithms import KNOWN_ALGORITHMS
-from xla_core.stablehlo.lower.lowering import lower
 from xla_core.stablehlo.reference.examples import op_example
+from xla_core.stablehlo.shapes.lowering import lower
 from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Attribute, Kind, OpDef, Trait, Values
 from xla_core.stablehlo.text.parser import parse_text
 from xla_core.stablehlo.verify.compatibility import fail

@@ -14,6 +14,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.lower.lowering import lower_static
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Trait
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
@@ -63,13 +64,13 @@ class ValueFolder:
     def _evaluate(self, op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
         from xla_core.hlo.evaluation_context import EvaluationContext  # only programs with computed shapes need it
         from xla_core.hlo.evaluator import evaluate_computation
-        from xla_core.stablehlo.lower.lowering import lower  # the lowering refines what it is given
 
         if op.regions and self._steps <= 0:
             return None
+        module = _alone(op, needed)
         context = EvaluationContext(max_steps=_MAX_STEPS, max_bytes=_MAX_BYTES)
         try:
-            return list(evaluate_computation(lower(_alone(op, needed)).entry, (), context))
+            return list(evaluate_computation(lower_static(module, module.functions["main"]).entry, (), context))
         except XlaError:
             return None  # what can't be evaluated here is an error, with its place, where it is lowered
         finally:

@@ -18,6 +18,7 @@ from xla_core.errors import InternalError, InvalidArgumentError, ResourceExhaust
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import SymbolRef
+from xla_core.stablehlo.lower.context import recursion
 from xla_core.stablehlo.shapes.experimental_ops import static_op
 from xla_core.stablehlo.shapes.known_values import ValueFolder, constant_like, known_value
 from xla_core.stablehlo.table import op_table
@@ -31,13 +32,6 @@ _MAX_OPS = 20_000
 _MAX_GROWTH = 16
 
 Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
-
-
-def recursion(name: str, call: ir.Op) -> InvalidArgumentError:
-    """The error of a function that is called within itself."""
-    return InvalidArgumentError(
-        f"function @{name} calls itself", op=call.name, location=call.location, hint="HLO has no recursion; use while"
-    )
 
 
 def is_dynamic(type: ir.Type) -> bool:

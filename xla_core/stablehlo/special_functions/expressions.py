@@ -14,7 +14,7 @@ import numpy as np
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
-from xla_core.stablehlo.lower.lowering import LoweringContext
+from xla_core.stablehlo.lower.context import LoweringContext
 
 __all__ = ["Expression", "Number", "in_float32", "polynomial", "select", "wrap"]
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.stablehlo.table.op_table import OPS, has_properties
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, generic_regions, value_types
 from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
+from xla_core.stablehlo.text.region_reader import OpState, RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
 
-if TYPE_CHECKING:
-    from xla_core.stablehlo.text.op_reader import OpReader, OpState
-
 __all__ = ["GENERIC_STEPS", "Step", "dictionary_problem", "steps_of"]
 
-Step = Callable[["OpReader", "OpState"], None]
+Step = Callable[[RegionReader, OpState], None]
 
 _WORD = re.compile(r"[a-z_]+\Z").match
 
@@ -65,7 +63,7 @@ def _step(word: str) -> Step:
 
 
 def _optional(first: str, rest: tuple[Step, ...]) -> Step:
-    def step(reader: OpReader, state: OpState) -> None:
+    def step(reader: RegionReader, state: OpState) -> None:
         if reader.accept(first):
             for inner in rest:
                 inner(reader, state)
@@ -73,7 +71,7 @@ def _optional(first: str, rest: tuple[Step, ...]) -> Step:
     return step
 
 
-def _operands_with_commas(reader: OpReader, state: OpState) -> None:
+def _operands_with_commas(reader: RegionReader, state: OpState) -> None:
     while reader.at("%"):
         reader.operand(state)
         reader.expect(",", "after the operand")
@@ -82,7 +80,7 @@ def _operands_with_commas(reader: OpReader, state: OpState) -> None:
 def _attribute(name: str, kind: str) -> Step:
     read = ATTRIBUTES[kind][0]
 
-    def step(reader: OpReader, state: OpState) -> None:
+    def step(reader: RegionReader, state: OpState) -> None:
         state.attributes[name] = read(reader)
 
     return step
@@ -91,14 +89,14 @@ def _attribute(name: str, kind: str) -> Step:
 def _attribute_group(kind: str) -> Step:
     read: Callable[[Any], dict[str, Any]] = ATTRIBUTE_GROUPS[kind][0]
 
-    def step(reader: OpReader, state: OpState) -> None:
+    def step(reader: RegionReader, state: OpState) -> None:
         for name, value in read(reader).items():
             state.attributes.setdefault(name, value)  # of a property and an attribute the property counts, as in MLIR
 
     return step
 
 
-def _checked_dictionary(reader: OpReader, state: OpState) -> None:
+def _checked_dictionary(reader: RegionReader, state: OpState) -> None:
     """The dictionary of an op's own form. As in MLIR, its attributes are checked where it stands."""
     reader.skip()
     start = reader.position
@@ -125,13 +123,13 @@ def dictionary_problem(op: str, values: dict[str, Any]) -> str | None:
 def _signature(kind: str) -> Step:
     read = SIGNATURES[kind][0]
 
-    def step(reader: OpReader, state: OpState) -> None:
+    def step(reader: RegionReader, state: OpState) -> None:
         state.operand_types, state.result_types = read(reader, len(state.operands))
 
     return step
 
 
-def _properties(reader: OpReader, state: OpState) -> None:
+def _properties(reader: RegionReader, state: OpState) -> None:
     """As in MLIR, an op without attributes of its own has no properties, not even empty ones."""
     if not reader.at("<"):
         return

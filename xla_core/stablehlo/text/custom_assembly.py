@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.errors import SourceLocation
 from xla_core.stablehlo.ir import Block, FunctionType, LazyLocation, Op, Region, ScalarType, TensorType, Type
@@ -11,9 +11,7 @@ from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, TypedFlo
 from xla_core.stablehlo.table.op_table import commutative_ops
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.directives import kept
-
-if TYPE_CHECKING:
-    from xla_core.stablehlo.text.op_reader import Argument, OpReader, OpState
+from xla_core.stablehlo.text.region_reader import Argument, OpState, RegionReader
 
 __all__ = ["CUSTOM", "generic_regions", "reducer", "type_of_value", "value_types"]
 
@@ -31,7 +29,7 @@ def type_of_value(value: Any) -> Type | None:
     return ScalarType("f64") if isinstance(value, float) else None
 
 
-def _value_type(reader: OpReader, state: OpState, start: int) -> Type:
+def _value_type(reader: RegionReader, state: OpState, start: int) -> Type:
     type = type_of_value(state.attributes.get("value"))
     if type is None:
         hint = "a constant is written dense<0> : tensor<i32>"
@@ -39,12 +37,12 @@ def _value_type(reader: OpReader, state: OpState, start: int) -> Type:
     return type
 
 
-def value_types(reader: OpReader, state: OpState) -> None:
+def value_types(reader: RegionReader, state: OpState) -> None:
     """Every operand has the type of the attribute `value`; no results."""
     state.operand_types = (_value_type(reader, state, reader.position),) * len(state.operands)
 
 
-def generic_regions(reader: OpReader, state: OpState) -> None:
+def generic_regions(reader: RegionReader, state: OpState) -> None:
     """`({...}, {...})` of the generic form, or nothing."""
     if reader.at("["):
         raise reader.error("successors in non-terminator: StableHLO has no branches")
@@ -52,19 +50,19 @@ def generic_regions(reader: OpReader, state: OpState) -> None:
         _parenthesized_regions(reader, state)
 
 
-def _parenthesized_regions(reader: OpReader, state: OpState) -> None:
+def _parenthesized_regions(reader: RegionReader, state: OpState) -> None:
     if reader.at("("):
         reader.list_of("(", ")", lambda: state.regions.append(reader.region()), "to end region list")
 
 
-def _attributes(reader: OpReader, state: OpState) -> None:
+def _attributes(reader: RegionReader, state: OpState) -> None:
     """`{...}`, or nothing."""
     if reader.at("{"):
         start = reader.position
         reader.add_attributes(state, reader.dictionary(), start)
 
 
-def _keyword_attributes(reader: OpReader, state: OpState) -> None:
+def _keyword_attributes(reader: RegionReader, state: OpState) -> None:
     """`attributes {...}`, or nothing."""
     if reader.accept_word("attributes"):
         reader.skip()
@@ -72,7 +70,7 @@ def _keyword_attributes(reader: OpReader, state: OpState) -> None:
         reader.add_attributes(state, reader.dictionary(), start)
 
 
-def _constant(reader: OpReader, state: OpState) -> None:
+def _constant(reader: RegionReader, state: OpState) -> None:
     """`{attributes} dense<...> : type`, or `() {value = ...} : () -> type`."""
     reader.skip()
     start = reader.position
@@ -100,7 +98,7 @@ def _constant(reader: OpReader, state: OpState) -> None:
     state.result_types = (type,)
 
 
-def _barrier(reader: OpReader, state: OpState) -> None:
+def _barrier(reader: RegionReader, state: OpState) -> None:
     """`%a, %b : types`, or `()`."""
     if not reader.at("%"):
         reader.expect("(", "and ')', or operands")
@@ -111,7 +109,7 @@ def _barrier(reader: OpReader, state: OpState) -> None:
         state.operand_types = state.result_types = tuple(reader.type_list())
 
 
-def _while(reader: OpReader, state: OpState) -> None:
+def _while(reader: RegionReader, state: OpState) -> None:
     """`(%iter = %init, ...) : types attributes {...} cond {...} do {...}`."""
     names: list[tuple[str, int]] = []
 
@@ -140,7 +138,7 @@ def _while(reader: OpReader, state: OpState) -> None:
     state.operand_types = state.result_types = tuple(types)
 
 
-def _reduce(reader: OpReader, state: OpState) -> None:
+def _reduce(reader: RegionReader, state: OpState) -> None:
     """`(%x init: %c), ... applies op across dimensions = [...] : type`, or with `reducer(...) {...}` at the end."""
     initial = type(state)(state.name, state.start)
 
@@ -207,7 +205,7 @@ def reducer(inner: str, operand: Type, location: SourceLocation | LazyLocation) 
     return Region([block])
 
 
-def _scan(reader: OpReader, state: OpState) -> None:
+def _scan(reader: RegionReader, state: OpState) -> None:
     """`(%inputs) inits (%carries) dimension=0 attributes {...} {region} : type`."""
     reader.list_of("(", ")", lambda: reader.operand(state))
     inputs = len(state.operands)
@@ -234,7 +232,7 @@ def _scan(reader: OpReader, state: OpState) -> None:
     state.operand_types, state.result_types = signature.inputs, signature.results
 
 
-def _function(reader: OpReader, state: OpState) -> None:
+def _function(reader: RegionReader, state: OpState) -> None:
     """`public @name(%a: type {...} loc(...), ...) -> (type {...}) attributes {...} {region}`."""
     for visibility in ("public", "private", "nested"):
         if reader.accept_word(visibility):
@@ -292,7 +290,7 @@ def _function(reader: OpReader, state: OpState) -> None:
     state.regions.append(reader.region(arguments, is_isolated=True))
 
 
-def _module(reader: OpReader, state: OpState) -> None:
+def _module(reader: RegionReader, state: OpState) -> None:
     """`@name attributes {...} {region}`."""
     if reader.at("@"):
         state.attributes["sym_name"] = reader.symbol_name()
@@ -302,7 +300,7 @@ def _module(reader: OpReader, state: OpState) -> None:
     reader.symbols = outer
 
 
-def _mesh(reader: OpReader, state: OpState) -> None:
+def _mesh(reader: RegionReader, state: OpState) -> None:
     """`@name = <["x"=2]> {attributes}`."""
     state.attributes["sym_name"] = reader.symbol_name()
     reader.expect("=")
@@ -310,7 +308,7 @@ def _mesh(reader: OpReader, state: OpState) -> None:
     _attributes(reader, state)
 
 
-def _manual_computation(reader: OpReader, state: OpState) -> None:
+def _manual_computation(reader: RegionReader, state: OpState) -> None:
     """`(%x) in_shardings=[...] out_shardings=[...] manual_axes={...} (%arg: type) {region} : type`."""
     reader.list_of("(", ")", lambda: reader.operand(state))
     for name in ("in_shardings", "out_shardings"):
@@ -329,13 +327,13 @@ def _manual_computation(reader: OpReader, state: OpState) -> None:
     state.operand_types, state.result_types = signature.inputs, signature.results
 
 
-def _vhlo_function(reader: OpReader, state: OpState) -> None:
-    from xla_core.stablehlo.text import vhlo as vhlo_text  # deferred: it reads with this reader, for few texts
+def _vhlo_function(reader: RegionReader, state: OpState) -> None:
+    from xla_core.stablehlo.text import vhlo_ops  # few texts are VHLO
 
-    vhlo_text.read_function(reader, state)
+    vhlo_ops.read_function(reader, state)
 
 
-CUSTOM: dict[str, Callable[[OpReader, OpState], None]] = {
+CUSTOM: dict[str, Callable[[RegionReader, OpState], None]] = {
     "<barrier>": _barrier,
     "<constant>": _constant,
     "<function>": _function,

@@ -10,6 +10,7 @@ import numpy as np
 
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import (
+    ENUMS,
     DenseArray,
     DenseElements,
     DotDimensionNumbers,
@@ -18,7 +19,7 @@ from xla_core.stablehlo.ir.attributes import (
     SymbolRef,
     TypedInt,
 )
-from xla_core.stablehlo.text.dialect_attributes import ENUMS, DialectAttributeReader
+from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 __all__ = ["ATTRIBUTES", "ATTRIBUTE_GROUPS", "attribute_dictionary", "kept"]
 

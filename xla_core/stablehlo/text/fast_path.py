@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.errors import XlaError
 from xla_core.stablehlo.ir import Op, Type, Value, new_op
@@ -22,11 +22,9 @@ from xla_core.stablehlo.text.assembly_format import dictionary_problem
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, reducer, type_of_value
 from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
-from xla_core.stablehlo.text.formats import BARE_NAMES, FORMATS, GENERIC_FORMAT
+from xla_core.stablehlo.text.formats import BARE_NAMES, FORMATS, GENERIC_FORMAT, is_known
+from xla_core.stablehlo.text.region_reader import RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES, Signature
-
-if TYPE_CHECKING:
-    from xla_core.stablehlo.text.op_reader import OpReader
 
 __all__ = ["LINE_START", "FastForm", "fast_form"]
 
@@ -125,11 +123,11 @@ def _pattern(form: str) -> _Pattern | None:
         return None
 
 
-def fast_form(reader: OpReader, name: str, is_generic: bool) -> FastForm | None:
+def fast_form(reader: RegionReader, name: str, is_generic: bool) -> FastForm | None:
     """The fast form of an op for one reader, or None if it has none."""
     if is_generic:
         generic = GENERIC_FORMAT if has_properties(name) else GENERIC_FORMAT.replace("<properties> ", "")
-        pattern = _pattern(generic) if reader.is_known(name) else None
+        pattern = _pattern(generic) if is_known(name) else None
         return FastForm(reader, name, pattern, is_generic) if pattern else None
     name = BARE_NAMES.get(name, name)
     form = FORMATS.get(name)
@@ -156,7 +154,7 @@ class FastForm:
     __slots__ = ("attributes", "is_reduce", "lists", "location", "match", "name", "operands", "reader", "signature",
                  "signatures")  # fmt: skip
 
-    def __init__(self, reader: OpReader, name: str, pattern: _Pattern, is_generic: bool) -> None:
+    def __init__(self, reader: RegionReader, name: str, pattern: _Pattern, is_generic: bool) -> None:
         self.reader = reader
         self.name = name
         self.match = pattern.match

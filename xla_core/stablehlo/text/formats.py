@@ -20,7 +20,7 @@ regular expression for an op that stands on one line in the way that MLIR prints
 
 from __future__ import annotations
 
-__all__ = ["BARE_NAMES", "FORMATS", "GENERIC_FORMAT", "KNOWN_DIALECTS"]
+__all__ = ["BARE_NAMES", "FORMATS", "GENERIC_FORMAT", "KNOWN_DIALECTS", "is_known"]
 
 GENERIC_FORMAT = "( %* ) <properties> attr-dict : :functional:"
 """What follows the quoted name of an op without regions."""
@@ -167,3 +167,9 @@ FORMATS: dict[str, str | None] = {
     "sdy.sharding_group": "% group_id = group_id:int attr-dict : :each:",
 }
 """The pretty form of each op by its name; None where an op has the generic form alone."""
+
+
+def is_known(name: str) -> bool:
+    """Whether an op may be written in the generic form: any op of a dialect whose ops we don't list, too."""
+    dialect, _, rest = name.partition(".")
+    return name in FORMATS if dialect in KNOWN_DIALECTS else bool(rest)

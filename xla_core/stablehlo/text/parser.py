@@ -128,9 +128,9 @@ class _Parser(OpReader):
 
     def _to_module(self, ops: list[Op]) -> Module:
         if "vhlo." in self.source:
-            from xla_core.stablehlo.text import vhlo as vhlo_text  # deferred: it reads with this reader, for few texts
+            from xla_core.stablehlo.text import vhlo_ops  # few texts are VHLO
 
-            ops = vhlo_text.convert_ops(ops)
+            ops = vhlo_ops.convert_ops(ops)
         module = Module(source=self.source, file=self.text.file)
         if len(ops) == 1 and ops[0].name == "builtin.module":
             module.attributes = dict(ops[0].attributes)

@@ -6,20 +6,18 @@ Source: MLIR, lib/Dialect/Quant/IR/TypeParser.cpp.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xla_core.stablehlo.ir import QuantizedType
 from xla_core.stablehlo.ir.quantized_types import problem_of
-
-if TYPE_CHECKING:
-    from xla_core.stablehlo.text.types import TypeReader
+from xla_core.stablehlo.text.cursor import Cursor
 
 __all__ = ["read_quantized"]
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?").match
 
 
-def read_quantized(reader: TypeReader, start: int) -> QuantizedType:
+def read_quantized(reader: Cursor, start: int) -> QuantizedType:
     """After `!quant.uniform`, which stands at `start`: `<i8<-127:127>:f32:axis, {scale:zero point, ...}>`."""
     reader.expect("<")
     storage = reader.word("a storage type")
@@ -63,13 +61,13 @@ class _Scale(NamedTuple):
     offset: int
 
 
-def _block(reader: TypeReader) -> tuple[int, int]:
+def _block(reader: Cursor) -> tuple[int, int]:
     dimension = reader.integer("a dimension")
     reader.expect(":")
     return dimension, reader.integer("a block size")
 
 
-def _scales(reader: TypeReader, scales: list[_Scale]) -> None:
+def _scales(reader: Cursor, scales: list[_Scale]) -> None:
     reader.enter()
     try:
         if reader.at("{}"):
@@ -79,7 +77,7 @@ def _scales(reader: TypeReader, scales: list[_Scale]) -> None:
         reader.leave()
 
 
-def _scale(reader: TypeReader) -> _Scale:
+def _scale(reader: Cursor) -> _Scale:
     match = reader.take(_NUMBER, "a scale")
     if len(match[0]) > 100:
         raise reader.error("the number has too many digits", match.start())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.stablehlo.ir import (
     DYNAMIC,
@@ -22,9 +22,7 @@ from xla_core.stablehlo.ir import (
 )
 from xla_core.stablehlo.ir.attributes import TypeExtensions
 from xla_core.stablehlo.ir.quantized_types import problem_of
-
-if TYPE_CHECKING:
-    from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
+from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 __all__ = ["read_type"]
 

@@ -16,7 +16,7 @@ from typing import Any
 from xla_core.errors import UnimplementedError, XlaError
 from xla_core.hlo.decompositions.elementary import decompose_elementary
 from xla_core.stablehlo.ir import DYNAMIC, Block, FunctionType, Module, Op, Region, TensorType, Type, Value, op_names
-from xla_core.stablehlo.lower.lowering import lower
+from xla_core.stablehlo.shapes.lowering import lower
 from xla_core.stablehlo.translate.older_attributes import attributes_for
 from xla_core.stablehlo.translate.raising import raised_entry
 from xla_core.stablehlo.translate.raising.meaning import meaning_of

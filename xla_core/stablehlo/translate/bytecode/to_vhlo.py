@@ -17,6 +17,7 @@ from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.ir import Op, OpaqueType, QuantizedType, ScalarType, TensorType, Type
 from xla_core.stablehlo.ir.attributes import (
+    ENUMS,
     ChannelHandle,
     DenseArray,
     DenseElements,
@@ -25,7 +26,6 @@ from xla_core.stablehlo.ir.attributes import (
     ResultAccuracy,
     Unit,
 )
-from xla_core.stablehlo.text.dialect_attributes import ENUMS
 from xla_core.stablehlo.vhlo.conversion import is_default
 from xla_core.stablehlo.vhlo.ops import VHLO_OPS, VhloOp
 from xla_core.stablehlo.vhlo.versions import Version, VersionError

@@ -26,6 +26,7 @@ from xla_core.stablehlo.ir import (
 )
 from xla_core.stablehlo.ir.attribute_text import attribute_text
 from xla_core.stablehlo.ir.attributes import (
+    ENUMS,
     AxisRef,
     DenseArray,
     DenseElements,
@@ -40,7 +41,6 @@ from xla_core.stablehlo.ir.attributes import (
     TypeExtensions,
     Unit,
 )
-from xla_core.stablehlo.text.dialect_attributes import ENUMS
 from xla_core.stablehlo.translate.bytecode.builtin_encoding import BuiltinEncoder, float_bits, integer_bits
 from xla_core.stablehlo.translate.bytecode.foreign_ops import BuiltinType
 from xla_core.stablehlo.translate.bytecode.output import signed, varint

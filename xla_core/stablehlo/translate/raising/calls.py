@@ -13,9 +13,8 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ir.attributes import DenseElements, OutputOperandAlias, SymbolRef, TypedInt
+from xla_core.stablehlo.ir.attributes import ENUMS, DenseElements, OutputOperandAlias, SymbolRef, TypedInt
 from xla_core.stablehlo.ops.custom_calls import IS_NAMESPACED
-from xla_core.stablehlo.text.dialect_attributes import ENUMS
 from xla_core.stablehlo.text.op_reader import OpReader
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, type_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.stablehlo.ir import Block, FunctionType, Op, TensorType, Type
 from xla_core.stablehlo.ir.attribute_text import attribute_text, dictionary_text, symbol_text
@@ -11,17 +11,15 @@ from xla_core.stablehlo.ir.attributes import DenseArray
 from xla_core.stablehlo.table.op_table import commutative_ops
 from xla_core.stablehlo.text.custom_assembly import type_of_value
 from xla_core.stablehlo.translate.text.directives import ATTRIBUTES, NotPretty, body_of, functional, types_text
-
-if TYPE_CHECKING:
-    from xla_core.stablehlo.translate.text.writer import OpWriter
+from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 
 __all__ = ["CUSTOM"]
 
-_Writer = Callable[["OpWriter", Op, dict[str, Any], str], str]
+_Writer = Callable[[RegionWriter, Op, dict[str, Any], str], str]
 """(writer, op, its attributes, of which what is written is taken away, indentation) -> text."""
 
 
-def _rest(writer: OpWriter, attributes: dict[str, Any], keyword: str = "") -> str:
+def _rest(writer: RegionWriter, attributes: dict[str, Any], keyword: str = "") -> str:
     """What is left of the attributes, as ` {...}` or ` attributes {...}`; nothing where nothing is left."""
     if not attributes:
         return ""
@@ -30,14 +28,14 @@ def _rest(writer: OpWriter, attributes: dict[str, Any], keyword: str = "") -> st
     return f" {keyword}{text}"
 
 
-def _constant(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _constant(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     value = attributes.pop("value", None)
     if op.operands or [type_of_value(value)] != [result.type for result in op.results]:
         raise NotPretty
     return f"{_rest(writer, attributes)} {attribute_text(value)}".strip()
 
 
-def _barrier(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _barrier(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     if [o.type for o in op.operands] != [r.type for r in op.results]:
         raise NotPretty
     if not op.operands:
@@ -45,7 +43,7 @@ def _barrier(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) 
     return f"{writer.values(op.operands)} : {types_text([o.type for o in op.operands])}"
 
 
-def _regions(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _regions(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     return writer.regions(op, indent)
 
 
@@ -55,7 +53,7 @@ def _single_block(op: Op, index: int) -> Block:
     return op.regions[index].block
 
 
-def _while(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _while(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     types = [o.type for o in op.operands]
     blocks = [_single_block(op, i) for i in range(2)]
     if [r.type for r in op.results] != types or any([a.type for a in b.arguments] != types for b in blocks):
@@ -69,7 +67,7 @@ def _while(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) ->
     return f"{text}\n{indent}cond {condition} do {body}"
 
 
-def _reduce(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _reduce(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     count = len(op.results)
     block = _single_block(op, 0)
     if len(op.operands) != 2 * count or not count:
@@ -110,7 +108,7 @@ def _applied(block: Block, op: Op) -> str | None:
     return inner.name if is_plain else None
 
 
-def _scan(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _scan(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     sizes, results = (attributes.pop(f"{which}SegmentSizes", None) for which in ("operand", "result"))
     carries = sizes[1] if isinstance(sizes, DenseArray) and len(sizes) == 2 else -1
     if carries < 0 or not isinstance(results, DenseArray) or tuple(results) != (len(op.results) - carries, carries):
@@ -122,7 +120,7 @@ def _scan(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> 
     return f"{text} {writer.region(op.regions[0], indent)} : {functional(op.operands, op.results)}"
 
 
-def _function(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _function(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     type = attributes.pop("function_type", None)
     name = attributes.pop("sym_name", None)
     if not isinstance(type, FunctionType) or not isinstance(name, str) or len(op.regions) != 1:
@@ -158,21 +156,21 @@ def _with_attributes(types: Sequence[Type], attributes: Sequence[dict[str, Any]]
     ]
 
 
-def _module(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _module(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     name = attributes.pop("sym_name", None)
     text = f"{symbol_text(name)} " if isinstance(name, str) else ""
     rest = _rest(writer, attributes, "attributes ").strip()
     return f"{text}{rest + ' ' if rest else ''}{writer.block(_single_block(op, 0), indent)}"
 
 
-def _mesh(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _mesh(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     name, mesh = attributes.pop("sym_name", None), attributes.pop("mesh", None)
     if not isinstance(name, str):
         raise NotPretty
     return f"{symbol_text(name)} = {body_of(mesh, '#sdy.mesh', '')}{_rest(writer, attributes)}"
 
 
-def _manual_computation(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _manual_computation(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     shardings = [
         f"{name}={body_of(attributes.pop(name, None), '#sdy.sharding_per_value<', '>')}"
         for name in ("in_shardings", "out_shardings")
@@ -186,7 +184,7 @@ def _manual_computation(writer: OpWriter, op: Op, attributes: dict[str, Any], in
     return f"{text}{_rest(writer, attributes)} : {functional(op.operands, op.results)}"
 
 
-def _none(writer: OpWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
+def _none(writer: RegionWriter, op: Op, attributes: dict[str, Any], indent: str) -> str:
     raise NotPretty
 
 

@@ -13,6 +13,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import FunctionType, TensorType, TupleType, Type, Value
 from xla_core.stablehlo.ir.attribute_text import attribute_text, quoted, struct_text, symbol_text
 from xla_core.stablehlo.ir.attributes import (
+    ENUMS,
     ConvDimensionNumbers,
     DenseArray,
     DenseElements,
@@ -23,7 +24,6 @@ from xla_core.stablehlo.ir.attributes import (
     SymbolRef,
     TypedInt,
 )
-from xla_core.stablehlo.text.dialect_attributes import ENUMS
 
 __all__ = [
     "ATTRIBUTES",

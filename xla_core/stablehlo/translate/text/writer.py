@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xla_core.errors import InternalError, ResourceExhaustedError
+from xla_core.errors import ResourceExhaustedError
 from xla_core.stablehlo.bytecode.properties import layouts
-from xla_core.stablehlo.ir import Block, Module, Op, Region, Value, require_module
+from xla_core.stablehlo.ir import Block, Module, Op, Region, require_module
 from xla_core.stablehlo.ir.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.custom_assembly import type_of_value
@@ -21,11 +21,11 @@ from xla_core.stablehlo.translate.text.directives import (
     SIGNATURES,
     NotPretty,
     functional,
-    type_text,
 )
+from xla_core.stablehlo.translate.text.region_writer import RegionWriter
 from xla_core.stablehlo.vhlo.versions import Version
 
-__all__ = ["OpWriter", "write_text"]
+__all__ = ["write_text"]
 
 _SEGMENTS = frozenset(("operandSegmentSizes", "resultSegmentSizes"))
 
@@ -59,15 +59,8 @@ def write_text(
         raise ResourceExhaustedError("the program is nested too deeply to be written") from error
 
 
-class OpWriter:
-    """Writes ops with their regions, and names the values in them."""
-
-    def __init__(self, *, generic: bool = False, locations: bool = False) -> None:
-        self.generic = generic
-        self.with_locations = locations
-        self.names: dict[Value, str] = {}
-        self._next_result = 0
-        self._next_argument: dict[str, int] = {}
+class OpWriter(RegionWriter):
+    """Writes ops with their regions."""
 
     def module(self, module: Module) -> str:
         """A whole module."""
@@ -76,83 +69,6 @@ class OpWriter:
         name = {"sym_name": module.name} if module.name else {}
         whole = Op("builtin.module", [], (), {**name, **module.attributes}, [Region([block])])
         return self._body(whole, "") + "\n"
-
-    # Values
-
-    def value(self, value: Value) -> str:
-        """`%0`, `%0#1`."""
-        name = self.names.get(value)
-        if name is None:
-            owner = value.owner
-            raise InternalError(
-                f"{value!r} is used where it is not defined", location=owner.location if isinstance(owner, Op) else None
-            )
-        return f"%{name}"
-
-    def values(self, values: Sequence[Value]) -> str:
-        return ", ".join([self.value(value) for value in values])
-
-    def begin_function(self) -> None:
-        """Names start anew."""
-        self.names.clear()
-        self._next_result = 0
-        self._next_argument.clear()
-
-    def new_arguments(self, block: Block, prefix: str) -> list[str]:
-        """Names for the arguments of a block, without %."""
-        first = self._next_argument.get(prefix, 0)
-        self._next_argument[prefix] = first + len(block.arguments)
-        names = [f"{prefix}{first + i}" for i in range(len(block.arguments))]
-        self.names.update(zip(block.arguments, names, strict=True))
-        return names
-
-    def _new_results(self, op: Op) -> str:
-        """`%0 = `, `%0:2 = `."""
-        if not op.results:
-            return ""
-        name = str(self._next_result)
-        self._next_result += 1
-        if len(op.results) == 1:
-            self.names[op.results[0]] = name
-            return f"%{name} = "
-        for i, result in enumerate(op.results):
-            self.names[result] = f"{name}#{i}"
-        return f"%{name}:{len(op.results)} = "
-
-    # Regions
-
-    def block(self, block: Block, indent: str) -> str:
-        """`{ ops }` of a block whose arguments are named elsewhere."""
-        inner = indent + "  "
-        lines = [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
-        return f"{{\n{''.join(lines)}{indent}}}"
-
-    def region(self, region: Region, indent: str) -> str:
-        """`{ ^bb0(arguments): ops }`."""
-        inner = indent + "  "
-        parts = ["{\n"]
-        for i, block in enumerate(region.blocks):
-            if block.arguments or len(region.blocks) > 1 or not block.ops:
-                names = self.new_arguments(block, "arg")
-                places = self.argument_locations(block)
-                rows = zip(names, block.arguments, places, strict=True)
-                arguments = ", ".join(f"%{name}: {type_text(a.type)}{place}" for name, a, place in rows)
-                parts.append(f"{indent}^bb{i}{f'({arguments})' if arguments else ''}:\n")
-            parts += [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
-        return f"{''.join(parts)}{indent}}}"
-
-    def regions(self, op: Op, indent: str) -> str:
-        """`({...}, {...})`, or nothing."""
-        if not op.regions:
-            return ""
-        return f"({', '.join([self.region(region, indent) for region in op.regions])})"
-
-    def argument_locations(self, block: Block) -> list[str]:
-        """` loc(...)` of each argument, or nothing."""
-        locations = block.argument_locations if self.with_locations else []
-        return [f" {location_text(place)}" for place in locations] or [""] * len(block.arguments)
-
-    # Ops
 
     def op(self, op: Op, indent: str) -> str:
         """One op, without the indentation before it."""

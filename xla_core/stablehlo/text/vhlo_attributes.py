@@ -1,26 +1,22 @@
-"""VHLO as text: its attributes read as what they are in StableHLO, and its ops made StableHLO's.
+"""Reads the attributes of VHLO text as the attributes of StableHLO that they stand for.
 
-The text reader asks here for what begins with `#vhlo`, and once for the whole module. Source:
-openxla/stablehlo, stablehlo/dialect/VhloAttrs.td, VhloOps.cpp.
+Source: openxla/stablehlo, stablehlo/dialect/VhloAttrs.td.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.ir import (
-    FunctionType,
-    Op,
     ScalarType,
-    Value,
 )
 from xla_core.stablehlo.ir.attributes import (
+    ENUMS,
     AxisRef,
     DenseElements,
     Mesh,
@@ -32,19 +28,11 @@ from xla_core.stablehlo.ir.attributes import (
     TypedInt,
     TypeExtensions,
 )
-from xla_core.stablehlo.vhlo.conversion import convert_attributes
-from xla_core.stablehlo.vhlo.ops import ConversionError, find_vhlo_op
+from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
-if TYPE_CHECKING:
-    from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
-    from xla_core.stablehlo.text.op_reader import Argument, OpReader, OpState
-
-__all__ = ["convert_ops", "read_attribute", "read_function"]
+__all__ = ["read_attribute"]
 
 _VERSIONED = re.compile(r"(\w+)_v1\Z").match
-
-
-# Attributes
 
 
 def read_attribute(reader: DialectAttributeReader, mnemonic: str, start: int) -> Any:
@@ -65,8 +53,6 @@ def _enum(kind: str) -> Callable[[DialectAttributeReader], Any]:
 
 
 def _api_version(reader: DialectAttributeReader) -> TypedInt:
-    from xla_core.stablehlo.text.dialect_attributes import ENUMS
-
     value = str(reader.enum("custom_call_api_version"))
     return TypedInt(ENUMS["custom_call_api_version"].index(value), "i32")
 
@@ -208,70 +194,3 @@ _ATTRIBUTES: dict[str, Callable[[DialectAttributeReader], Any]] = {
     "type": lambda reader: reader.type(),
     "type_extensions": lambda reader: TypeExtensions(*_required(reader, {"bounds": lambda: _sizes(reader)})),
 }
-
-
-# Ops
-
-
-def read_function(reader: OpReader, state: OpState) -> None:
-    """`@name(%a: type, ...) -> (types) {region} {attributes}`."""
-    reader.skip()
-    name = reader.symbol_name()
-    arguments: list[Argument] = []
-    reader.list_of("(", ")", lambda: arguments.append(reader.argument()))
-    results = reader.type_or_list() if reader.accept("->") else ()
-    state.attributes["sym_name"] = name
-    state.attributes["function_type"] = FunctionType(tuple(argument[2] for argument in arguments), tuple(results))
-    region = reader.region(arguments, is_isolated=True)
-    if not region.block.ops and len(region.blocks) == 1:  # only declared
-        region.blocks.clear()
-    state.regions.append(region)
-    if reader.at("{"):
-        start = reader.position
-        reader.add_attributes(state, reader.dictionary(), start)
-
-
-def convert_ops(ops: list[Op]) -> list[Op]:
-    """Ops of vhlo, with all that is in them, as StableHLO's, in place; casts between the two vanish."""
-    replaced: dict[Value, Value] = {}
-    stack: list[tuple[list[Op], bool]] = [(ops, False)]
-    while stack:
-        block, is_function = stack.pop()
-        kept: list[Op] = []
-        for op in block:
-            if replaced:
-                op.operands = [replaced.get(operand, operand) for operand in op.operands]
-            if op.name.startswith("vhlo."):
-                _convert(op, is_function)
-            if _is_cast(op):
-                replaced.update(zip(op.results, op.operands, strict=True))
-                continue
-            kept.append(op)
-        block[:] = kept
-        # Outer blocks come first, as the values that inner ones use are theirs.
-        for op in kept:
-            stack.extend((inner.ops, op.name == "func.func") for region in op.regions for inner in region.blocks)
-    return ops
-
-
-def _is_cast(op: Op) -> bool:
-    return (
-        op.name == "builtin.unrealized_conversion_cast"
-        and len(op.operands) == len(op.results)
-        and all(a.type == b.type for a, b in zip(op.operands, op.results, strict=True))
-    )
-
-
-def _convert(op: Op, is_function: bool) -> None:
-    try:
-        vhlo = find_vhlo_op(op.name)
-        op.attributes = attributes = convert_attributes(vhlo, op.attributes)
-    except ConversionError as error:
-        raise InvalidArgumentError(f"'{op.name}' op {error}", op=op.name, location=op.location) from None
-    op.name = "func.return" if vhlo.name == "stablehlo.return" and is_function else vhlo.name
-    if op.name == "func.func":
-        if any(not isinstance(attributes.get(name, ()), tuple) for name in ("arg_attrs", "res_attrs")):
-            raise InvalidArgumentError("arg_attrs and res_attrs must be arrays", op=op.name, location=op.location)
-        for name in ("arg_attrs", "res_attrs"):
-            if not any(attributes.get(name, ())):
-                attributes.pop(name, None)

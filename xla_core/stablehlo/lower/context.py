@@ -1,0 +1,322 @@
+"""The context that the ops' `lower` functions work with, and the state of one module's lowering.
+
+A computation of HLO is closed. What a region of while, if or case takes from outside becomes a part of its parameter.
+What a reducer or comparator takes from outside is computed again inside, which works for constants and for what depends
+on constants alone. Constants are always computed again: they cost nothing, and passes see them in the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_core.errors import InternalError, InvalidArgumentError, UnimplementedError, XlaError
+from xla_core.hlo.attributes import OpMetadata
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.shape import Shape
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.builder import NO_METADATA, Builder
+from xla_core.stablehlo.lower.captured_values import HINT, CaptureLimits
+from xla_core.stablehlo.lower.declared_sizes import as_declared
+from xla_core.stablehlo.lower.quantized_ops import has_quantized_types, is_quantized, lower_quantized
+from xla_core.stablehlo.lower.static_values import StaticValues
+from xla_core.stablehlo.lower.type_conversion import shape_of
+from xla_core.stablehlo.sharding.mhlo_sharding import sharding_of
+from xla_core.stablehlo.table import op_table
+
+__all__ = ["LoweringContext", "ModuleLowering", "body_of", "recursion"]
+
+_MAX_DEPTH = 120  # regions and calls together
+
+
+def recursion(name: str, call: ir.Op) -> InvalidArgumentError:
+    """The error of a function that is called within itself."""
+    return InvalidArgumentError(
+        f"function @{name} calls itself", op=call.name, location=call.location, hint="HLO has no recursion; use while"
+    )
+
+
+def body_of(function: ir.Op) -> ir.Block:
+    """The block of a function. Raises InvalidArgumentError where it is only declared."""
+    if not function.regions or not function.regions[0].blocks:
+        raise InvalidArgumentError(
+            f"function @{function.attributes.get('sym_name')} is declared, but has no body", location=function.location
+        )
+    return function.regions[0].block
+
+
+class ModuleLowering:
+    """The state of one module's lowering: the HLO module, and a computation per function that was called so far."""
+
+    def __init__(self, source: ir.Module, hlo: HloModule) -> None:
+        self.source = source
+        self.hlo = hlo
+        self.quantized = has_quantized_types(source)
+        self.reducers: dict[Any, HloComputation] = {}  # one-op regions, which most reductions have
+        self.static_values = StaticValues()
+        self.capture_limits = CaptureLimits()
+        self.depth = 0
+        self._functions: dict[str, HloComputation | None] = {}  # None: being lowered
+
+    def begin(self, entry: ir.Op) -> HloComputation:
+        """The computation of the entry function, which nothing may call."""
+        self._functions[str(entry.attributes.get("sym_name"))] = None
+        return self.new_computation("main", entry=True)
+
+    def function(self, name: str, op: ir.Op) -> HloComputation:
+        """The computation of the function that `op` refers to by name: parameters and results as they are declared."""
+        if name in self._functions:
+            computation = self._functions[name]
+            if computation is None:
+                raise recursion(name, op)
+            return computation
+        if name not in self.source.functions:
+            raise InvalidArgumentError(
+                f"'{name}' does not reference a valid function", op=op.name, location=op.location
+            )
+        self._functions[name] = None
+        computation = self.new_computation(name)
+        context = LoweringContext(self, computation)
+        block = body_of(self.source.functions[name])
+        for number, argument in enumerate(block.arguments):
+            context.values[argument] = computation.parameter(number, shape_of(argument.type), argument.name or None)
+        context.set_root(context.lower_block(block))
+        self._functions[name] = computation
+        return computation
+
+    def new_computation(self, name: str, *, entry: bool = False) -> HloComputation:
+        return self.hlo.add_computation(HloComputation(name), entry=entry)
+
+
+class LoweringContext(Builder):
+    """What an op's lowering works with: the computation it adds to, and the HLO value of each value of the op tree.
+
+    `add` gives every instruction the metadata of the op that is being lowered.
+    """
+
+    def __init__(
+        self, module: ModuleLowering, computation: HloComputation, parent: LoweringContext | None = None
+    ) -> None:
+        super().__init__(computation)
+        self.module = module
+        self.parent = parent
+        self.values: dict[ir.Value, HloInstruction] = {}
+        self.is_recomputing = False  # what is added has been added to another computation already
+        if parent is not None:
+            self.metadata = parent.metadata
+
+    def add(
+        self,
+        opcode: str,
+        *operands: HloInstruction,
+        shape: Shape | None = None,
+        name: str | None = None,
+        **attributes: Any,
+    ) -> HloInstruction:
+        """Appends an instruction, as `HloComputation.add` does."""
+        made = super().add(opcode, *operands, shape=shape, name=name, **attributes)
+        if self.is_recomputing:
+            self.module.capture_limits.check(made)
+        return made
+
+    def results(self, value: HloInstruction, op: ir.Op) -> list[HloInstruction]:
+        """One instruction a result of `op`, whose HLO counterpart gives a tuple where there are several (or none)."""
+        return [value] if len(op.results) == 1 else self.elements(value)
+
+    def result_shape(self, op: ir.Op) -> Shape:
+        """The shape of the op's first result."""
+        return shape_of(op.results[0].type)
+
+    def static_value(self, value: HloInstruction, op: ir.Op, what: str) -> np.ndarray:
+        """The value of an instruction that depends on constants alone.
+
+        Raises UnimplementedError at `op`, naming `what`, where it depends on something that is known at run time only.
+        """
+        array = self.module.static_values.of(value)
+        if array is None:
+            raise UnimplementedError(
+                f"{what} of {op.name} must be a constant of the program",
+                op=op.name,
+                location=op.location,
+                hint="sizes are fixed when a program is compiled; one that is the value of an argument is, with "
+                "CompileOptions(static_arguments=(NUMBER,))",
+            )
+        return array
+
+    # -- values and ops ------------------------------------------------------------------------------------------
+
+    def value(self, value: ir.Value) -> HloInstruction:
+        """The instruction of a value; a value from outside of a closed region is computed again in this computation."""
+        found = self.values.get(value)
+        return self._recompute(value) if found is None else found
+
+    def _recompute(self, value: ir.Value) -> HloInstruction:
+        """Lowers the ops that a captured value depends on into this computation.
+
+        A worklist replaces recursion because chains of ops may be long. Raises UnimplementedError, with the place,
+        where the value depends on an argument, an op with regions, or an op with effects; ResourceExhaustedError where
+        a program recomputes too many ops.
+        """
+        saved = self.metadata, self.frontend_attributes, self.is_recomputing
+        self.is_recomputing = True
+        stack = [value]
+        while stack:
+            needed = stack[-1]
+            if needed in self.values:
+                stack.pop()
+                continue
+            op = self._defining_op(needed)
+            missing = [operand for operand in op.operands if operand not in self.values]
+            if missing:
+                stack += missing
+            else:
+                self.module.capture_limits.count(op)
+                self.lower_op(op)
+        self.metadata, self.frontend_attributes, self.is_recomputing = saved
+        return self.values[value]
+
+    def _defining_op(self, value: ir.Value) -> ir.Op:
+        op = value.owner
+        if self.parent is None or not isinstance(op, ir.Op) or op.regions:
+            raise UnimplementedError(
+                f"%{value.name or value.index} is computed outside of a region whose HLO computation must be closed",
+                location=op.location if isinstance(op, ir.Op) else None,
+                hint=HINT,
+            )
+        return op
+
+    def lower_block(self, block: ir.Block) -> list[HloInstruction]:
+        """Lowers the ops of a block; returns what its terminator gives back."""
+        module = self.module
+        module.depth += 1
+        if module.depth > _MAX_DEPTH:
+            raise InvalidArgumentError(
+                f"regions and calls are nested more than {_MAX_DEPTH} deep", location=block.ops[0].location
+            )
+        for op in block.ops[:-1]:
+            self.lower_op(op)
+        module.depth -= 1
+        return [self.value(v) for v in block.ops[-1].operands]
+
+    def lower_op(self, op: ir.Op) -> None:
+        """Adds what the table says an op is, and remembers its results. Errors get the op's location."""
+        definition = op_table.OPS.get(op.name) or op_table.lookup(op)
+        if definition.lower is None:
+            raise UnimplementedError(f"{op.name} has no form in HLO", op=op.name, location=op.location)
+        self.metadata = metadata_of(op)
+        frontend = op.attributes.get("mhlo.frontend_attributes")
+        self.frontend_attributes = (
+            tuple(sorted((str(k), str(v)) for k, v in frontend.items())) if isinstance(frontend, dict) else ()
+        )
+        try:
+            operands = [self.value(v) for v in op.operands]
+            if self.module.quantized and any(is_quantized(v.type) for v in (*op.operands, *op.results)):
+                made = lower_quantized(self, op, definition, operands)
+            else:
+                made = definition.lower(self, op, *operands)
+        except XlaError as error:
+            error.location = error.location or op.location
+            error.op = error.op or op.name
+            raise
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError) as error:
+            raise InternalError(f"lowering {op.name}: {type(error).__name__}: {error}", location=op.location) from error
+        if isinstance(made, HloInstruction):
+            made.attributes.update(sharding_of(op.attributes, op.location))
+            made = (made,)
+        if made is not None:
+            for result, value in zip(op.results, made, strict=True):
+                self.values[result] = as_declared(self, value, result.type, op)
+
+    # -- regions -------------------------------------------------------------------------------------------------
+
+    def set_root(self, results: Sequence[HloInstruction], *, always_tuple: bool = False) -> None:
+        """Makes the results the root: a single one as it is, unless `always_tuple`."""
+        self.computation.set_root(results[0] if len(results) == 1 and not always_tuple else self.tuple(results))
+
+    def child(self, name: str) -> LoweringContext:
+        """A context for a computation that an instruction of this one calls."""
+        return LoweringContext(self.module, self.module.new_computation(name), self)
+
+    def region(self, region: ir.Region, name: str, *, captured: Sequence[ir.Value] = ()) -> HloComputation:
+        """A region as a closed computation whose parameters are the block's arguments, then the captured values."""
+        block = region.block
+        key = _reducer_key(block)
+        if key is not None and key in self.module.reducers:
+            return self.module.reducers[key]
+        context = self.child(name if key is None else block.ops[0].name.split(".")[1] + f".{key[2]}")
+        for number, argument in enumerate((*block.arguments, *captured)):
+            context.values[argument] = context.computation.parameter(
+                number, shape_of(argument.type), argument.name or None
+            )
+        context.set_root(context.lower_block(block))
+        if key is not None:
+            self.module.reducers[key] = context.computation
+        return context.computation
+
+    def captures(self, regions: Iterable[ir.Region]) -> list[ir.Value]:
+        """What regions take from outside, each once, without constants (those are made anew inside)."""
+        found: dict[ir.Value, None] = {}
+        for region in regions:
+            inside: set[ir.Value] = set()
+            used: list[ir.Value] = []
+            for block in region.blocks:
+                inside.update(block.arguments)
+                for outer in block.ops:
+                    for op in outer.walk():
+                        used += op.operands
+                        inside.update(op.results)
+                        for nested in op.regions:
+                            for b in nested.blocks:
+                                inside.update(b.arguments)
+            found.update((v, None) for v in used if v not in inside and not _is_constant(v))
+        return list(found)
+
+    def capturing_region(
+        self,
+        region: ir.Region,
+        name: str,
+        captured: Sequence[ir.Value],
+        *,
+        return_captured: bool = False,
+        always_tuple: bool = True,
+    ) -> HloComputation:
+        """A region as a computation with one tuple parameter: the block's arguments, then the captured values.
+
+        With `return_captured`, the captured values are results too: the body of a while carries them along.
+        """
+        context = self.child(name)
+        values = [*region.block.arguments, *captured]
+        shapes = [shape_of(v.type) if v not in self.values else self.values[v].shape for v in values]
+        parameter = context.computation.parameter(0, Shape.tuple(shapes), "state")
+        context.values.update((v, context.element(parameter, i)) for i, v in enumerate(values))
+        results = context.lower_block(region.block)
+        if return_captured:
+            results += [context.values[v] for v in captured]
+        context.set_root(results, always_tuple=always_tuple)
+        return context.computation
+
+
+def metadata_of(op: ir.Op) -> OpMetadata:
+    """The op's location as HLO keeps it."""
+    location = op.location
+    if location is None:
+        return NO_METADATA
+    return OpMetadata("", location.name, location.file, location.line, location.column)
+
+
+def _is_constant(value: ir.Value) -> bool:
+    return isinstance(value.owner, ir.Op) and value.owner.name == "stablehlo.constant"
+
+
+def _reducer_key(block: ir.Block) -> tuple[Any, ...] | None:
+    """What identifies a region of one binary op over its two arguments, as nearly every reduction has it."""
+    if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].attributes:
+        return None
+    op, end = block.ops
+    if op.operands != block.arguments or end.operands != op.results or op.regions:
+        return None
+    return (op.name, block.arguments[0].type, shape_of(op.results[0].type).element_type.value, block.arguments[1].type)

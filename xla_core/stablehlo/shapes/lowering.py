@@ -1,0 +1,34 @@
+"""Lowers any program: `lower` refines one with unbounded sizes first."""
+
+from __future__ import annotations
+
+from xla_core.hlo.module import HloModule
+from xla_core.stablehlo import ir
+from xla_core.stablehlo.lower.context import body_of
+from xla_core.stablehlo.lower.lowering import entry_function, lower_static
+from xla_core.stablehlo.shapes.refine import has_dynamic_types, refine
+from xla_core.stablehlo.verify.verifier import verify
+
+__all__ = ["lower"]
+
+
+def lower(module: ir.Module, entry: str | None = None) -> HloModule:
+    """The HLO of a verified module.
+
+    Args:
+        module: what the reader made and `verify` accepted. Sizes that are unknown must follow from constants and
+            from the arguments' types, which are static or bounded: `refine` makes them so.
+        entry: the function to start with; `main`, or the only public function, where none is named.
+
+    Private functions become computations that `call` names. Entry parameters and results are flat: tuples are taken
+    apart, tokens vanish; more than one result makes a tuple root.
+    Raises InvalidArgumentError or UnimplementedError, with the op's location, for what HLO has no form for.
+    """
+    ir.require_module(module)
+    function = entry_function(module, entry)
+    body_of(function)
+    if has_dynamic_types(module):
+        module = refine(module, entry=str(function.attributes["sym_name"]))
+        verify(module)
+        function = next(iter(module.functions.values()))
+    return lower_static(module, function, module.name or entry or "")

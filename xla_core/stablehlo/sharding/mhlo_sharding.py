@@ -1,0 +1,36 @@
+"""The attribute `mhlo.sharding` as HLO's attribute `sharding`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xla_core.errors import InvalidArgumentError, SourceLocation
+
+__all__ = ["sharding_of"]
+
+
+def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
+    """HLO's attribute `sharding`, if `mhlo.sharding` says one, as text or as a proto's bytes.
+
+    Raises InvalidArgumentError for a malformed one.
+    """
+    text = attributes.get("mhlo.sharding")
+    if not isinstance(text, str) or not text:
+        return {}
+    from xla_core.hlo.text.sharding import check_sharding  # few programs have shardings
+    from xla_core.stablehlo.sharding.proto import sharding_text
+
+    given = text
+    try:
+        if text[0] != "{" and not text.isprintable():
+            text = sharding_text(text.encode("utf-8", "surrogateescape"))
+        check_sharding(text)
+    except (InvalidArgumentError, ValueError) as error:
+        why = error.message if isinstance(error, InvalidArgumentError) else str(error)
+        raise InvalidArgumentError(
+            f"mhlo.sharding is {given[:200]!r}: {why}",
+            location=location,
+            hint='XLA\'s text of a sharding, such as "{replicated}" or "{devices=[2,1]<=[2]}"',
+        ) from None
+    return {"sharding": text}

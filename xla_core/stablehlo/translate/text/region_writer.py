@@ -1,0 +1,102 @@
+"""Writes regions, blocks and the names of values. `OpWriter` adds how an op itself is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.errors import InternalError
+from xla_core.stablehlo.ir import Block, Op, Region, Value
+from xla_core.stablehlo.ir.attribute_text import location_text
+from xla_core.stablehlo.translate.text.directives import type_text
+
+__all__ = ["RegionWriter"]
+
+
+class RegionWriter:
+    """Writes the regions of ops, and names the values in them."""
+
+    def __init__(self, *, generic: bool = False, locations: bool = False) -> None:
+        self.generic = generic
+        self.with_locations = locations
+        self.names: dict[Value, str] = {}
+        self._next_result = 0
+        self._next_argument: dict[str, int] = {}
+
+    # Values
+
+    def value(self, value: Value) -> str:
+        """`%0`, `%0#1`."""
+        name = self.names.get(value)
+        if name is None:
+            owner = value.owner
+            raise InternalError(
+                f"{value!r} is used where it is not defined", location=owner.location if isinstance(owner, Op) else None
+            )
+        return f"%{name}"
+
+    def values(self, values: Sequence[Value]) -> str:
+        return ", ".join([self.value(value) for value in values])
+
+    def begin_function(self) -> None:
+        """Names start anew."""
+        self.names.clear()
+        self._next_result = 0
+        self._next_argument.clear()
+
+    def new_arguments(self, block: Block, prefix: str) -> list[str]:
+        """Names for the arguments of a block, without %."""
+        first = self._next_argument.get(prefix, 0)
+        self._next_argument[prefix] = first + len(block.arguments)
+        names = [f"{prefix}{first + i}" for i in range(len(block.arguments))]
+        self.names.update(zip(block.arguments, names, strict=True))
+        return names
+
+    def _new_results(self, op: Op) -> str:
+        """`%0 = `, `%0:2 = `."""
+        if not op.results:
+            return ""
+        name = str(self._next_result)
+        self._next_result += 1
+        if len(op.results) == 1:
+            self.names[op.results[0]] = name
+            return f"%{name} = "
+        for i, result in enumerate(op.results):
+            self.names[result] = f"{name}#{i}"
+        return f"%{name}:{len(op.results)} = "
+
+    # Regions
+
+    def block(self, block: Block, indent: str) -> str:
+        """`{ ops }` of a block whose arguments are named elsewhere."""
+        inner = indent + "  "
+        lines = [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
+        return f"{{\n{''.join(lines)}{indent}}}"
+
+    def region(self, region: Region, indent: str) -> str:
+        """`{ ^bb0(arguments): ops }`."""
+        inner = indent + "  "
+        parts = ["{\n"]
+        for i, block in enumerate(region.blocks):
+            if block.arguments or len(region.blocks) > 1 or not block.ops:
+                names = self.new_arguments(block, "arg")
+                places = self.argument_locations(block)
+                rows = zip(names, block.arguments, places, strict=True)
+                arguments = ", ".join(f"%{name}: {type_text(a.type)}{place}" for name, a, place in rows)
+                parts.append(f"{indent}^bb{i}{f'({arguments})' if arguments else ''}:\n")
+            parts += [f"{inner}{self.op(op, inner)}\n" for op in block.ops]
+        return f"{''.join(parts)}{indent}}}"
+
+    def regions(self, op: Op, indent: str) -> str:
+        """`({...}, {...})`, or nothing."""
+        if not op.regions:
+            return ""
+        return f"({', '.join([self.region(region, indent) for region in op.regions])})"
+
+    def argument_locations(self, block: Block) -> list[str]:
+        """` loc(...)` of each argument, or nothing."""
+        locations = block.argument_locations if self.with_locations else []
+        return [f" {location_text(place)}" for place in locations] or [""] * len(block.arguments)
+
+    def op(self, op: Op, indent: str) -> str:
+        """One op, without the indentation before it."""
+        raise NotImplementedError
