@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from xla_backend_cpu.codegen.convolution import is_blocked_convolution
-from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, ModuleEmitter
+from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, MODULE_OPCODES, ModuleEmitter
 from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
@@ -27,7 +27,7 @@ from xla_core.backend import (
     Executable,
     StreamExecutor,
 )
-from xla_core.codegen.llvm import LoopAbi, compile_ir, compile_objects, may_share_buffer
+from xla_core.codegen.llvm import LoopAbi, compile_ir, compile_objects, emitter_capabilities, may_share_buffer
 from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
 from xla_core.passes import (
     ConvolutionCanonicalizer,
@@ -37,34 +37,14 @@ from xla_core.passes import (
     create_pass,
     scheduling_pipeline,
 )
-from xla_core.target import AlignmentRules, Capabilities, TargetConfig
+from xla_core.target import AlignmentRules, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
 
 register_lapack()
 
-_EXPANDED = frozenset(
-    {
-        "batch-norm-training",
-        "batch-norm-inference",
-        "batch-norm-grad",
-        "cholesky",
-        "triangular-solve",
-        "rng",
-        "rng-bit-generator",
-        "map",
-        "topk",
-        "scan",
-        "ragged-dot",
-        "scaled-dot",
-        "get-dimension-size",
-    }
-)
-"""What the core's expanders write out in other ops."""
-
 _LINES_OF_A_PART = 250
 """Lines of LLVM IR that are worth a thread. An empty module costs LLVM 4 ms, as much as 40 lines."""
-
 
 _TARGET_PASSES = (
     "async-to-sync",
@@ -108,12 +88,14 @@ class CpuCompiler(Compiler):
 
     @functools.cached_property
     def target_config(self) -> TargetConfig:
-        """The host as data: every op but those that the core writes out in simpler ones."""
+        """The host as data: what the shared emitter emits, and what `ModuleEmitter` adds to it."""
+        types = [t for t in ElementType if t.is_array]
+        capabilities = emitter_capabilities().with_ops([*HOST_OPCODES, *MODULE_OPCODES], types)
         return TargetConfig(
             name="cpu",
             triple=self.triple,
             device=describe_host(self.cpu),
-            capabilities=Capabilities.all_of(without=_EXPANDED).with_constraint("custom-call", why_unknown),
+            capabilities=capabilities.with_constraint("custom-call", why_unknown),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
             features=tuple(sorted(self.features)),
         )

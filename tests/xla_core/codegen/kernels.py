@@ -10,7 +10,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from xla_core.codegen.llvm import Kernel, KernelEmitter, LoopAbi, TargetAbi, compile_ir
+from xla_core.codegen.llvm import EmittedKernel, KernelEmitter, LoopAbi, TargetAbi, compile_ir
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.evaluator import evaluate_computation
@@ -67,7 +67,7 @@ def fuse(build: Callable[..., Any], *shapes: Shape) -> HloInstruction:
 
 def emit(
     instruction: HloInstruction, abi: TargetAbi | None = None, aliasing: Collection[tuple[int, int]] = ()
-) -> tuple[Kernel, str]:
+) -> tuple[EmittedKernel, str]:
     """(the kernel, the module's text)."""
     emitter = KernelEmitter(abi or host_abi())
     kernel = emitter.emit(instruction, "kernel", aliasing=aliasing)

@@ -22,15 +22,16 @@ module it calls what `abi.math` brings in, `malloc` and `free` (sorts of long ro
 What is inside, from the ground up: `types`, `builder` (text of LLVM IR), `target_abi`, `index` and `ir_array` (where an
 element lies), `context` (open loops, hoisting, known values), `math` and the tables of integer, float and complex ops,
 `elemental` (one element of an elementwise op), `fused` (any instruction of a computation at any index) with the element
-generators (`data_movement`, `indexing`, `reductions`, ...), and the kernel forms ("heroes") that `kernel` chooses from.
-A new op is one function under a decorator: `elemental`, `generator`, or a hero.
+generators (`data_movement`, `indexing`, `reductions`, ...), and the kernel forms that `kernel_emitter` chooses from.
+A new op is one function under a decorator, `elemental` or `generator`, or a kernel form.
 """
 
 from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.capabilities import emitter_capabilities
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import Complex, IrArray
 from xla_core.codegen.llvm.ir_module import Block, IrFunction, IrModule, Value
-from xla_core.codegen.llvm.kernel import Kernel
+from xla_core.codegen.llvm.kernel import EmittedKernel
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import (
     CompiledModule,
@@ -47,13 +48,13 @@ __all__ = [
     "Block",
     "CompiledModule",
     "Complex",
+    "EmittedKernel",
     "FusedIrEmitter",
     "GridAbi",
     "IrArray",
     "IrBuilder",
     "IrFunction",
     "IrModule",
-    "Kernel",
     "KernelEmitter",
     "KernelFrame",
     "KernelParameter",
@@ -64,6 +65,7 @@ __all__ = [
     "compile_objects",
     "emit_assembly",
     "emit_object",
+    "emitter_capabilities",
     "may_share_buffer",
     "optimize",
 ]

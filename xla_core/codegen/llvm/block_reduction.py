@@ -12,7 +12,7 @@ from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.reductions import Reducer, operand_index
 from xla_core.codegen.llvm.target_abi import KernelFrame
 
@@ -100,4 +100,4 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     context.close_loop(loop)
 
 
-BLOCK_REDUCTION = Hero(_matches, _plan, _emit)
+BLOCK_REDUCTION = KernelForm(_matches, _plan, _emit)

@@ -1,4 +1,4 @@
-"""Kernel: what is known of an emitted kernel; Hero: one of the forms that kernels take."""
+"""What a kernel form works with, and what is known of a kernel once it is emitted."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from xla_core.codegen.llvm.loop_changes import Spaces
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["Hero", "Kernel", "KernelBody", "Plan"]
+__all__ = ["EmittedKernel", "KernelBody", "KernelForm", "Plan"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Kernel:
+class EmittedKernel:
     """A kernel function in an IrModule.
 
-    `parameters` are the buffers in the order that it takes them: each operand's array leaves, then the result's.
-    It works on units [begin, end) of range(partition_count); any split of that range over threads is right, and `grain`
-    is the least number of units that is worth a split (cache lines are then not shared). 0 units: nothing to do.
-    With `per_block` a unit belongs to a block of threads.
+    Attributes:
+        name: the function's.
+        parameters: the buffers in the order that it takes them: each operand's array leaves, then the result's.
+        partition_count: the number of units of work; a call works on units [begin, end), and the calls may split the
+            range in any way. With 0 units there is nothing to do.
+        grain: the least number of units that is worth a split, so that threads share no cache line.
+        per_block: whether a unit belongs to a block of threads.
     """
 
     name: str
@@ -34,7 +37,7 @@ class Kernel:
 
 @dataclasses.dataclass(slots=True)
 class Plan:
-    """How a kernel's work is cut, before its function is begun."""
+    """How a kernel's work is divided: see `EmittedKernel`."""
 
     count: int
     grain: int = 1
@@ -99,9 +102,17 @@ class KernelBody:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Hero:
-    """One form of kernels: whether it is for this one, how its work is cut, and what writes its body."""
+class KernelForm:
+    """One way in which a kernel is written.
+
+    Attributes:
+        matches: whether the form can write a kernel.
+        plan: how it divides the kernel's work.
+        emit: writes the body.
+        opcodes: those that only this form can write.
+    """
 
     matches: Callable[[KernelBody], bool]
     plan: Callable[[KernelBody], Plan]
     emit: Callable[[KernelBody, KernelFrame, EmissionContext, FusedIrEmitter], None]
+    opcodes: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from xla_core.codegen.llvm.forms.fft import FFT
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.ir_module import IrModule
-from xla_core.codegen.llvm.kernel import Hero, Kernel, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import EmittedKernel, KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.loop_changes import LoopChange, Spaces
 from xla_core.codegen.llvm.loop_kernel import LOOP
 from xla_core.codegen.llvm.scatter import SCATTER
@@ -21,10 +21,10 @@ from xla_core.codegen.llvm.tiles import TILES
 from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["HEROES", "KernelEmitter"]
+__all__ = ["FORMS", "KernelEmitter"]
 
-HEROES: list[Hero] = [SORT, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
-"""The forms that kernels take: the first that matches is chosen. The last one matches always."""
+FORMS: list[KernelForm] = [SORT, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
+"""The first form that matches is chosen. The last one always matches."""
 
 
 _ATTEMPTS = 64  # at loops that need no division; the next one divides where its loops don't fit
@@ -48,15 +48,15 @@ class KernelEmitter:
         name: str | None = None,
         *,
         aliasing: Collection[tuple[int, int]] = (),
-    ) -> Kernel:
+    ) -> EmittedKernel:
         """Emits a fusion or a single instruction.
 
         Args:
             instruction: its operands and its result are buffers; layouts are those of the shapes.
             name: of the function; by default the instruction's.
-            aliasing: pairs (leaf of the result, leaf of the operands, both counted as in Kernel.parameters from 0 in
-                their own list) that are one buffer: an element of such an operand is read before, or when, the
-                same element of the result is written. All other buffers must not overlap a result.
+            aliasing: pairs (leaf of the result, leaf of the operands) that are one buffer. Leaves are counted as in
+                EmittedKernel.parameters, results and operands each from 0. An element of such an operand is read no
+                later than the same element of the result is written. No other buffer may overlap a result.
 
         Raises:
             UnimplementedError: an opcode, type or layout that has no emission, with the instruction's location.
@@ -66,7 +66,7 @@ class KernelEmitter:
         spaces: Spaces = {}
         for attempt in range(_ATTEMPTS + 1):
             body = KernelBody(self.abi, instruction, spaces, aliasing)
-            chosen = next(hero for hero in HEROES if hero.matches(body))
+            chosen = next(form for form in FORMS if form.matches(body))
             plan = chosen.plan(body)
             try:
                 self._attempt(name, body, parameters, plan, chosen, cuts_loops=attempt < _ATTEMPTS)
@@ -74,7 +74,7 @@ class KernelEmitter:
                 del self.module.functions[name]
                 change.record(spaces)
                 continue
-            return Kernel(name, parameters, plan.count, plan.grain, plan.per_block)
+            return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block)
         raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)
 
     def _attempt(
@@ -83,7 +83,7 @@ class KernelEmitter:
         body: KernelBody,
         parameters: Sequence[KernelParameter],
         plan: Plan,
-        chosen: Hero,
+        chosen: KernelForm,
         *,
         cuts_loops: bool,
     ) -> None:

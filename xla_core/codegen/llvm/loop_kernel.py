@@ -15,7 +15,7 @@ from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index
 from xla_core.codegen.llvm.indexing import clamped_starts, dynamic_sliced
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, partitioned_loops
 from xla_core.codegen.llvm.target_abi import KernelFrame
@@ -173,4 +173,4 @@ def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int)
     return begin, end
 
 
-LOOP = Hero(lambda body: True, _plan, _emit)
+LOOP = KernelForm(lambda body: True, _plan, _emit)

@@ -16,7 +16,7 @@ from xla_core.codegen.llvm.index import Digit, Index, compose, merge_digits, off
 from xla_core.codegen.llvm.indexing import gathered_starts
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
@@ -192,4 +192,4 @@ def _update(
         result.store(b, target, fused.elemental.convert(value, type_, result.shape.element_type))
 
 
-SCATTER = Hero(_matches, _plan, _emit)
+SCATTER = KernelForm(_matches, _plan, _emit, ("scatter",))

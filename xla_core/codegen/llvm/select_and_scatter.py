@@ -11,7 +11,7 @@ from xla_core.codegen.llvm.data_movement import parts
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation
 from xla_core.codegen.llvm.index import Digit, Index, merge_digits
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.reduce_window import WindowForm
 from xla_core.codegen.llvm.reductions import unflatten
 from xla_core.codegen.llvm.target_abi import KernelFrame
@@ -109,4 +109,4 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     context.close_loop(loop)
 
 
-SELECT_AND_SCATTER = Hero(_matches, _plan, _emit)
+SELECT_AND_SCATTER = KernelForm(_matches, _plan, _emit, ("select-and-scatter",))

@@ -17,7 +17,7 @@ _NOT_IN_PLACE = frozenset({"sort", "custom-call"})
 def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf: int) -> bool:
     """Whether a kernel of `instruction` is right when this operand's and this result's buffers are one.
 
-    Leaves are counted over all operands, and over the result, as in `Kernel.parameters`.
+    Leaves are counted over all operands, and over the result, as in `EmittedKernel.parameters`.
     """
     results = sum(s.is_array for s in instruction.shape.leaves())
     owners = [n for n, o in enumerate(instruction.operands) for s in o.shape.leaves() if s.is_array]

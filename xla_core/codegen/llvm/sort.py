@@ -16,7 +16,7 @@ from xla_core.codegen.llvm.data_movement import parts
 from xla_core.codegen.llvm.fused import FusedIrEmitter, call_computation
 from xla_core.codegen.llvm.index import Digit, Index
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.reductions import unflatten
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.llvm.types import register_type, type_bits
@@ -195,4 +195,4 @@ def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: 
     context.loop(b.int_(0), b.int_(length), pair, step=b.int_(2 * run), name="pairs")
 
 
-SORT = Hero(_matches, _plan, _emit)
+SORT = KernelForm(_matches, _plan, _emit, ("sort",))

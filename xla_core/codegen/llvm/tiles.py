@@ -15,7 +15,7 @@ from xla_core.codegen.llvm.context import EmissionContext, minor_loop_metadata
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.index import Digit, Index
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
@@ -153,4 +153,4 @@ def abi_space(body: KernelBody) -> int:
     return body.abi.stack_address_space
 
 
-TILES = Hero(_matches, _plan, _emit)
+TILES = KernelForm(_matches, _plan, _emit)

@@ -21,7 +21,7 @@ from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Trait
 
-__all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "ModuleEmitter", "Status"]
+__all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitter", "Status"]
 
 ENTRY = "xla_cpu_entry"
 HOST_CALL = "xla_cpu_host_call"
@@ -46,6 +46,9 @@ HOST_OPCODES = frozenset(
     or (Trait.COLLECTIVE in op.traits and Trait.ASYNC not in op.traits)
 )
 """Ops that are host calls. (Asynchronous collectives have become synchronous ones.)"""
+
+MODULE_OPCODES = ("replica-id", "partition-id", "rng-get-and-update-state")
+"""Ops that read the run's context or the module's state."""
 
 
 class ContextField(enum.IntEnum):

@@ -13,7 +13,7 @@ from xla_core.codegen.llvm.forms.fft.real import join, mirror, separate
 from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
 from xla_core.codegen.llvm.fused import FusedIrEmitter
 from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import Hero, KernelBody, Plan
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
@@ -118,4 +118,4 @@ class _Transform:
                 transform(spectrum, Real(code, target), True, 1.0 / n)
 
 
-FFT = Hero(_matches, _plan, _emit)
+FFT = KernelForm(_matches, _plan, _emit, ("fft",))

@@ -1,0 +1,68 @@
+"""What the emitter says that it can emit, it can."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.xla_core.codegen.kernels import array, emit
+from xla_core.codegen.llvm import emitter_capabilities
+from xla_core.codegen.llvm.elemental import ELEMENTAL
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction
+
+CAPABILITIES = emitter_capabilities()
+ATTRIBUTES = {
+    "compare": {"direction": "LT"},
+    "reduce-precision": {"exponent_bits": 4, "mantissa_bits": 3},
+}
+
+
+def instruction(opcode: str, element_type: ElementType) -> HloInstruction | None:
+    """The op on parameters of a type; None where HLO has no such op."""
+    computation, arity = HloComputation("c"), OPS[opcode].arity
+    assert isinstance(arity, int)
+    shape = array(element_type, 3)
+    operands = [computation.parameter(n, shape) for n in range(arity)]
+    if OPS[opcode].predicate_operand is not None:
+        operands[OPS[opcode].predicate_operand] = computation.parameter(arity, array(ElementType.PRED, 3))
+    attributes = dict(ATTRIBUTES.get(opcode, {}))
+    if opcode == "convert":
+        attributes["shape"] = array(ElementType.F32, 3)
+    try:
+        return computation.add(opcode, *operands, **attributes)
+    except InvalidArgumentError:
+        return None
+
+
+@pytest.mark.parametrize("opcode", sorted(set(ELEMENTAL) - {"map", "stochastic-convert"}))
+def test_every_element_type_of_an_elementwise_op(opcode):
+    emitted = 0
+    for element_type in CAPABILITIES.ops[opcode]:
+        made = instruction(opcode, element_type)
+        if made is not None:
+            assert CAPABILITIES.supports(made)
+            emit(made)
+            emitted += 1
+    assert emitted
+
+
+def test_no_other_element_type():
+    floor = instruction("floor", ElementType.F32)
+    assert floor is not None
+    assert ElementType.S32 not in CAPABILITIES.ops["floor"]
+    assert ElementType.C64 not in CAPABILITIES.ops["floor"]
+
+
+def test_what_a_table_cannot_say():
+    computation = HloComputation("c")
+    x = computation.parameter(0, array(ElementType.C64, 2, 4, 4))
+    two = computation.add("fft", x, fft_type="FFT", fft_length=(4, 4))
+    answer = CAPABILITIES.supports(two)
+    assert not answer
+    assert "several dimensions" in str(answer)
+    assert CAPABILITIES.supports(computation.add("fft", x, fft_type="FFT", fft_length=(4,)))
+
+
+def test_what_others_must_run():
+    for opcode in ("custom-call", "all-reduce", "infeed", "cholesky", "rng"):
+        assert opcode not in CAPABILITIES.ops
