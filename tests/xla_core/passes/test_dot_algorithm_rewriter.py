@@ -35,13 +35,6 @@ def text(algorithm: str) -> str:
       ROOT r = f32[4,5] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, algorithm={algorithm}"""
 
 
-@pytest.mark.parametrize("algorithm", ROUNDED)
-def test_means_the_same_without_the_algorithm(check_pass, algorithm):
-    module = check_pass(text(algorithm), "dot-algorithm-rewriter", [X, Y])
-    (dot,) = (i for i in module.entry.instructions if i.opcode == "dot")
-    assert "algorithm" not in dot.attributes
-
-
 @pytest.mark.parametrize("backend", ["cpu", "template"])
 @pytest.mark.parametrize("algorithm", ROUNDED)
 def test_backends_round_the_operands(backend, algorithm):

@@ -76,19 +76,6 @@ def _inside(fusion: HloInstruction) -> list[str]:
     return sorted(i.opcode for i in fusion.attributes["calls"].instructions if i.opcode != "parameter")
 
 
-def test_a_chain_becomes_one_loop():
-    (fusion,) = _entry("""
-  x = f32[100] parameter(0)
-  two = f32[] constant(2)
-  b = f32[100] broadcast(two), dimensions={}
-  y = f32[100] multiply(x, b)
-  z = f32[100] exponential(y)
-  ROOT r = f32[100] negate(z)""")
-    assert fusion.attributes["kind"] == "kLoop"
-    assert _inside(fusion) == ["broadcast", "constant", "exponential", "multiply", "negate"]
-    assert len(fusion.operands) == 1
-
-
 @pytest.mark.parametrize(("kind", "most"), [("f32", 16), ("c64", 4)])
 def test_a_long_chain_of_large_functions_is_cut(kind: str, most: int):
     """What each becomes is hundreds of instructions: one kernel of hundreds of them took LLVM minutes."""
@@ -97,87 +84,6 @@ def test_a_long_chain_of_large_functions_is_cut(kind: str, most: int):
     sizes = [_inside(k).count("sine") if k.opcode == "fusion" else 1 for k in kernels]
     assert sum(sizes) == 50
     assert max(sizes) == most
-
-
-def test_a_reduction_takes_its_operand_in():
-    fusion = _entry("""
-  x = f32[100,200] parameter(0)
-  zero = f32[] constant(0)
-  y = f32[100,200] multiply(x, x)
-  ROOT r = f32[200] reduce(y, zero), dimensions={0}, to_apply=sum""")[-1]
-    assert fusion.attributes["kind"] == "kInput"
-    assert _inside(fusion) == ["constant", "multiply", "reduce"]
-
-
-SOFTMAX = """
-  x = f32[{n},300] parameter(0)
-  low = f32[] constant(-inf)
-  zero = f32[] constant(0)
-  most = f32[{n}] reduce(x, low), dimensions={{1}}, to_apply=max
-  mb = f32[{n},300] broadcast(most), dimensions={{0}}
-  d = f32[{n},300] subtract(x, mb)
-  e = f32[{n},300] exponential(d)
-  total = f32[{n}] reduce(e, zero), dimensions={{1}}, to_apply=sum
-  tb = f32[{n},300] broadcast(total), dimensions={{0}}
-  ROOT o = f32[{n},300] divide(e, tb)"""
-
-
-def test_a_softmax_is_one_kernel():
-    assert _opcodes(_entry(SOFTMAX.format(n=128))) == ["fusion"]
-
-
-def test_a_reduction_to_one_value_has_a_kernel_of_its_own():
-    """Every part of the work would compute it again."""
-    found = _entry("""
-  x = f32[100000] parameter(0)
-  zero = f32[] constant(0)
-  total = f32[] reduce(x, zero), dimensions={0}, to_apply=sum
-  tb = f32[100000] broadcast(total), dimensions={}
-  ROOT o = f32[100000] divide(x, tb)""")
-    assert _opcodes(found)[-2:] == ["reduce", "fusion"]
-
-
-def test_expensive_values_are_not_computed_for_every_row():
-    found = _entry("""
-  x = f32[1000] parameter(0)
-  y = f32[500,1000] parameter(1)
-  p = f32[1000] power(x, x)
-  b = f32[500,1000] broadcast(p), dimensions={1}
-  ROOT r = f32[500,1000] add(y, b)""")
-    assert _opcodes(found) == ["power", "fusion"]
-
-
-def test_values_of_a_row_are_computed_once_a_row():
-    found = _entry("""
-  x = f32[500] parameter(0)
-  y = f32[500,1000] parameter(1)
-  p = f32[500] power(x, x)
-  b = f32[500,1000] broadcast(p), dimensions={0}
-  ROOT r = f32[500,1000] add(y, b)""")
-    assert _opcodes(found) == ["fusion"]
-
-
-def test_expensive_values_with_several_users_are_kept():
-    found = _entry("""
-  x = f32[100000] parameter(0)
-  y = f32[1000,100] parameter(1)
-  p = f32[100000] power(x, x)
-  r = f32[100000] reverse(p), dimensions={0}
-  a = f32[100000] negate(r)
-  q = f32[1000,100] reshape(p)
-  t = f32[1000,100] add(q, y)
-  ROOT o = (f32[100000], f32[1000,100]) tuple(a, t)""")
-    assert "power" in _opcodes(found)
-
-
-def test_ops_that_no_loop_computes_stay():
-    found = _entry("""
-  x = f32[64,64] parameter(0)
-  a = f32[64,64] negate(x)
-  d = f32[64,64] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  e = f32[64,64] exponential(d)
-  ROOT r = f32[64,64] negate(e)""")
-    assert _opcodes(found) == ["negate", "dot", "fusion"]
 
 
 def test_an_update_in_place_stays_one():
@@ -199,61 +105,6 @@ def test_an_update_in_place_stays_one():
     assignment = assign_buffers(module)
     target = root.operand(0).parameter_number
     assert assignment.in_place(fusion, target)
-
-
-def test_siblings_and_producers_share_a_kernel():
-    found = _entry("""
-  p = f32[1000] parameter(0)
-  g = f32[1000] parameter(1)
-  m = f32[1000] parameter(2)
-  v = f32[1000] parameter(3)
-  m1 = f32[1000] add(m, g)
-  g2 = f32[1000] multiply(g, g)
-  v1 = f32[1000] add(v, g2)
-  s = f32[1000] sqrt(v1)
-  d = f32[1000] divide(m1, s)
-  p1 = f32[1000] subtract(p, d)
-  ROOT o = (f32[1000], f32[1000], f32[1000]) tuple(p1, m1, v1)""")
-    assert _opcodes(found).count("fusion") == 1
-    fusion = next(i for i in found if i.opcode == "fusion")
-    assert len(fusion.shape.tuple_shapes) == 3
-
-
-def test_sibling_reductions_read_their_operand_once():
-    found = _entry("""
-  x = f32[100,200] parameter(0)
-  zero = f32[] constant(0)
-  y = f32[100,200] multiply(x, x)
-  a = f32[200] reduce(x, zero), dimensions={0}, to_apply=sum
-  b = f32[200] reduce(y, zero), dimensions={0}, to_apply=sum
-  ROOT o = (f32[200], f32[200]) tuple(a, b)""")
-    assert _opcodes(found).count("fusion") == 1
-
-
-def test_a_reduction_of_what_another_yields_has_a_kernel_of_its_own():
-    """Both read x; but all of the mean would be computed again for each element of the variance."""
-    found = _entry("""
-  x = f32[100,200] parameter(0)
-  zero = f32[] constant(0)
-  mean = f32[200] reduce(x, zero), dimensions={0}, to_apply=sum
-  means = f32[100,200] broadcast(mean), dimensions={1}
-  distance = f32[100,200] subtract(x, means)
-  square = f32[100,200] multiply(distance, distance)
-  variance = f32[200] reduce(square, zero), dimensions={0}, to_apply=sum
-  ROOT o = (f32[200], f32[200]) tuple(mean, variance)""")
-    (fusion,) = (i for i in found if i.opcode == "fusion")
-    assert _inside(fusion) == ["broadcast", "constant", "multiply", "reduce", "subtract"]
-    assert _opcodes(found).count("reduce") == 1
-
-
-def test_kernels_are_not_joined_across_what_lies_between():
-    found = _entry("""
-  x = f32[64,64] parameter(0)
-  a = f32[64,64] negate(x)
-  d = f32[64,64] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  b = f32[64,64] add(a, d)
-  ROOT o = (f32[64,64], f32[64,64]) tuple(a, b)""")
-    assert "fusion" not in _opcodes(found)
 
 
 def test_fusions_of_others_that_no_loop_computes_stay():

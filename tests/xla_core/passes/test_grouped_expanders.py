@@ -9,35 +9,6 @@ import pytest
 from xla_core.hlo import evaluate
 
 
-@pytest.mark.parametrize("reverse", ["", ", is_reverse=true"])
-@pytest.mark.parametrize("axis", [0, 1])
-def test_scan(check_pass, reverse, axis):
-    slices = "s32[3]" if axis == 0 else "s32[4]"
-    helper = f"""step {{ x = {slices} parameter(0)
-      c = {slices} parameter(1)
-      d = {slices} add(x, c)
-      e = {slices} multiply(d, x)
-      ROOT t = ({slices}, {slices}) tuple(e, d) }}
-"""
-    whole = "s32[4,3]"
-    out = "s32[4,3]"
-    text = f"""x = {whole} parameter(0)
-      c = {slices} parameter(1)
-      ROOT r = ({out}, {slices}) scan(x, c), dimensions={{{axis}}}, num_carries=1{reverse}, to_apply=step"""
-    x = np.arange(12, dtype=np.int32).reshape(4, 3) - 4
-    carry = np.arange(3 if axis == 0 else 4, dtype=np.int32)
-    module = check_pass(f"{helper}ENTRY e {{ {text} }}", "scan-expander", [x, carry], roundings=0)
-    assert not any(i.opcode == "scan" for c in module.computations for i in c.instructions)
-
-
-def test_scan_of_no_steps(check_pass):
-    text = """x = s32[0,3] parameter(0)
-      c = s32[3] parameter(1)
-      ROOT r = (s32[0,3], s32[3]) scan(x, c), dimensions={0}, num_carries=1, to_apply=step"""
-    step = "step { x = s32[3] parameter(0)\n c = s32[3] parameter(1)\n d = s32[3] add(x, c)\n ROOT t = (s32[3], s32[3]) tuple(d, d) }\n"
-    check_pass(f"{step}ENTRY e {{ {text} }}", "scan-expander", roundings=0)
-
-
 @pytest.mark.parametrize("sizes", [[2, 3, 0], [0, 0, 0], [1, 1, 1], [5, 2, 9]])
 def test_ragged_dot_of_rows(check_pass, sizes):
     text = """x = s32[5,4] parameter(0)
