@@ -14,9 +14,9 @@ from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
-from xla_backend_cpu.host import host_cpu, host_features, host_triple
+from xla_backend_cpu.host import architecture, host_cpu, host_features, host_triple
 from xla_backend_cpu.lapack import register_lapack
-from xla_backend_cpu.passes.dot_packer import DotPacker
+from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.backend import (
@@ -119,6 +119,11 @@ class CpuCompiler(Compiler):
     def isa(self) -> VectorIsa:
         return VectorIsa.of(self.features, self.triple)
 
+    @property
+    def has_blas(self) -> bool:
+        """Whether programs may call OpenBLAS, which the process has for its own architecture."""
+        return architecture(self.triple) == architecture(host_triple())
+
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
         """The CPU's own patterns; and what its kernels write in place, fewer operands than the core supposes."""
         target = HloPassPipeline(
@@ -127,7 +132,7 @@ class CpuCompiler(Compiler):
                 *map(create_pass, _TARGET_PASSES),
                 ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
                 create_pass("dot-strength-reduction"),
-                DotPacker(2 * self.isa.register_bytes),
+                DotOperandTransposer(self.has_blas),
             ],
         )
         return {"target": target, "scheduling": scheduling_pipeline(self.target_config, _can_share)}
@@ -139,7 +144,7 @@ class CpuCompiler(Compiler):
         own = CpuOptions.model_validate(options.backend) if isinstance(options.backend, dict) else options.backend
         threads = own.threads or worker_threads()
         assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
-        emitter = ModuleEmitter(module, assignment, self.abi(), self.isa, threads)
+        emitter = ModuleEmitter(module, assignment, self.abi(), self.isa, threads, self.has_blas)
         keep = options.keep_artifacts or ModuleDump.active() is not None
         with profiler.span("emit LLVM IR", category="compile"):
             ir = emitter.emit()

@@ -65,3 +65,52 @@ def test_any_size(agree, m, n, k, left_t, right_t):
     left, right = ((k, m) if left_t else (m, k)), ((n, k) if right_t else (k, n))
     dims = f"lhs_contracting_dims={{{0 if left_t else 1}}}, rhs_contracting_dims={{{1 if right_t else 0}}}"
     agree(dot_text(left, right, (m, n), dims), *inputs(left, right))
+
+
+KERNEL_SIZES = {
+    "library": (50, 517, 311),
+    "rows": (33, 900, 203),
+    "very few rows": (3, 90, 41),
+    "large and streamed": (20, 1030, 150),
+    "packed": (61, 100, 67),
+    "packed, many vectors": (5, 33, 300),
+}
+
+
+@pytest.mark.parametrize("right_t", [False, True])
+@pytest.mark.parametrize("left_t", [False, True])
+@pytest.mark.parametrize("element", ["f32", "f64"])
+@pytest.mark.parametrize("size", KERNEL_SIZES.values(), ids=KERNEL_SIZES)
+def test_every_kernel(agree, size, element, left_t, right_t):
+    m, k, n = size
+    left, right = ((k, m) if left_t else (m, k)), ((n, k) if right_t else (k, n))
+    dims = f"lhs_contracting_dims={{{0 if left_t else 1}}}, rhs_contracting_dims={{{1 if right_t else 0}}}"
+    dtype = np.float32 if element == "f32" else np.float64
+    agree(dot_text(left, right, (m, n), dims, element), *inputs(left, right, dtype), roundings=32)
+
+
+@pytest.mark.parametrize("size", [(2, 70, 3, 64, 130), (2, 5, 3, 64, 7), (3, 90, 2, 500, 150)])
+@pytest.mark.parametrize("element", ["f32", "c64"])
+def test_batch_dimensions_between_the_others(agree, size, element):
+    """As attention has them: batch, position, head, feature."""
+    batch, m, heads, k, n = size
+    left, right, result = (batch, m, heads, k), (batch, n, heads, k), (batch, heads, m, n)
+    dims = "lhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_batch_dims={0,2}, rhs_contracting_dims={3}"
+    dtype = np.float32 if element == "f32" else np.complex64
+    agree(dot_text(left, right, result, dims, element), *inputs(left, right, dtype), roundings=32)
+
+
+def test_padding_is_neither_read_nor_written(agree):
+    """Of infinities and NaNs, each stays in its own row and column."""
+    left, right = inputs((6, 37), (19, 37))
+    left[2, 5], right[18, 36] = np.inf, np.nan
+    agree(dot_text((6, 37), (19, 37), (6, 19), "lhs_contracting_dims={1}, rhs_contracting_dims={1}"), left, right)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("n", [1024, 1021])
+def test_large_weights_are_not_copied(client, n, transposed):
+    right = (n, 512) if transposed else (512, n)
+    dims = f"lhs_contracting_dims={{1}}, rhs_contracting_dims={{{int(transposed)}}}"
+    for m in (20, 100):
+        assert client.compile(dot_text((m, 512), right, (m, n), dims)).memory_stats().temp_bytes == 0

@@ -171,6 +171,22 @@ def test_code_for_another_machine_is_not_run(client):
         executable.execute_async_on_stream(device.run_options, [])
 
 
+def test_code_for_another_machine_calls_no_library_of_this_one():
+    class Riscv(CpuCompiler):
+        triple = "riscv64-unknown-linux-gnu"
+        cpu = "generic-rv64"
+        features = frozenset({"m", "a", "f", "d", "v"})
+
+    program = """HloModule product
+ENTRY main {
+  x = f32[64,512] parameter(0)
+  y = f32[300,512] parameter(1)
+  ROOT z = f32[64,300] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+}"""
+    executable = Riscv().compile(xla.parse(program), xla.CompileOptions(keep_artifacts=True))
+    assert "gemm" not in executable.artifacts()["asm"]
+
+
 def test_llvm_looks_for_no_vectors_among_the_arguments_of_kernels() -> None:
     """It takes quadratic time, 30 s of 400 kernels; a function that has this attribute it leaves alone."""
     exe = xla.Client("cpu").compile(LOOP, xla.CompileOptions(keep_artifacts=True))

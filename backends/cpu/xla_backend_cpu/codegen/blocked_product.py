@@ -12,11 +12,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
-__all__ = ["Block", "BlockedProduct", "Group", "ProductEmitter", "choose_block"]
+__all__ = ["Block", "BlockedProduct", "Group", "ProductEmitter", "choose_block", "split_groups", "split_index"]
+
+
+_LARGE_BYTES = 1 << 19  # half of a usual second-level cache
+_PREFETCHED_TAPS = 12
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,6 +34,24 @@ class Group:
     out: int
 
 
+def split_index(b: IrBuilder, index: Value, count: int) -> tuple[Value, Value]:
+    """The quotient and the remainder of an index by a dimension's size."""
+    if count == 1:
+        return index, b.int_(0)
+    return b.udiv(index, b.int_(count)), b.urem(index, b.int_(count))
+
+
+def split_groups(b: IrBuilder, index: Value, groups: Sequence[Group]) -> tuple[Value, Value, Value]:
+    """The offsets of a group, by its number, on the left, on the right and in the result."""
+    left, right, out = b.int_(0), b.int_(0), b.int_(0)
+    for group in reversed(groups):
+        index, position = split_index(b, index, group.count)
+        left = b.add(left, b.mul(position, b.int_(group.left)))
+        right = b.add(right, b.mul(position, b.int_(group.right)))
+        out = b.add(out, b.mul(position, b.int_(group.out)))
+    return left, right, out
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class BlockedProduct:
     """A product as numbers; all strides in elements.
@@ -39,7 +62,8 @@ class BlockedProduct:
         taps: (count, left stride), outermost first; on the right they are consecutive rows of `right_row` elements.
         features: how many there are.
         right_row: elements between two taps on the right.
-        panel: 0 where the right side is one matrix; else it lies in panels of `panel` features, each with all its taps.
+        right_feature: elements between two features on the right. Where it isn't 1, `right_row` is, and each block of
+            features is transposed into scratch memory before it is used.
     """
 
     groups: tuple[Group, ...]
@@ -48,7 +72,7 @@ class BlockedProduct:
     taps: tuple[tuple[int, int], ...]
     features: int
     right_row: int
-    panel: int = 0
+    right_feature: int = 1
 
     @property
     def tap_count(self) -> int:
@@ -72,9 +96,8 @@ class Block:
 def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
     """The block with the most multiply-adds for each load and the least waste at the edges."""
     vectors_needed = -(-product.features // lanes)
-    widths = [product.panel // lanes] if product.panel else range(1, min(8, vectors_needed) + 1)
-    best, best_score = Block(1, 1, widths[0]), -1.0
-    for vectors in widths:
+    best, best_score = Block(1, 1, 1), -1.0
+    for vectors in range(1, min(8, vectors_needed) + 1):
         points = max((registers - 1 - vectors) // vectors, 1)
         for rows in range(1, min(product.rows[0], points) + 1):
             columns = min(points // rows, product.columns[0])
@@ -96,7 +119,8 @@ def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
 class ProductEmitter:
     """Emits a product into a kernel's frame; buffers are left, right, result.
 
-    `pieces` is the kernel's partition: groups times blocks of rows, times panels of features where those are few.
+    `pieces` is the kernel's partition: groups times blocks of rows (all of them where the right side is packed), times
+    blocks of features where those are few or the right side is large.
     """
 
     def __init__(self, product: BlockedProduct, element_bytes: int, isa: VectorIsa, threads: int) -> None:
@@ -105,13 +129,21 @@ class ProductEmitter:
         self.block = choose_block(product, lanes, isa.registers)
         self.width = lanes * self.block.vectors
         self.row_blocks = -(-product.rows[0] // self.block.rows)
-        coarse = math.prod(g.count for g in product.groups) * self.row_blocks
-        self.feature_pieces = -(-product.features // self.width) if coarse < 4 * threads else 1
+        self.packed = product.right_feature != 1
+        coarse = math.prod(g.count for g in product.groups) * (1 if self.packed else self.row_blocks)
+        self.large = product.tap_count * product.features * element_bytes > _LARGE_BYTES
+        self.feature_pieces = (
+            -(-product.features // self.width) if self.packed or self.large or coarse < 4 * threads else 1
+        )
         self.pieces = coarse * self.feature_pieces
 
     def emit(self, frame: KernelFrame, vectors: VectorOps) -> None:
         """Writes the kernel's body."""
         _Body(self, frame, vectors).emit()
+
+
+_Places = tuple[Value, Value, Value]
+"""Addresses on the left, on the right and in the result."""
 
 
 class _Body:
@@ -126,62 +158,110 @@ class _Body:
     def emit(self) -> None:
         b, p, plan = self.b, self.p, self.plan
         loop, _ = b.open_loop(self.frame.begin, self.frame.end, name="piece")
-        rest, feature_piece = self._split(loop.index, plan.feature_pieces)
-        rest, row_block = self._split(rest, plan.row_blocks)
-        left, right, out = b.int_(0), b.int_(0), b.int_(0)
-        for group in reversed(p.groups):
-            rest, index = self._split(rest, group.count)
-            left = b.add(left, b.mul(index, b.int_(group.left)))
-            right = b.add(right, b.mul(index, b.int_(group.right)))
-            out = b.add(out, b.mul(index, b.int_(group.out)))
-        row = b.mul(row_block, b.int_(plan.block.rows))
-        starts = (
-            b.gep(self.v.scalar, self.left, b.add(left, b.mul(row, b.int_(p.rows[1])))),
+        rest, row_block = split_index(b, loop.index, 1 if plan.packed else plan.row_blocks)
+        rest, feature_piece = split_index(b, rest, plan.feature_pieces)
+        left, right, out = split_groups(b, rest, p.groups)
+        bases = (
+            b.gep(self.v.scalar, self.left, left),
             b.gep(self.v.scalar, self.right, right),
-            b.gep(self.v.scalar, self.out, b.add(out, b.mul(row, b.int_(p.rows[2])))),
+            b.gep(self.v.scalar, self.out, out),
         )
         full, left_over = divmod(p.rows[0], plan.block.rows)
-        if full and left_over:
+        if plan.packed:
+            self._packed(bases, feature_piece)
+        elif full and left_over:
             with b.if_(b.icmp("ult", row_block, b.int_(full))):
-                self._features(starts, plan.block.rows, feature_piece)
+                self._features(self._row(bases, row_block), plan.block.rows, feature_piece)
             with b.if_(b.icmp("eq", row_block, b.int_(full))):
-                self._features(starts, left_over, feature_piece)
+                self._features(self._row(bases, row_block), left_over, feature_piece)
         else:
-            self._features(starts, plan.block.rows if full else left_over, feature_piece)
+            self._features(self._row(bases, row_block), plan.block.rows if full else left_over, feature_piece)
         b.close_loop(loop)
 
-    def _split(self, index: Value, count: int) -> tuple[Value, Value]:
-        b = self.b
-        if count == 1:
-            return index, b.int_(0)
-        return b.udiv(index, b.int_(count)), b.urem(index, b.int_(count))
+    def _row(self, bases: _Places, row_block: Value) -> _Places:
+        """Where a block of rows begins."""
+        b, p = self.b, self.p
+        left, right, out = bases
+        row = b.mul(row_block, b.int_(self.plan.block.rows))
+        return (
+            b.gep(self.v.scalar, left, b.mul(row, b.int_(p.rows[1]))),
+            right,
+            b.gep(self.v.scalar, out, b.mul(row, b.int_(p.rows[2]))),
+        )
 
-    def _features(self, starts: tuple[Value, Value, Value], rows: int, piece: Value) -> None:
-        """All features (or those of one piece) of one block of rows: whole blocks in a loop, then what is left."""
-        b, lanes, width = self.b, self.v.lanes, self.plan.width
-        whole, left = divmod(self.p.features, width)
+    def _packed(self, bases: _Places, piece: Value) -> None:
+        """One block of features: transposes its part of the right side, then makes all blocks of rows."""
+        b, v, plan = self.b, self.v, self.plan
+        panel = b.alloca(v.scalar, plan.width * (self.p.tap_count + v.lanes - 1), align=64)
+        whole, tail = self._feature_blocks()
+        for lanes, predicate in ((whole, "ult"), (tail, "eq")):
+            if not lanes:
+                continue
+            with b.if_(b.icmp(predicate, piece, b.int_(self.p.features // plan.width))):
+                self._pack(
+                    b.gep(v.scalar, bases[1], b.mul(piece, b.int_(plan.width * self.p.right_feature))), panel, lanes
+                )
+                full, left_over = divmod(self.p.rows[0], plan.block.rows)
+                if full:
+                    loop, _ = b.open_loop(b.int_(0), b.int_(full), name="rows")
+                    self._columns(self._row(bases, loop.index), plan.block.rows, piece, lanes, panel)
+                    b.close_loop(loop)
+                if left_over:
+                    self._columns(self._row(bases, b.int_(full)), left_over, piece, lanes, panel)
+
+    def _pack(self, right: Value, panel: Value, lanes: list[int]) -> None:
+        """Copies the block of features at `right` into `panel`, where tap t has `width` elements at t * width."""
+        b, v, p = self.b, self.v, self.p
+        vectors, _ = b.open_loop(b.int_(0), b.int_(len(lanes)), name="vectors")
+        taps, _ = b.open_loop(b.int_(0), b.int_(-(-p.tap_count // v.lanes)), name="pack")
+        first, tap = b.mul(vectors.index, b.int_(v.lanes)), b.mul(taps.index, b.int_(v.lanes))
+        mask = v.mask_below(b.sub(b.int_(p.tap_count), tap))
+        rows = []
+        for i in range(v.lanes):
+            # Features beyond the last are read as the last: what they give is not stored.
+            feature = b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(sum(lanes) - 1))
+            rows.append(
+                v.masked_load(b.gep(v.scalar, right, b.add(tap, b.mul(feature, b.int_(p.right_feature)))), mask)
+            )
+        for t, row in enumerate(v.transpose(rows)):
+            place = b.add(b.mul(b.add(tap, b.int_(t)), b.int_(self.plan.width)), first)
+            v.store(row, b.gep(v.scalar, panel, place), v.lanes)
+        b.close_loop(taps)
+        b.close_loop(vectors)
+
+    def _feature_blocks(self) -> tuple[list[int], list[int]]:
+        """The lanes that each vector of a whole block has, and those of the last block where it isn't whole."""
+        lanes = self.v.lanes
+        whole, left = divmod(self.p.features, self.plan.width)
         tail = [lanes] * (left // lanes) + ([left % lanes] if left % lanes else [])
+        return [lanes] * self.plan.block.vectors if whole else [], tail
+
+    def _features(self, starts: _Places, rows: int, piece: Value) -> None:
+        """All features (or those of one piece) of one block of rows: whole blocks in a loop, then what is left."""
+        b = self.b
+        lanes, tail = self._feature_blocks()
+        whole = self.p.features // self.plan.width
         if self.plan.feature_pieces > 1:
-            if whole:
+            if lanes:
                 with b.if_(b.icmp("ult", piece, b.int_(whole))):
-                    self._columns(starts, rows, piece, [lanes] * self.plan.block.vectors)
-            if left:
+                    self._columns(starts, rows, piece, lanes)
+            if tail:
                 with b.if_(b.icmp("eq", piece, b.int_(whole))):
                     self._columns(starts, rows, b.int_(whole), tail)
             return
-        if whole:
+        if lanes:
             loop, _ = b.open_loop(b.int_(0), b.int_(whole), name="features")
-            self._columns(starts, rows, loop.index, [lanes] * self.plan.block.vectors)
+            self._columns(starts, rows, loop.index, lanes)
             b.close_loop(loop)
-        if left:
+        if tail:
             self._columns(starts, rows, b.int_(whole), tail)
 
-    def _columns(self, starts: tuple[Value, Value, Value], rows: int, panel: Value, lanes: list[int]) -> None:
+    def _columns(self, starts: _Places, rows: int, block: Value, lanes: list[int], panel: Value | None = None) -> None:
+        """One block of rows times one of features, whose part of the right side is in `panel` if it was packed."""
         b, columns = self.b, self.plan.block.columns
         left, right, out = starts
-        feature = b.mul(panel, b.int_(self.plan.width))
-        step = self.p.panel * self.p.tap_count if self.p.panel else self.plan.width
-        right = b.gep(self.v.scalar, right, b.mul(panel, b.int_(step)))
+        feature = b.mul(block, b.int_(self.plan.width))
+        right = panel or b.gep(self.v.scalar, right, feature)
         out = b.gep(self.v.scalar, out, feature)
         whole, left_over = divmod(self.p.columns[0], columns)
 
@@ -215,8 +295,12 @@ class _Body:
                 offset = b.add(offset, b.mul(loop.index, b.int_(step)))
                 tap = b.add(b.mul(tap, b.int_(count)), loop.index)
         here = b.gep(v.scalar, left, offset)
-        there = b.gep(v.scalar, right, b.mul(tap, b.int_(p.right_row)))
-        weights = [v.load(b.gep(v.scalar, there, b.int_(i * v.lanes)), count) for i, count in enumerate(lanes)]
+        there = b.gep(v.scalar, right, b.mul(tap, b.int_(self.plan.width if self.plan.packed else p.right_row)))
+        places = [b.gep(v.scalar, there, b.int_(i * v.lanes)) for i in range(len(lanes))]
+        weights = [v.load(place, count) for place, count in zip(places, lanes, strict=True)]
+        if self.plan.large and not self.plan.packed:
+            for place in places:
+                v.prefetch(b.gep(v.scalar, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
         new = []
         for position, (r, c) in enumerate(points):
             value = v.splat_load(b.gep(v.scalar, here, b.int_(r * p.rows[1] + c * p.columns[1])))

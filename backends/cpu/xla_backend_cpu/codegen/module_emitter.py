@@ -82,7 +82,13 @@ class ModuleEmitter:
     """
 
     def __init__(
-        self, hlo: HloModule, assignment: BufferAssignment, abi: LoopAbi, isa: VectorIsa, threads: int
+        self,
+        hlo: HloModule,
+        assignment: BufferAssignment,
+        abi: LoopAbi,
+        isa: VectorIsa,
+        threads: int,
+        blas: bool,
     ) -> None:
         self.hlo = hlo
         self.assignment = assignment
@@ -92,7 +98,7 @@ class ModuleEmitter:
         self.host_calls: list[tuple[str, str]] = []  # (computation, instruction)
         self.nanoseconds = 0.0
         self.has_loops = False
-        self._kernels = NativeKernels(hlo, assignment, abi, isa, threads, self.module)
+        self._kernels = NativeKernels(hlo, assignment, abi, isa, threads, self.module, blas)
         self._functions: dict[HloComputation, str] = {}
 
     def emit(self) -> IrModule:

@@ -8,7 +8,9 @@ from collections.abc import Hashable
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
-from xla_backend_cpu.codegen.dot import LibraryDot, dot_product, is_library_dot
+from xla_backend_cpu.codegen.dot import dot_kernel
+from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
+from xla_backend_cpu.codegen.row_product import RowEmitter, RowProduct
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
@@ -18,6 +20,7 @@ __all__ = ["NativeKernel", "NativeKernels"]
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
 _BYTES_PER_NANOSECOND = 15.0
+_LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # below, plain loops are as fast as register blocks
 _TRANSCENDENTAL_FLOPS = 10.0
 
@@ -38,7 +41,7 @@ class NativeKernel:
 class NativeKernels:
     """The kernels of one module, each emitted into `module` on first use.
 
-    `library_calls` counts, by routine, the instructions whose kernel calls one.
+    `blas` says that kernels may call OpenBLAS; `library_calls` counts, by routine, the instructions whose kernel does.
     """
 
     def __init__(
@@ -49,12 +52,14 @@ class NativeKernels:
         isa: VectorIsa,
         threads: int,
         module: IrModule,
+        blas: bool,
     ) -> None:
         self.library_calls: Counter[str] = Counter()
         self._assignment = assignment
         self._abi = abi
         self._isa = isa
         self._threads = threads
+        self._blas = blas
         self._module = module
         self._emitter = KernelEmitter(abi, module)
         self._keys = StructuralKeys()
@@ -81,19 +86,17 @@ class NativeKernels:
         name = f"kernel.{len(self._kernels)}.{instruction.opcode}"
         product = self._product(instruction)
         if product is not None:
-            return self._blocked(name, instruction, product)
-        if instruction.opcode == "dot" and is_library_dot(instruction):
-            return self._library_dot(name, instruction)
+            return self._multiply(name, instruction, product)
         emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
         cost = self._costs.instruction(instruction)
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
         nanoseconds = max(operations / _FLOPS_PER_NANOSECOND, cost.bytes_accessed / _BYTES_PER_NANOSECOND)
         return NativeKernel(name, emitted.partition_count, emitted.grain, nanoseconds)
 
-    def _product(self, instruction: HloInstruction) -> BlockedProduct | None:
-        product = None
+    def _product(self, instruction: HloInstruction) -> BlockedProduct | RowProduct | LibraryProduct | None:
+        product: BlockedProduct | RowProduct | LibraryProduct | None = None
         if instruction.opcode == "dot":
-            product = dot_product(instruction)
+            product = dot_kernel(instruction, self._blas)
         elif instruction.opcode == "convolution" and is_canonical(instruction):
             product = convolution_product(instruction)
         return product if product is not None and product.flops > _TINY_FLOPS else None
@@ -103,21 +106,26 @@ class NativeKernels:
         parameters.append(KernelParameter(instruction.name, instruction.shape, is_result=True))
         return self._abi.begin_kernel(self._module, name, parameters, count)
 
-    def _blocked(self, name: str, instruction: HloInstruction, product: BlockedProduct) -> NativeKernel:
+    def _multiply(
+        self, name: str, instruction: HloInstruction, product: BlockedProduct | RowProduct | LibraryProduct
+    ) -> NativeKernel:
         element_type = instruction.shape.element_type
-        emitter = ProductEmitter(product, element_type.byte_width, self._isa, self._threads)
+        if isinstance(product, LibraryProduct):
+            library = LibraryEmitter(product, self._threads)
+            frame = self._frame(name, instruction, library.pieces)
+            library.emit(frame)
+            self._abi.end_kernel(frame)
+            return NativeKernel(name, library.pieces, 1, product.flops / _LIBRARY_FLOPS_PER_NANOSECOND, product.symbol)
+        emitter: ProductEmitter | RowEmitter
+        if isinstance(product, RowProduct):
+            emitter = RowEmitter(product, self._isa)
+        else:
+            emitter = ProductEmitter(product, element_type.byte_width, self._isa, self._threads)
         frame = self._frame(name, instruction, emitter.pieces)
         emitter.emit(frame, VectorOps(frame.builder, element_type, self._isa))
         self._abi.end_kernel(frame)
         flops_per_nanosecond = 8.0 * self._isa.register_bytes / element_type.byte_width
         return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond)
-
-    def _library_dot(self, name: str, instruction: HloInstruction) -> NativeKernel:
-        dot = LibraryDot(instruction, self._threads)
-        frame = self._frame(name, instruction, dot.pieces)
-        dot.emit(frame)
-        self._abi.end_kernel(frame)
-        return NativeKernel(name, dot.pieces, 1, dot.shape.flops / 100, dot.symbol)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """(leaf of the result, leaf of the operands) pairs that lie in one place."""

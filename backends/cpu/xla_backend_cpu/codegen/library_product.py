@@ -1,0 +1,156 @@
+"""Matrix products by OpenBLAS, a call for each tile; the process's own thread pool shares the tiles out."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_backend_cpu.codegen.blocked_product import Group, split_groups, split_index
+from xla_core.codegen.llvm import IrBuilder, IrModule, KernelFrame, Value
+from xla_core.hlo import ElementType
+
+__all__ = ["LibraryEmitter", "LibraryProduct"]
+
+_PREFIX = {ElementType.F32: "s", ElementType.F64: "d", ElementType.C64: "c", ElementType.C128: "z"}
+_SCALAR = {ElementType.F32: "float", ElementType.F64: "double"}
+_ROW_MAJOR, _NO_TRANSPOSE, _TRANSPOSE = 101, 111, 112
+_LARGEST = 2**31 - 1  # of OpenBLAS's integers
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LibraryProduct:
+    """A product that `cblas_?gemm` makes; all strides in elements.
+
+    Attributes:
+        groups: outermost first; one product for each.
+        m, n, k: its sizes.
+        left: whether the left matrix lies as (k, m), and the stride of its outer dimension.
+        right: whether the right matrix lies as (n, k), and the stride of its outer dimension.
+        out_row: elements between two rows of the result.
+    """
+
+    element_type: ElementType
+    groups: tuple[Group, ...]
+    m: int
+    n: int
+    k: int
+    left: tuple[bool, int]
+    right: tuple[bool, int]
+    out_row: int
+
+    @staticmethod
+    def of(
+        element_type: ElementType,
+        groups: Sequence[Group],
+        rows: tuple[int, int, int],
+        taps: tuple[int, int, int],
+        columns: tuple[int, int],
+    ) -> LibraryProduct | None:
+        """The product whose rows have (count, left stride, result stride), contracting index (count, left stride, right
+        stride) and columns (count, right stride); None where gemm can't read it.
+        """
+        (m, left_row, out_row), (k, left_tap, right_tap), (n, right_column) = rows, taps, columns
+        left = _storage(m, left_row, k, left_tap)
+        right = _storage(k, right_tap, n, right_column)
+        if element_type not in _PREFIX or left is None or right is None:
+            return None
+        if max(m, n, k, left[1], right[1], out_row) > _LARGEST:
+            return None
+        return LibraryProduct(element_type, tuple(groups), m, n, k, left, right, max(out_row, n))
+
+    @property
+    def symbol(self) -> str:
+        return f"cblas_{_PREFIX[self.element_type]}gemm"
+
+    @property
+    def batch(self) -> int:
+        return math.prod(g.count for g in self.groups)
+
+    @property
+    def flops(self) -> float:
+        return 2.0 * self.batch * self.m * self.n * self.k
+
+
+def _storage(rows: int, row: int, columns: int, column: int) -> tuple[bool, int] | None:
+    """Whether a matrix lies transposed, and the stride of its outer dimension (at least the inner one's size)."""
+    if (column == 1 or columns == 1) and (row >= columns or rows == 1):
+        return False, max(row, columns)
+    if (row == 1 or rows == 1) and (column >= rows or columns == 1):
+        return True, max(column, rows)
+    return None
+
+
+class LibraryEmitter:
+    """A kernel that calls OpenBLAS; its pieces are (group, tile of rows, tile of columns)."""
+
+    def __init__(self, product: LibraryProduct, threads: int) -> None:
+        self.product = product
+        self.rows, self.columns = _tiles(product, threads)
+        self.down, self.across = -(-product.m // self.rows), -(-product.n // self.columns)
+        self.pieces = product.batch * self.down * self.across
+
+    def emit(self, frame: KernelFrame) -> None:
+        """Writes the kernel's body; buffers are left, right, result."""
+        b, p = frame.builder, self.product
+        element = f"[{p.element_type.byte_width} x i8]"
+        loop, _ = b.open_loop(frame.begin, frame.end, name="tile")
+        rest, tile_column = split_index(b, loop.index, self.across)
+        rest, tile_row = split_index(b, rest, self.down)
+        offsets = split_groups(b, rest, p.groups)
+        left, right, out = (b.gep(element, base, offset) for base, offset in zip(frame.buffers, offsets, strict=True))
+        row, column = b.mul(tile_row, b.int_(self.rows)), b.mul(tile_column, b.int_(self.columns))
+        (left_transposed, left_step), (right_transposed, right_step) = p.left, p.right
+
+        def extent(start: Value, tile: int, whole: int) -> Value:
+            if whole % tile == 0:
+                return b.int_(tile, "i32")
+            return b.resize(b.intrinsic("umin", b.int_(tile), b.sub(b.int_(whole), start)), "i32", signed=False)
+
+        def at(base: Value, index: Value, stride: int) -> Value:
+            return b.gep(element, base, b.mul(index, b.int_(stride)))
+
+        one, zero = (self._scalar(b.module, value) for value in (1.0, 0.0))
+        b.call(
+            p.symbol,
+            "void",
+            [
+                b.int_(_ROW_MAJOR, "i32"),
+                b.int_(_TRANSPOSE if left_transposed else _NO_TRANSPOSE, "i32"),
+                b.int_(_TRANSPOSE if right_transposed else _NO_TRANSPOSE, "i32"),
+                extent(row, self.rows, p.m),
+                extent(column, self.columns, p.n),
+                b.int_(p.k, "i32"),
+                one,
+                at(left, row, 1 if left_transposed else left_step),
+                b.int_(left_step, "i32"),
+                at(right, column, right_step if right_transposed else 1),
+                b.int_(right_step, "i32"),
+                zero,
+                b.gep(element, at(out, row, p.out_row), column),
+                b.int_(p.out_row, "i32"),
+            ],
+        )
+        b.close_loop(loop)
+
+    def _scalar(self, module: IrModule, value: float) -> Value:
+        """Alpha or beta; complex ones are passed by address."""
+        type_ = _SCALAR.get(self.product.element_type)
+        if type_ is None:
+            return module.constant_bytes(np.array(value, self.product.element_type.dtype).tobytes(), 16)
+        return IrBuilder.float_(value, type_)
+
+
+def _tiles(product: LibraryProduct, threads: int) -> tuple[int, int]:
+    """Rows and columns of a tile: whole products where there are enough of them, else cut along the longer side."""
+    m, n, batch = product.m, product.n, product.batch
+    if threads == 1 or batch >= 2 * threads or product.flops < 200_000:
+        return m, n
+    wanted = threads if batch == 1 else -(-2 * threads // batch)
+    if m >= n:
+        rows = -(-m // wanted)
+        return min(m, -(-rows // 8) * 8), n
+    columns = -(-n // wanted)
+    return m, min(n, -(-columns // 16) * 16)
