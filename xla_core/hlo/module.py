@@ -79,6 +79,27 @@ class HloModule:
     def result_shape(self) -> Shape:
         return self.entry.root.shape
 
+    def set_entry_layout(self, parameters: Sequence[Shape], result: Shape) -> None:
+        """Gives the entry the layouts of `parameters` and `result`; where every array has one, the compiler keeps them.
+
+        Call it after the schedule is set: an instruction that is scheduled keeps its own layout.
+
+        Raises:
+            InvalidArgumentError: for shapes that differ from the entry's by more than layouts.
+        """
+        given, mine = [*parameters, result], [*self.parameter_shapes, self.result_shape]
+        if len(given) != len(mine) or not all(a.compatible(b) for a, b in zip(given, mine, strict=True)):
+            raise InvalidArgumentError(
+                "entry_computation_layout doesn't fit the parameters and the root of the ENTRY computation"
+            )
+        self.entry_layouts_fixed = all(
+            leaf.layout is not None for shape in given for leaf in shape.leaves() if leaf.dimensions
+        )
+        for parameter, shape in zip(self.entry.parameters, parameters, strict=True):
+            parameter.shape = shape
+        if self.schedule is None:
+            self.entry.root.shape = result
+
     def add_computation(self, computation: HloComputation, *, entry: bool = False) -> HloComputation:
         """Takes a computation; its name and its instructions' names become unique in the module."""
         computation.module = self

@@ -92,33 +92,20 @@ class _ModuleReader:
             raise cursor.error("expected an ENTRY computation")
         for computation in self.computations.values():
             module.add_computation(computation, entry=computation is entry)
-        self._apply_layout(module)
         if self.header.is_scheduled:
             fused = {
                 id(c) for o in self.orders.values() for i in o if i.opcode == "fusion" for c in i.called_computations
             }
             module.schedule = {c: order for c, order in self.orders.items() if id(c) not in fused}
+        self._apply_layout(module)
         return module
 
     def _apply_layout(self, module: HloModule) -> None:
-        if self.header.layout is None:
-            return
-        parameters, result = self.header.layout
-        entry = module.entry
-        mine = [*module.parameter_shapes, module.result_shape]
-        if len(parameters) != len(entry.parameters) or not all(
-            a.compatible(b) for a, b in zip((*parameters, result), mine, strict=True)
-        ):
-            raise self.cursor.error(
-                "entry_computation_layout doesn't fit the parameters and the root of the ENTRY computation",
-                position=self.header.layout_position,
-            )
-        fixed = [s.layout is not None for shape in (*parameters, result) for s in shape.leaves() if s.dimensions]
-        module.entry_layouts_fixed = all(fixed)
-        for parameter, shape in zip(entry.parameters, parameters, strict=True):
-            parameter.shape = shape
-        if not self.header.is_scheduled:
-            entry.root.shape = result
+        if self.header.layout is not None:
+            try:
+                module.set_entry_layout(*self.header.layout)
+            except XlaError as error:
+                raise self.cursor.error(error.message, position=self.header.layout_position) from None
 
 
 class _ComputationReader:

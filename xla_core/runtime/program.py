@@ -37,11 +37,11 @@ def parse(
     file: str = "",
     argument_shapes: Sequence[Shape | Sequence[int] | None] | None = None,
 ) -> HloModule:
-    """Reads StableHLO text or bytecode, or HLO text (told by its first word, `HloModule`), into a new HloModule.
+    """Reads StableHLO text or bytecode, HLO text (told by its first word, `HloModule`), or a serialized HloModuleProto.
 
     Args:
-        program: text; text as UTF-8 bytes; MLIR bytecode (a portable artifact of StableHLO); or a module, which is
-            copied.
+        program: text; text as UTF-8 bytes; MLIR bytecode (a portable artifact of StableHLO); the bytes of an
+            HloModuleProto or HloProto (TensorFlow's `hlo_serialized`); or a module, which is copied.
         file: its name, for locations in errors.
         argument_shapes: for StableHLO whose entry has sizes that only its arguments have (`tensor<?x3xf32>`): a Shape,
             or its sizes, for each argument; None for one that the program declares in full.
@@ -159,13 +159,17 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         if data.startswith(_BYTECODE_MAGIC):
             with profiler.span("parse", "compile", bytes=len(data)):
                 return _read_stablehlo(data, file)
+        if _is_hlo_proto(data):
+            with profiler.span("parse", "compile", bytes=len(data)):
+                return _parse_proto(data, file)
         try:
             program = data.decode()
         except UnicodeDecodeError as error:
             from xla_core.stablehlo.table.op_table import PROGRAMS_HINT
 
             raise InvalidArgumentError(
-                f"these bytes are neither MLIR bytecode nor UTF-8 text: byte {error.start} is {data[error.start]:#04x}",
+                "these bytes are neither MLIR bytecode, nor a serialized HloModuleProto, nor UTF-8 text: "
+                f"byte {error.start} is {data[error.start]:#04x}",
                 location=SourceLocation(file) if file else None,
                 hint=f"{PROGRAMS_HINT}; save text as UTF-8",
             ) from None
@@ -226,8 +230,25 @@ def stablehlo_source(program: str | bytes | HloModule) -> str | bytes | None:
     """StableHLO as it was given, text or bytecode; None for HLO."""
     if isinstance(program, (bytes, bytearray, memoryview)):
         data = bytes(program)
-        return data if data.startswith(_BYTECODE_MAGIC) or not is_hlo_text(data.decode()) else None
+        if data.startswith(_BYTECODE_MAGIC):
+            return data
+        return None if _is_hlo_proto(data) or is_hlo_text(data.decode()) else data
     return program if isinstance(program, str) and not is_hlo_text(program) else None
+
+
+def _is_hlo_proto(data: bytes) -> bool:
+    from xla_core.hlo.proto import is_hlo_proto  # text is read without it
+
+    return is_hlo_proto(data)
+
+
+def _parse_proto(data: bytes, file: str) -> HloModule:
+    from xla_core.hlo.proto import parse_hlo_proto
+    from xla_core.hlo.verifier import verify
+
+    module = parse_hlo_proto(data, file=file)
+    verify(module)
+    return module
 
 
 def _parse_hlo(text: str, file: str) -> HloModule:

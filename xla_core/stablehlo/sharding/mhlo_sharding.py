@@ -18,18 +18,18 @@ def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) 
     text = attributes.get("mhlo.sharding")
     if not isinstance(text, str) or not text:
         return {}
+    from xla_core.hlo.proto.sharding import sharding_text
+    from xla_core.hlo.proto.wire import Message
     from xla_core.hlo.text.sharding import check_sharding  # few programs have shardings
-    from xla_core.stablehlo.sharding.proto import sharding_text
 
     given = text
     try:
         if text[0] != "{" and not text.isprintable():
-            text = sharding_text(text.encode("utf-8", "surrogateescape"))
+            text = sharding_text(Message(text.encode("utf-8", "surrogateescape")))
         check_sharding(text)
-    except (InvalidArgumentError, ValueError) as error:
-        why = error.message if isinstance(error, InvalidArgumentError) else str(error)
+    except InvalidArgumentError as error:
         raise InvalidArgumentError(
-            f"mhlo.sharding is {given[:200]!r}: {why}",
+            f"mhlo.sharding is {given[:200]!r}: {error.message}",
             location=location,
             hint='XLA\'s text of a sharding, such as "{replicated}" or "{devices=[2,1]<=[2]}"',
         ) from None

@@ -1,0 +1,213 @@
+"""Shapes, literals, windows and the like: the parts of an instruction's proto. (XLA: xla/xla_data.proto.)"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.attributes import (
+    ConvolutionDimensionNumbers,
+    OutputToOperandAlias,
+    PaddingDimension,
+    SliceDimension,
+    Window,
+    WindowDimension,
+)
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.proto.wire import Message
+from xla_core.hlo.shape import Layout, Shape
+
+__all__ = [
+    "read_aliasing",
+    "read_convolution_dimensions",
+    "read_literal",
+    "read_padding",
+    "read_shape",
+    "read_slice",
+    "read_window",
+]
+
+_MAX_TUPLE_DEPTH = 64
+
+# PrimitiveType: the number of each element type. LiteralProto has the values of most types in a field of that number.
+_ELEMENT_TYPES = {
+    1: ElementType.PRED,
+    2: ElementType.S8,
+    3: ElementType.S16,
+    4: ElementType.S32,
+    5: ElementType.S64,
+    6: ElementType.U8,
+    7: ElementType.U16,
+    8: ElementType.U32,
+    9: ElementType.U64,
+    10: ElementType.F16,
+    11: ElementType.F32,
+    12: ElementType.F64,
+    13: ElementType.TUPLE,
+    14: ElementType.OPAQUE,
+    15: ElementType.C64,
+    16: ElementType.BF16,
+    17: ElementType.TOKEN,
+    18: ElementType.C128,
+    19: ElementType.F8E5M2,
+    20: ElementType.F8E4M3FN,
+    21: ElementType.S4,
+    22: ElementType.U4,
+    23: ElementType.F8E4M3B11FNUZ,
+    24: ElementType.F8E5M2FNUZ,
+    25: ElementType.F8E4M3FNUZ,
+    26: ElementType.S2,
+    27: ElementType.U2,
+    28: ElementType.F8E4M3,
+    29: ElementType.F8E3M4,
+    32: ElementType.F4E2M1FN,
+    33: ElementType.F8E8M0FNU,
+    35: ElementType.F6E3M2FN,
+    36: ElementType.F6E2M3FN,
+}
+
+_VARINT_FIELDS = {
+    ElementType.PRED: 2,
+    ElementType.S32: 4,
+    ElementType.S64: 5,
+    ElementType.U32: 6,
+    ElementType.U64: 7,
+}
+_FIXED_FIELDS = {ElementType.F32: 8, ElementType.F64: 9, ElementType.C64: 12, ElementType.C128: 18}
+_BYTE_FIELDS = {
+    ElementType.S8: 15,
+    ElementType.U8: 3,
+    ElementType.S16: 17,
+    ElementType.U16: 16,
+    ElementType.F16: 11,
+    ElementType.BF16: 13,
+} | {t: number for number, t in _ELEMENT_TYPES.items() if number > 18}
+
+
+def read_shape(message: Message, depth: int = 0) -> Shape:
+    """ShapeProto."""
+    if depth > _MAX_TUPLE_DEPTH:
+        raise InvalidArgumentError(f"a shape has tuples in tuples, more than {_MAX_TUPLE_DEPTH} deep")
+    number = message.integer(2)
+    element_type = _ELEMENT_TYPES.get(number)
+    if element_type is None:
+        raise InvalidArgumentError(f"a shape has the element type number {number}, which is not supported")
+    if element_type is ElementType.TUPLE:
+        return Shape.tuple([read_shape(part, depth + 1) for part in message.messages(4)])
+    if not element_type.is_array:
+        return Shape(element_type)
+    dimensions = message.integers(3)
+    dynamic = tuple(bool(flag) for flag in message.integers(6))
+    if any(dynamic) and len(dynamic) != len(dimensions):
+        raise InvalidArgumentError(f"a shape has {len(dimensions)} dimensions and {len(dynamic)} is_dynamic_dimension")
+    layout = None
+    if message.has(5):
+        layout = _read_layout(message.message(5))
+    shape = Shape(element_type, dimensions, layout, dynamic if any(dynamic) else ())
+    shape.validate()
+    return shape
+
+
+def _read_layout(message: Message) -> Layout:
+    return Layout(
+        message.integers(1),
+        tuple(tile.integers(1) for tile in message.messages(6)),
+        message.integer(7),
+        message.integer(8),
+    )
+
+
+def read_literal(message: Message) -> Literal:
+    """LiteralProto: an array or a tuple."""
+    shape = read_shape(message.message(1))
+    if shape.is_tuple:
+        parts = [read_literal(part) for part in message.messages(10)]
+        if len(parts) != len(shape.tuple_shapes):
+            raise InvalidArgumentError(f"a literal of {shape} has {len(parts)} elements")
+        return Literal(parts)
+    if not shape.is_array:
+        raise InvalidArgumentError(f"a literal cannot have the shape {shape}")
+    array = _read_array(message, shape)
+    if array.size != math.prod(shape.dimensions):
+        raise InvalidArgumentError(f"a literal of {shape} has {array.size} values", hint="the message is truncated")
+    return Literal(array.reshape(shape.dimensions), shape)
+
+
+def _read_array(message: Message, shape: Shape) -> np.ndarray:
+    element_type, dtype = shape.element_type, shape.dtype
+    if field := _VARINT_FIELDS.get(element_type):
+        return message.array(field).astype(dtype)
+    if field := _FIXED_FIELDS.get(element_type):
+        return _from_bytes(message.fixed(field, width=element_type.component.byte_width), dtype)
+    data = message.data(_BYTE_FIELDS[element_type])
+    if element_type.bit_width >= 8 or element_type.is_floating:
+        return _from_bytes(data, dtype)
+    return _unpack(np.frombuffer(data, np.uint8), shape)
+
+
+def _from_bytes(data: bytes | memoryview, dtype: np.dtype) -> np.ndarray:
+    return np.frombuffer(data[: len(data) - len(data) % dtype.itemsize], dtype)
+
+
+def _unpack(data: np.ndarray, shape: Shape) -> np.ndarray:
+    """Integers of 2 and 4 bits: one in each byte, or, from other releases of XLA, packed from a byte's low bits on."""
+    width = shape.element_type.bit_width
+    count = math.prod(shape.dimensions)
+    per_byte = 1 if data.size == count else 8 // width
+    if data.size != -(-count // per_byte):
+        return data[:0]
+    shifts = np.arange(per_byte, dtype=np.uint8) * width
+    values = ((data[:, None] >> shifts) & ((1 << width) - 1)).reshape(-1)[:count].astype(np.int8)
+    if shape.element_type.is_signed:
+        values = np.where(values >> (width - 1), values - (1 << width), values)
+    unpacked: np.ndarray = values.astype(shape.dtype)
+    return unpacked
+
+
+def read_window(message: Message) -> Window:
+    """Window."""
+    return tuple(
+        WindowDimension(
+            size=d.integer(1),
+            stride=d.integer(2),
+            padding_low=d.integer(3),
+            padding_high=d.integer(4),
+            window_dilation=d.integer(5),
+            base_dilation=d.integer(6),
+            window_reversal=bool(d.integer(7)),
+        )
+        for d in message.messages(1)
+    )
+
+
+def read_convolution_dimensions(message: Message) -> ConvolutionDimensionNumbers:
+    """ConvolutionDimensionNumbers."""
+    return ConvolutionDimensionNumbers(
+        input_batch=message.integer(7),
+        input_feature=message.integer(8),
+        input_spatial=message.integers(11),
+        kernel_input_feature=message.integer(3),
+        kernel_output_feature=message.integer(4),
+        kernel_spatial=message.integers(6),
+        output_batch=message.integer(9),
+        output_feature=message.integer(10),
+        output_spatial=message.integers(12),
+    )
+
+
+def read_padding(message: Message) -> tuple[PaddingDimension, ...]:
+    """PaddingConfig."""
+    return tuple(PaddingDimension(d.integer(1), d.integer(2), d.integer(3)) for d in message.messages(1))
+
+
+def read_slice(message: Message) -> SliceDimension:
+    """SliceDimensions, one dimension."""
+    return SliceDimension(message.integer(1), message.integer(2), message.integer(3))
+
+
+def read_aliasing(message: Message) -> OutputToOperandAlias:
+    """OutputOperandAliasing, one alias."""
+    return OutputToOperandAlias(message.integers(1), message.integer(2), message.integers(3))
