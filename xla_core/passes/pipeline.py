@@ -82,7 +82,7 @@ def _layout(target: TargetConfig, options: CompileOptions) -> HloPass:
 def _fusion(target: TargetConfig, options: CompileOptions) -> HloPass:
     pipeline = HloPassPipeline("fusion")
     if options.optimization_level >= 2 and "fusion" in target.capabilities.ops:
-        policy = FusionPolicy(target.fusion)
+        policy = FusionPolicy(target.fusion, target.parallel)
         pipeline.add(InstructionFusion(policy))
         pipeline.add(MultiOutputFusion(policy))
         pipeline.add(HloCse())  # what two merged fusions both computed

@@ -10,12 +10,9 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.patterns import neutral_value, reduction_opcode
 from xla_core.passes.rewriter import Builder
+from xla_core.target import ParallelModel
 
 __all__ = ["ReductionSplitter"]
-
-_LARGE = 1 << 16  # elements that are worth a second step
-_FEW = 32  # results; more are parts enough
-_PARTS = 64
 
 
 class ReductionSplitter(OpExpander):
@@ -27,6 +24,10 @@ class ReductionSplitter(OpExpander):
     name = "reduction-splitter"
     opcodes = frozenset({"reduce"})
 
+    def __init__(self, parallel: ParallelModel | None = None) -> None:
+        super().__init__()
+        self._parallel = parallel or ParallelModel()
+
     def matches(self, instruction: HloInstruction) -> bool:
         if len(instruction.operands) != 2 or instruction.shape.is_tuple:
             return False
@@ -36,8 +37,8 @@ class ReductionSplitter(OpExpander):
             opcode is not None
             and neutral_value(opcode, x.element_type) is not None
             and x.element_type is instruction.shape.element_type
-            and x.num_elements >= _LARGE
-            and instruction.shape.num_elements <= _FEW
+            and x.num_elements >= self._parallel.split_reduction_elements
+            and instruction.shape.num_elements <= self._parallel.units // 2  # more are parts enough
             and self._split(instruction) is not None
         )
 
@@ -45,7 +46,7 @@ class ReductionSplitter(OpExpander):
         """(the dimension to cut, parts): the major-most reduced one that has a divisor of a fitting size."""
         sizes = instruction.operand(0).shape.dimensions
         for d in sorted(instruction.attribute("dimensions")):
-            parts = next((n for n in range(min(_PARTS, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
+            parts = next((n for n in range(min(self._parallel.units, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
             if parts is not None:
                 return d, parts
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Callable
+from typing import Any
 
 from xla_core.checks import require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
@@ -15,7 +16,7 @@ from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["PASSES", "create_pass", "register_pass"]
 
-PassFactory = Callable[[], HloPass]
+PassFactory = Callable[..., HloPass]
 
 PASSES: dict[str, PassFactory | str] = {
     "algebraic-simplifier": "algebraic_simplifier:AlgebraicSimplifier",
@@ -93,8 +94,11 @@ def register_pass(name: str, factory: PassFactory) -> None:
     PASSES[name] = factory
 
 
-def create_pass(name: str) -> HloPass:
-    """A new instance of the pass `name` ("algebraic-simplifier", "algebraic_simplifier", or XLA's "algsimp")."""
+def create_pass(name: str, **options: Any) -> HloPass:
+    """A new instance of the pass `name` ("algebraic-simplifier", "algebraic_simplifier", or XLA's "algsimp").
+
+    `options` are keyword arguments of the pass's constructor.
+    """
     require("name", name, str, "a pass's")
     key = name.strip().replace("_", "-")
     key = _ALIASES.get(key, key)
@@ -108,5 +112,5 @@ def create_pass(name: str) -> HloPass:
     if isinstance(factory, str):
         module, _, attribute = factory.partition(":")
         factory = getattr(importlib.import_module(f"xla_core.passes.{module}"), attribute)
-    made: HloPass = factory()
+    made: HloPass = factory(**options)
     return made

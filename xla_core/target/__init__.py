@@ -1,11 +1,12 @@
-"""What a device is, as data: figures, capabilities, layouts, alignment, memory spaces, wishes for fusion."""
+"""What a device is, as data: figures, capabilities, layouts, alignment, memory spaces, costs of fusion, threads."""
 
 from xla_core.target.capabilities import Capabilities, Constraint, Ok, Support, Unsupported
 from xla_core.target.config import AlignmentRules, TargetConfig
 from xla_core.target.device import CacheLevel, DeviceDescription, MemorySpace
 from xla_core.target.device_layout import from_device_layout, to_device_layout
-from xla_core.target.fusion import FusionDecision, FusionPreferences
+from xla_core.target.fusion import FusionCosts, FusionDecision, FusionPreferences
 from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes
+from xla_core.target.parallel import ParallelModel
 
 __all__ = [
     "AlignmentRules",
@@ -13,12 +14,14 @@ __all__ = [
     "Capabilities",
     "Constraint",
     "DeviceDescription",
+    "FusionCosts",
     "FusionDecision",
     "FusionPreferences",
     "InstructionLayouts",
     "LayoutRules",
     "MemorySpace",
     "Ok",
+    "ParallelModel",
     "Support",
     "TargetConfig",
     "Unsupported",

@@ -13,6 +13,7 @@ from xla_core.target.capabilities import Capabilities, Support
 from xla_core.target.device import DeviceDescription, MemorySpace
 from xla_core.target.fusion import FusionPreferences
 from xla_core.target.layout_rules import LayoutRules, array_size_bytes
+from xla_core.target.parallel import ParallelModel
 
 __all__ = ["AlignmentRules", "TargetConfig"]
 
@@ -36,7 +37,8 @@ class TargetConfig(CheckedModel):
         device: figures of the device that is compiled for.
         capabilities: what it computes.
         layouts, alignment, memory_spaces: how values lie in its memory.
-        fusion: what it wants fused.
+        fusion: what may be fused, and the costs that decide whether it is.
+        parallel: when more than one thread is worth it.
         features: of the processor, by name; part of the fingerprint.
     """
 
@@ -48,6 +50,7 @@ class TargetConfig(CheckedModel):
     alignment: AlignmentRules = AlignmentRules()
     memory_spaces: tuple[MemorySpace, ...] = (MemorySpace(number=0, name="device"),)
     fusion: FusionPreferences = FusionPreferences()
+    parallel: ParallelModel = ParallelModel()
     features: tuple[str, ...] = ()
 
     def supports(self, instruction: HloInstruction) -> Support:

@@ -1,16 +1,16 @@
-"""What a target wants fused."""
+"""What a target wants fused, and what fusion costs there."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["FusionDecision", "FusionPreferences"]
+__all__ = ["FusionCosts", "FusionDecision", "FusionPreferences"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -34,30 +34,73 @@ class FusionDecision:
 _YES = FusionDecision()
 
 
+class FusionCosts(CheckedModel):
+    """What fusion weighs: computing an element again against memory traffic and kernels that are saved.
+
+    The unit is one cheap vectorized operation on one element.
+
+    Attributes:
+        opcodes: of one element of an op, its operands given; 1 for what isn't named. Four times as much where the
+            elements are complex.
+        transcendental: of an op with `Trait.TRANSCENDENTAL` that `opcodes` doesn't name.
+        integer_division: of integer division and remainder.
+        branch: of choosing between two operands for each element, as `pad` and `concatenate` do.
+        byte: of reading or writing a byte of memory.
+        kernel: of starting a kernel.
+    """
+
+    opcodes: Mapping[str, float] = Field(default_factory=lambda: dict(_OPCODES))
+    transcendental: float = Field(default=40.0, ge=0)
+    integer_division: float = Field(default=24.0, ge=0)
+    branch: float = Field(default=12.0, ge=0)
+    byte: float = Field(default=2.0, ge=0)
+    kernel: float = Field(default=10_000.0, ge=0)
+
+
+_OPCODES: Mapping[str, float] = {
+    "divide": 4.0,
+    "sqrt": 4.0,
+    "rsqrt": 4.0,
+    "remainder": 16.0,
+    "exponential": 14.0,
+    "exponential-minus-one": 20.0,
+    "logistic": 18.0,
+    "tanh": 18.0,
+    "gather": 4.0,
+    "transpose": 2.0,
+}
+
+
 class FusionPreferences(CheckedModel):
-    """Limits and wishes that the fusion passes follow. The defaults suit CPUs.
+    """What the fusion passes follow. The defaults suit kernels that are loops over their result.
 
     Attributes:
         enabled: fuse at all.
         unfusible: opcodes that stay on their own, besides those that no kernel emitter computes per element.
+        costs: what decides whether a fusion that is possible is profitable.
         expensive: opcodes that aren't computed twice, besides transcendental functions, divisions and reductions.
         max_operands: of one fusion.
         max_instructions: in one fusion. A transcendental function counts as 32, a complex one as 128: it is as large.
         max_outputs: of one multi-output fusion.
-        max_recomputation: how often an element of one fused instruction may be computed for each time its value is
-            needed; code size grows with it too.
+        max_consumers: into how many kernels one instruction may be fused.
+        max_recomputation: at how many different indices one kernel may compute a fused instruction; each is code of
+            its own.
+        max_reduction_recomputation: the same for reductions.
         multi_output: make fusions with several results.
         fuse_into_reduce: compute a reduction's operand on the fly.
-        should_fuse: the target's own word: (producer, consumer) -> decision; asked after the core's rules said yes.
+        should_fuse: (producer, consumer) -> decision of the target; asked after the core's own rules agreed.
     """
 
     enabled: bool = True
+    costs: FusionCosts = FusionCosts()
     unfusible: frozenset[str] = frozenset()
     expensive: frozenset[str] = frozenset()
     max_operands: int = Field(default=64, ge=1)
     max_instructions: int = Field(default=512, ge=1)
     max_outputs: int = Field(default=16, ge=1)
+    max_consumers: int = Field(default=4, ge=1)
     max_recomputation: int = Field(default=8, ge=1)
+    max_reduction_recomputation: int = Field(default=2, ge=1)
     multi_output: bool = True
     fuse_into_reduce: bool = True
     should_fuse: Callable[[HloInstruction, HloInstruction], FusionDecision] | None = None

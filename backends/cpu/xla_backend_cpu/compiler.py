@@ -37,7 +37,7 @@ from xla_core.passes import (
     create_pass,
     scheduling_pipeline,
 )
-from xla_core.target import AlignmentRules, TargetConfig
+from xla_core.target import AlignmentRules, FusionCosts, FusionPreferences, ParallelModel, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
 
@@ -52,7 +52,6 @@ _TARGET_PASSES = (
     "float-upcaster",
     "dot-decomposer",
     "reduce-window-rewriter",
-    "reduction-splitter",
 )
 
 
@@ -97,6 +96,8 @@ class CpuCompiler(Compiler):
             device=describe_host(self.cpu),
             capabilities=capabilities.with_constraint("custom-call", why_unknown),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
+            fusion=FusionPreferences(costs=FusionCosts(kernel=10_000.0)),  # half a microsecond
+            parallel=ParallelModel(kernel_nanoseconds=12_000.0, chunk_nanoseconds=100_000.0),
             features=tuple(sorted(self.features)),
         )
 
@@ -113,6 +114,7 @@ class CpuCompiler(Compiler):
             has_fma="fma" in self.features or self.triple.startswith("aarch64"),
             native_floats=frozenset({ElementType.F16} if half else ()),
             failure_counter=True,
+            parallel=self.target_config.parallel,
         )
 
     @property
@@ -130,6 +132,7 @@ class CpuCompiler(Compiler):
             "target",
             [
                 *map(create_pass, _TARGET_PASSES),
+                create_pass("reduction-splitter", parallel=self.target_config.parallel),
                 ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
                 create_pass("dot-strength-reduction"),
                 DotOperandTransposer(self.has_blas),

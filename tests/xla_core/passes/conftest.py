@@ -30,9 +30,13 @@ from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes import HloPassPipeline, PassContext, create_pass
-from xla_core.passes.algebraic_simplifier import AlgebraicSimplifier, AlgebraicSimplifierOptions
+from xla_core.passes.algebraic_simplifier import AlgebraicSimplifierOptions
 
-VARIANTS = {"algebraic-simplifier{fast_math}": lambda: AlgebraicSimplifier(AlgebraicSimplifierOptions(fast_math=True))}
+VARIANTS = {
+    "algebraic-simplifier{fast_math}": lambda: create_pass(
+        "algebraic-simplifier", options=AlgebraicSimplifierOptions(fast_math=True)
+    )
+}
 """Passes with options, by the name that a RUN line gives them."""
 
 SPECIAL = np.float32([0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, -2.0, 1e-38, 3e38])

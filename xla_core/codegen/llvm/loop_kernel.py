@@ -121,6 +121,7 @@ def _partitions(body: KernelBody) -> list[Partition]:
             Partition(
                 space,
                 nest.extents,
+                body.abi.parallel,
                 flatten=body.abi.flatten,
                 across=nest.across,
                 whole_rows=body.has_inner_reductions,

@@ -18,11 +18,10 @@ from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.line import Line
 from xla_core.codegen.llvm.loop_tile import Tile
 from xla_core.codegen.llvm.transposition import SIZE
+from xla_core.target import ParallelModel
 
 __all__ = ["Partition", "partitioned_loops", "unit_digits"]
 
-_PARTS = 64  # units that a kernel's work should at least be cut into, where it is large enough
-_CHUNK = 1024  # elements of a row below which it is not cut
 _SEGMENTED = 32  # iterations below which a loop doesn't run in segments
 
 
@@ -37,6 +36,7 @@ class Partition:
         self,
         space: Hashable,
         extents: Sequence[int],
+        parallel: ParallelModel,
         *,
         flatten: bool = False,
         tile: int = 0,
@@ -59,7 +59,7 @@ class Partition:
         if flatten or (len(self.extents) == 1 and not tile):
             self.prefix = len(self.extents)
             self.count = math.prod(self.extents)
-            self.grain = 64
+            self.grain = parallel.grain_elements
             return
         if across >= 0:
             self.prefix = len(self.extents)
@@ -69,15 +69,17 @@ class Partition:
             return
         outer = self.extents[:-1]
         sizes = [math.prod(outer[:taken]) for taken in range(len(outer) + 1)]
-        self.prefix = len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= _PARTS), len(outer))
-        rows, inner, least = sizes[self.prefix], self.extents[-1], 64 if tile else _CHUNK
-        wanted = min(_ceil_div(_PARTS, rows), inner // least) if rows < _PARTS and not whole_rows else 1
+        self.prefix = (
+            len(outer) if tile else next((n for n, size in enumerate(sizes) if size >= parallel.units), len(outer))
+        )
+        rows, inner, least = sizes[self.prefix], self.extents[-1], 64 if tile else parallel.row_elements
+        wanted = min(_ceil_div(parallel.units, rows), inner // least) if rows < parallel.units and not whole_rows else 1
         wanted = max(wanted, _ceil_div(inner, tile)) if tile else wanted
         if wanted > 1:
             self.chunk = _ceil_div(_ceil_div(inner, wanted), 64) * 64
             self.chunks = _ceil_div(inner, self.chunk)
         self.count = rows * self.chunks
-        self.grain = max(1, 64 * self.count // max(math.prod(self.extents), 1))
+        self.grain = max(1, parallel.grain_elements * self.count // max(math.prod(self.extents), 1))
 
 
 def _ceil_div(a: int, b: int) -> int:

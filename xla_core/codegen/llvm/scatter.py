@@ -59,7 +59,7 @@ class _Form:
 
 def _partition(body: KernelBody, form: _Form) -> Partition:
     extents = body.spaces.setdefault(_SPACE, LoopNest([math.prod(form.window)])).extents
-    partition = Partition(_SPACE, extents, flatten=False, tile=256 if form.in_place else 1 << 40)
+    partition = Partition(_SPACE, extents, body.abi.parallel, tile=256 if form.in_place else 1 << 40)
     if not form.in_place:
         partition.prefix, partition.chunks, partition.chunk, partition.count = 0, 1, extents[-1], 1
     return partition

@@ -14,6 +14,7 @@ from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.ir_module import IrFunction, IrModule, Value
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
+from xla_core.target import ParallelModel
 
 __all__ = ["GridAbi", "KernelFrame", "KernelParameter", "LoopAbi", "TargetAbi"]
 
@@ -58,6 +59,7 @@ class TargetAbi(abc.ABC):
         never inlined into code that writes its operands.
     threads_per_block: more than one where threads cooperate on a row of a reduction (`thread_index`, `barrier`,
         `shared_array` are then needed).
+    parallel: into what a kernel's work is cut; `TargetConfig.parallel`.
     """
 
     triple: str = ""
@@ -75,6 +77,7 @@ class TargetAbi(abc.ABC):
     stack_address_space: int = 0
     invariant_loads: bool = False
     threads_per_block: int = 1
+    parallel: ParallelModel = ParallelModel()
 
     @abc.abstractmethod
     def begin_kernel(
@@ -136,9 +139,11 @@ class LoopAbi(TargetAbi):
         has_fma: bool = True,
         native_floats: frozenset[ElementType] = frozenset({ElementType.F16}),
         failure_counter: bool = False,
+        parallel: ParallelModel | None = None,
     ) -> None:
         self.triple, self.cpu, self.features = triple, cpu, features
         self.failure_counter = failure_counter
+        self.parallel = parallel or ParallelModel()
         self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
         self.allocating: set[str] = set()  # names of kernels that may find no scratch memory
 

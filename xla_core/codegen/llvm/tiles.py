@@ -71,7 +71,7 @@ def _partition(body: KernelBody) -> Partition:
     last = _tile_dimensions(body, dims)
     outer = math.prod(dims[: len(dims) - last])
     nest = body.spaces.setdefault(space, LoopNest([outer, math.prod(dims[len(dims) - last :])]))
-    return Partition(space, nest.extents, tile=_TILE)
+    return Partition(space, nest.extents, body.abi.parallel, tile=_TILE)
 
 
 def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:

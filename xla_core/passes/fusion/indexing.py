@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Shape
+from xla_core.target import ParallelModel
 
 __all__ = ["Index", "IndexSpace", "is_elementwise_use"]
 
@@ -33,11 +34,11 @@ def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
 class IndexSpace:
     """Symbols of one kernel, whose loops run over `root`'s result in memory order.
 
-    `units` is into how many parts a kernel's work is cut: what all of them need, each computes for itself.
+    The kernel's work is cut into `parallel.units` units; each computes for itself what all of them need.
     """
 
-    def __init__(self, root: HloInstruction, units: int) -> None:
-        shape = _loop_shape(root)
+    def __init__(self, root: HloInstruction, parallel: ParallelModel) -> None:
+        shape, units, least = _loop_shape(root), parallel.units, parallel.row_elements
         self._symbols: dict[object, int] = {"zero": _ZERO}
         self._evaluations: list[float] = [1.0]
         self._units = units if shape.num_elements > 1 else 1
@@ -45,7 +46,7 @@ class IndexSpace:
         rows = math.prod(shape.dimensions[d] for d in order[:-1])
         inner = shape.dimensions[order[-1]] if order else 1
         # Few rows: they are cut too, and what belongs to a whole row is computed in every part.
-        chunks = min(units / rows, inner / 1024) if 0 < rows < units and inner >= 2048 and len(order) > 1 else 1.0
+        chunks = min(units / rows, inner / least) if 0 < rows < units and inner >= 2 * least and len(order) > 1 else 1.0
         symbols = [_ZERO] * shape.rank
         count = 1.0
         for position, d in enumerate(order):

@@ -20,9 +20,6 @@ from xla_core.target import FusionDecision
 
 __all__ = ["InstructionFusion"]
 
-_UNITS = 64
-"""Into how many parts a kernel's work is cut, for threads to share."""
-
 
 class InstructionFusion(HloPass):
     """Makes fusions with one result, in all computations that run as sequences."""
@@ -52,7 +49,7 @@ class _Kernel:
         self.policy = policy
         self.size = policy.code_size(root)
         self.root = root
-        self.space = IndexSpace(root, _UNITS)
+        self.space = IndexSpace(root, policy.parallel)
         self.indices: dict[HloInstruction, dict[Index, None]] = {root: {self.space.root: None}}
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
 

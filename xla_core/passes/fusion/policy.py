@@ -1,17 +1,12 @@
-"""FusionPolicy: what may be fused, and what is worth it.
-
-Costs are in units of one cheap vectorized operation on one element (some 0.05 ns on a core). A backend subclasses it,
-or sets `TargetConfig.fusion`.
-"""
+"""FusionPolicy: which instructions may share a kernel, and where that is profitable."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
-from xla_core.target import FusionDecision, FusionPreferences
+from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
 __all__ = ["FusionPolicy"]
 
@@ -38,36 +33,17 @@ _ACCUMULATE = frozenset({"reduce", "reduce-window"})
 
 _NOT_ELEMENTAL = frozenset({"map", "stochastic-convert"})
 
-_COSTS: Mapping[str, int] = {
-    "divide": 4,
-    "sqrt": 4,
-    "rsqrt": 4,
-    "remainder": 16,
-    "exponential": 14,
-    "exponential-minus-one": 20,
-    "logistic": 18,
-    "tanh": 18,
-    "gather": 4,
-    "transpose": 2,
-}
-_TRANSCENDENTAL_COST = 40
-_INTEGER_DIVISION_COST = 24
-
-_BYTE = 2.0  # of memory read or written
-_KERNEL = 10_000.0  # of starting one
-_MOST_COPIES_OF_A_LOOP = 2
-_MOST_DUPLICATES = 4
-
 
 class FusionPolicy:
-    """The default, for CPU-like targets whose kernels are loops over the result.
+    """Decides by a target's data, for targets whose kernels are loops over the result.
 
     A producer is computed inside all of its users, or inside none: `is_profitable` weighs what is computed again
     against the memory traffic and the kernel that are saved.
     """
 
-    def __init__(self, preferences: FusionPreferences | None = None) -> None:
+    def __init__(self, preferences: FusionPreferences | None = None, parallel: ParallelModel | None = None) -> None:
         self.preferences = preferences or FusionPreferences()
+        self.parallel = parallel or ParallelModel()
 
     # -- what kernels can compute ------------------------------------------------------------------------------------
 
@@ -124,7 +100,7 @@ class FusionPolicy:
 
     def cost(self, instruction: HloInstruction) -> float:
         """Of one element of `instruction`, its operands given."""
-        opcode = instruction.opcode
+        opcode, costs = instruction.opcode, self.preferences.costs
         shape = next((s for s in instruction.shape.leaves() if s.is_array), instruction.shape)
         if opcode == "reduce":
             operand = instruction.operand(0).shape
@@ -132,12 +108,12 @@ class FusionPolicy:
         if opcode == "reduce-window":
             return float(2 * math.prod(w.size for w in instruction.attributes["window"]))
         if opcode in self.preferences.expensive:
-            return 2.0 * _TRANSCENDENTAL_COST
+            return 2.0 * costs.transcendental
         if opcode in ("divide", "remainder") and shape.element_type.is_integral:
-            return float(_INTEGER_DIVISION_COST)
-        known = _COSTS.get(opcode)
+            return costs.integer_division
+        known = costs.opcodes.get(opcode)
         if known is None:
-            known = _TRANSCENDENTAL_COST if Trait.TRANSCENDENTAL in instruction.op.traits else 1
+            known = costs.transcendental if Trait.TRANSCENDENTAL in instruction.op.traits else 1.0
         return known * (4.0 if shape.element_type.is_complex else 1.0)
 
     def code_size(self, instruction: HloInstruction) -> int:
@@ -148,17 +124,18 @@ class FusionPolicy:
 
     def branch_cost(self, producer: HloInstruction) -> float:
         """What deciding between its operands costs per element inside a kernel; at the root, parts have own loops."""
+        branch = self.preferences.costs.branch
         if producer.opcode == "pad":
-            return 12.0
-        if producer.opcode == "concatenate":
-            return 4.0 + 8.0 * math.ceil(math.log2(len(producer.operands))) if len(producer.operands) > 1 else 0.0
+            return branch
+        if producer.opcode == "concatenate" and len(producer.operands) > 1:
+            return branch * (1 + 2 * math.ceil(math.log2(len(producer.operands)))) / 3
         return 0.0
 
     def is_profitable(self, producer: HloInstruction, evaluations: float, consumers: int) -> FusionDecision:
         """Whether to compute `producer` `evaluations` times, in `consumers` kernels, rather than once into memory."""
         if self.is_free(producer):
             return FusionDecision.yes()
-        if consumers > _MOST_DUPLICATES:
+        if consumers > self.preferences.max_consumers:
             return FusionDecision.no(f"it would be computed in {consumers} kernels")
         shape = producer.shape
         again = max(0.0, evaluations - shape.num_elements)
@@ -166,7 +143,8 @@ class FusionPolicy:
         if producer.opcode in ("slice", "dynamic-slice", "gather"):
             inputs = min(inputs, shape.byte_size)
         extra = again * (self.cost(producer) + len(producer.operands)) + evaluations * self.branch_cost(producer)
-        saved = _KERNEL + _BYTE * (shape.byte_size * (1 + consumers) - inputs * (consumers - 1))
+        costs = self.preferences.costs
+        saved = costs.kernel + costs.byte * (shape.byte_size * (1 + consumers) - inputs * (consumers - 1))
         if extra > saved:
             return FusionDecision.no(f"{again:.3g} elements would be computed again, or it branches too much")
         return FusionDecision.yes()
@@ -174,5 +152,5 @@ class FusionPolicy:
     def copies_allowed(self, producer: HloInstruction) -> int:
         """At how many different indices one kernel may compute `producer`: each is code of its own."""
         if producer.opcode in _ACCUMULATE:
-            return _MOST_COPIES_OF_A_LOOP
+            return self.preferences.max_reduction_recomputation
         return self.preferences.max_recomputation

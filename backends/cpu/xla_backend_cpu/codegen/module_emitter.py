@@ -25,8 +25,6 @@ __all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitte
 
 ENTRY = "xla_cpu_entry"
 HOST_CALL = "xla_cpu_host_call"
-_PARALLEL_NANOSECONDS = 12_000.0  # below, waking the pool costs more than it gives
-_CHUNK_NANOSECONDS = 100_000.0  # pieces of about this much balance the load
 
 
 class Status(enum.IntEnum):
@@ -283,8 +281,9 @@ class ModuleEmitter:
         function = Value("ptr", f"@{kernel.name}")
         fallible = kernel.name in self.abi.allocating
         before = self._failures(sequence) if fallible else None
-        if kernel.size > kernel.grain and self.threads > 1 and kernel.nanoseconds > _PARALLEL_NANOSECONDS:
-            parts = max(self.threads, min(4 * self.threads, int(kernel.nanoseconds / _CHUNK_NANOSECONDS)))
+        parallel = self.abi.parallel
+        if kernel.size > kernel.grain and self.threads > 1 and kernel.nanoseconds > parallel.kernel_nanoseconds:
+            parts = max(self.threads, min(4 * self.threads, int(kernel.nanoseconds / parallel.chunk_nanoseconds)))
             chunk = max(-(-kernel.size // parts), kernel.grain)
             arguments = [function, sequence.table, b.int_(kernel.size), b.int_(chunk)]
             b.call("xla_cpu_parallel_for", "void", arguments)
