@@ -36,10 +36,10 @@ def test_an_argument_without_elements_that_is_returned(client):
     exe = client.compile(text)
     empty = np.zeros((2, 0), np.float32)
     held = [exe(empty, np.full(3, i, np.float32)) for i in range(4)]
-    memories = [id(buffer._memory) for results in held for buffer in results]
+    memories = [id(buffer.memory) for results in held for buffer in results]
     assert len(set(memories)) == len(memories)
     given = [client.buffer_from_host(a) for a in (empty, np.ones(3, np.float32))]
-    assert not {id(b._memory) for b in given} & {id(b._memory) for b in exe(*given)}
+    assert not {id(b.memory) for b in given} & {id(b.memory) for b in exe(*given)}
     del held, given
     held = [exe(empty, np.full(3, i, np.float32)) for i in range(8)]
     assert [np.asarray(results[1]).tolist() for results in held] == [[i] * 3 for i in range(8)]

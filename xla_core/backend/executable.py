@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -185,6 +186,10 @@ class Executable(abc.ABC):
         text, which `Compiler.deserialize` gives to `run_backend` again.
         """
         return self.module.to_text().encode()
+
+    def fingerprint(self) -> str:
+        """The same for executables that do the same on the same target. The default is a digest of `serialize()`."""
+        return hashlib.sha256(self.serialize()).hexdigest()
 
     def cost_analysis(self) -> Mapping[str, float]:
         """Estimates for one execution: "flops", "transcendentals", "bytes accessed", ..."""

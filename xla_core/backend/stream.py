@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from xla_core.backend.event_callbacks import EventCallback, watch
 from xla_core.errors import XlaError
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ HostBytes = npt.NDArray[np.uint8]  # one-dimensional and contiguous
 class Event(abc.ABC):
     """A point in a stream. It becomes ready once, when all work before that point is done or was given up.
 
-    An event that was never recorded is ready. Thread-safe.
+    An event that was never recorded is ready. Thread-safe. A wait, of the host or of a stream, is for the last record
+    made before the wait; recording the event again doesn't prolong it.
+
+    `close` is called once, when nobody holds the event any more: the core never uses an event after that.
     """
 
     @property
@@ -42,6 +46,25 @@ class Event(abc.ABC):
 
         Must hold no lock that native work needs (the GIL is one), and let Ctrl-C through.
         """
+
+    # -- what has a default ------------------------------------------------------------------------------------------
+
+    def when_ready(self, callback: EventCallback) -> None:
+        """Has `callback(error)` called once when the event is ready: now, in the caller, where it is; else on a thread
+        that is not the device's own. The default has a thread of the core look at the event every millisecond.
+        """
+        if self.ready:
+            callback(self.error)
+        else:
+            watch(self, callback)
+
+    def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
+        """Gives back what the driver keeps for the event. May be called from any thread, also after the device was
+        closed.
+        """
+
+    def __del__(self) -> None:
+        self.close()
 
 
 class Stream(abc.ABC):
@@ -82,7 +105,9 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def wait(self, event: Event) -> None:
-        """Enqueues: later work waits for `event`, of any stream of this platform. Its error poisons this stream."""
+        """Enqueues: later work waits for the record of `event` that was made last before this call, by any stream of
+        this platform. Its error poisons this stream.
+        """
 
     @abc.abstractmethod
     def host_callback(self, callback: Callable[[], None]) -> None:
@@ -108,8 +133,9 @@ class Stream(abc.ABC):
     # -- what has a default ------------------------------------------------------------------------------------------
 
     def finish(self) -> Event:
-        """Ends a unit of work (an execution, a transfer): an event for all that was enqueued, with its failure; what
-        comes after starts clean. Streams that know that nothing is pending may return a shared ready event.
+        """Ends a unit of work (an execution, a transfer): records an event for all that was enqueued, which carries
+        its failure, and enqueues `recover`, so that what comes after starts without the poison. Doesn't wait. A stream
+        on which nothing is pending may return a shared event that is ready.
         """
         event = self.create_event()
         self.record(event)

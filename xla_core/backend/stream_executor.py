@@ -6,8 +6,10 @@ import abc
 import dataclasses
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xla_core.backend.device_memory import DeviceMemory
-from xla_core.backend.stream import Event, Stream
+from xla_core.backend.stream import Event, HostBytes, Stream
 
 if TYPE_CHECKING:
     from xla_core.target import DeviceDescription
@@ -80,6 +82,29 @@ class StreamExecutor(abc.ABC):
     def host_view(self, memory: DeviceMemory) -> memoryview | None:
         """The bytes of `memory`, writable, without a copy, for `DeviceFeatures.host_addressable`; else None."""
         return None
+
+    def wrap_memory(self, address: int, size: int) -> DeviceMemory | None:
+        """`size` bytes that another owns, at an `address` as `address` gives them (the host's, for a device that is
+        `host_addressable`), aligned as the target says. None where the device can't use them, and they are copied.
+
+        Such memory is read only. The core never gives it to `deallocate`, and has its owner keep it.
+        """
+        return None
+
+    def read_at(self, stream: Stream, destination: HostBytes, source: DeviceMemory, offset: int) -> None:
+        """Enqueues a copy that fills `destination` from byte `offset` of `source`. Without `memory_slices`, what comes
+        before is copied too.
+        """
+        if self.features.memory_slices:
+            stream.memcpy_d2h(destination, source.slice(offset, destination.size))
+            return
+        whole = np.empty(offset + destination.size, np.uint8)
+
+        def cut() -> None:
+            destination[:] = whole[offset:]
+
+        stream.memcpy_d2h(whole, source)
+        stream.host_callback(cut)
 
     def address(self, memory: DeviceMemory) -> int | None:
         """A pointer that other libraries on this device understand (for DLPack); None where there is no such thing."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 __all__ = ["CONTRACT_VERSION", "accepts", "version_text"]
 
-CONTRACT_VERSION: tuple[int, int] = (1, 0)
+CONTRACT_VERSION: tuple[int, int] = (1, 1)
 
 
 def version_text(version: tuple[int, int] = CONTRACT_VERSION) -> str:

@@ -20,7 +20,7 @@ __all__ = ["check_on_all_devices", "run_on_all_devices"]
 
 
 def run_on_all_devices(
-    executable: xla.LoadedExecutable, arguments: Sequence[np.ndarray], repeat: int = 1
+    client: xla.Client, executable: xla.LoadedExecutable, arguments: Sequence[np.ndarray], repeat: int = 1
 ) -> tuple[list[list[np.ndarray]], list[float]]:
     """Each device's results on the host, and the seconds of each run from call to the last result."""
     import numpy as np
@@ -28,7 +28,7 @@ def run_on_all_devices(
     devices = executable.devices
     rows: list[list[Any]] = [list(arguments) for _ in devices]
     if repeat > 1:
-        rows = [[executable.client.buffer_from_host(a, device) for a in arguments] for device in devices]
+        rows = [[client.buffer_from_host(a, device) for a in arguments] for device in devices]
         for buffer in chain(*executable.execute_sharded(rows)):  # the first run warms up
             buffer.block_until_ready()
     seconds = []

@@ -64,11 +64,10 @@ def _always(module: HloModule) -> list[HloInstruction]:
 
 def transfer_to_infeed(executable: xla.LoadedExecutable, values: Sequence[Any]) -> None:
     """Gives each of the program's devices the same values, and no more: one that reads on fails in place of waiting."""
-    client = executable.client
     for device in executable.devices:
         for value in values:
-            client.transfer_to_infeed(value, device)
-        client.platform.transfer_manager.infeed(device.local_ordinal).close()
+            device.transfer_to_infeed(value)
+        device.platform.transfer_manager.infeed(device.local_ordinal).close()
 
 
 def infeed_exhausted(count: int, error: CancelledError) -> InvalidArgumentError:
@@ -83,11 +82,10 @@ def infeed_exhausted(count: int, error: CancelledError) -> InvalidArgumentError:
 
 def read_outfeed(executable: xla.LoadedExecutable) -> list[dict[str, np.ndarray]]:
     """What each device wrote, in order: the n-th value is "n", the parts of a tuple are "n.0", "n.1" and so on."""
-    client = executable.client
     rows = []
     for device in executable.devices:
-        queue = client.platform.transfer_manager.outfeed(device.local_ordinal)
-        rows.append(named_arrays([client.transfer_from_outfeed(device) for _ in range(len(queue))]))
+        queue = device.platform.transfer_manager.outfeed(device.local_ordinal)
+        rows.append(named_arrays([device.transfer_from_outfeed() for _ in range(len(queue))]))
     return rows
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
 
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import Allocator
@@ -15,14 +15,12 @@ from xla_core.backend.stream_executor import StreamExecutor
 from xla_core.checks import require_limit
 from xla_core.errors import ResourceExhaustedError
 
-if TYPE_CHECKING:
-    from xla_core.runtime.buffer import Buffer
-
-__all__ = ["MemoryStats", "PoolAllocator", "format_bytes"]
+__all__ = ["MemoryHolder", "MemoryStats", "PoolAllocator", "format_bytes"]
 
 _GRAIN = 256  # sizes are rounded up to this; to _LARGE_GRAIN from _LARGE on
 _LARGE = 1 << 20
 _LARGE_GRAIN = 4096
+_POOLED = 64 << 20  # bytes that a pool may keep however little was ever in use
 
 
 def format_bytes(size: float) -> str:
@@ -61,8 +59,21 @@ class MemoryStats:
         return "MemoryStats(" + ", ".join(f"{name}={getattr(self, name)}" for name in self.__slots__) + ")"
 
 
+class MemoryHolder:
+    """Base of what holds device memory, so that the error for a full device can say who has it."""
+
+    __slots__ = ()
+
+    def held(self, allocator: PoolAllocator) -> tuple[int, str] | None:
+        """Bytes of the allocator's memory that it holds, and what it is; None for nothing."""
+        return None
+
+
 class PoolAllocator(Allocator):
     """Keeps what is freed, by size, in the order of one stream.
+
+    The pool keeps at most as many bytes as were ever in use at once, or 64 MiB; what is more goes back to the device
+    when the next memory is asked of it, once the work that uses it is done.
 
     The fast paths take no lock: a list's append and pop are atomic, and a destructor may call `free` at any point of
     any thread, also within `allocate`.
@@ -77,10 +88,12 @@ class PoolAllocator(Allocator):
         self._pool: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # by what the memory has
         self._asked: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # the same lists, by what is asked for
         self._closed = False
-        self._deferred: deque[tuple[DeviceMemory, list[Event]]] = deque()
+        self._deferred: deque[tuple[object, list[Event]]] = deque()
         self._lock = threading.RLock()
+        self._retired: deque[tuple[list[DeviceMemory], Event]] = deque()  # given back after the event
         self._reserved = 0
         self._peak = 0
+        self._peak_in_use = 0
         self._allocations = 0
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory:
@@ -102,11 +115,16 @@ class PoolAllocator(Allocator):
         """Like `free`, but other streams still work on it until `events`."""
         self._deferred.append((memory, events))
 
+    def keep_until(self, owner: object, events: list[Event]) -> None:
+        """Keeps memory that isn't the pool's, by its `owner`, until `events`."""
+        self._deferred.append((owner, events))
+
     def _allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory:
         with self._lock:
             self._sweep()
             with contextlib.suppress(IndexError):
                 return self._asked.setdefault(key, self._pool.setdefault(key, [])).pop()
+            self._retire(size)
             for attempt in range(3):
                 if self._limit is None or self._reserved + size <= self._limit:
                     memory = self._executor.allocate(size, memory_space)
@@ -130,10 +148,28 @@ class PoolAllocator(Allocator):
                 memory, events = self._deferred.popleft()
             except IndexError:
                 return
-            if all(event.ready for event in events):
-                self.free(memory)
-            else:
+            if not all(event.ready for event in events):
                 self._deferred.append((memory, events))
+            elif isinstance(memory, DeviceMemory):
+                self.free(memory)
+        while self._retired and self._retired[0][1].ready:
+            self._give_back(self._retired.popleft()[0])
+
+    def _retire(self, wanted: int) -> None:
+        """Before `wanted` more bytes are asked of the device: gives back what the pool has too much of."""
+        pooled = self._pooled()
+        self._peak_in_use = max(self._peak_in_use, self._reserved - pooled + wanted)
+        bound = max(self._peak_in_use, _POOLED)
+        if pooled <= bound:
+            return
+        memories = self._take_pooled(pooled - bound // 2)
+        done = self._stream.create_event()
+        self._stream.record(done)  # what uses them was enqueued before
+        self._retired.append((memories, done))
+        self._sweep()
+
+    def _pooled(self) -> int:
+        return sum(memory.size for pool in list(self._pool.values()) for memory in list(pool))
 
     def wait_for_deferred(self) -> None:
         """Blocks until nobody works on what was freed."""
@@ -148,6 +184,8 @@ class PoolAllocator(Allocator):
             self._sweep()
             # Taken first, waited for then: what others free meanwhile, with work on it, comes after these.
             memories = self._take_pooled()
+            while self._retired:
+                memories += self._retired.popleft()[0]
             if not memories:
                 return 0
             try:
@@ -163,16 +201,24 @@ class PoolAllocator(Allocator):
         with self._lock:
             self._closed = True
             self._sweep()
+            while self._retired:
+                self._give_back(self._retired.popleft()[0])
             self._give_back(self._take_pooled())
 
-    def _take_pooled(self) -> list[DeviceMemory]:
+    def _take_pooled(self, size: float = math.inf) -> list[DeviceMemory]:
+        """Takes pooled memory out, `size` bytes at least where there is as much; sizes that came first go first."""
         taken: list[DeviceMemory] = []
+        total = 0
         for pool in list(self._pool.values()):
             for _ in range(len(pool)):
+                if total >= size:
+                    return taken
                 try:
-                    taken.append(pool.pop())
+                    memory = pool.pop()
                 except IndexError:  # another thread took it
                     break
+                taken.append(memory)
+                total += memory.size
         return taken
 
     def _give_back(self, memories: list[DeviceMemory]) -> int:
@@ -197,7 +243,7 @@ class PoolAllocator(Allocator):
     def stats(self) -> MemoryStats:
         with self._lock:
             self._sweep()
-            pooled = sum(memory.size for pool in list(self._pool.values()) for memory in list(pool))
+            pooled = self._pooled() + sum(memory.size for memories, _ in self._retired for memory in memories)
             return MemoryStats(self._reserved - pooled, pooled, self._peak, self._limit, self._allocations)
 
     def reset_after_fork(self) -> None:
@@ -206,13 +252,13 @@ class PoolAllocator(Allocator):
 
     def _exhausted(self, size: int) -> ResourceExhaustedError:
         stats = self.stats()
-        holders = sorted(self._live_buffers(), key=lambda b: -b.byte_size)
-        held = sum(b.byte_size for b in holders)
+        holders = sorted(self._holders(), reverse=True)
+        held = sum(size for size, _ in holders)
         limit = f"its limit is {format_bytes(stats.bytes_limit)}" if stats.bytes_limit is not None else "it has no more"
         text = f"device {self._executor.ordinal} has no {format_bytes(size)} ({size} bytes): {limit}, of which "
         text += f"{format_bytes(stats.bytes_in_use)} are in use"
         if holders:
-            largest = ", ".join(f"{b.shape.without_layout()} ({format_bytes(b.byte_size)})" for b in holders[:3])
+            largest = ", ".join(f"{what} ({format_bytes(size)})" for size, what in holders[:3])
             text += f": {format_bytes(held)} by {len(holders)} live buffers, the largest {largest}"
         if stats.bytes_in_use > held:
             text += f"; {format_bytes(stats.bytes_in_use - held)} by running programs and exported arrays"
@@ -220,11 +266,7 @@ class PoolAllocator(Allocator):
             text, hint="delete buffers, donate arguments, or raise Device.memory_limit where the device has more"
         )
 
-    def _live_buffers(self) -> list[Buffer]:
+    def _holders(self) -> list[tuple[int, str]]:
         """Found by the garbage collector: keeping a list would cost every execution, this costs only an error."""
-        from xla_core.runtime.buffer import Buffer  # the buffer knows the allocator
-
-        found: list[Buffer] = [
-            o for o in gc.get_objects() if type(o) is Buffer and not o.is_deleted() and o.device.allocator is self
-        ]
-        return found
+        found = [o.held(self) for o in gc.get_objects() if issubclass(type(o), MemoryHolder)]
+        return [held for held in found if held is not None]

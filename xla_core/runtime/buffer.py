@@ -2,164 +2,129 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from xla_core.backend.device_memory import DeviceMemory
+from xla_core import profiler
+from xla_core.backend.event_callbacks import EventCallback
 from xla_core.backend.stream import Event
-from xla_core.errors import FailedPreconditionError
+from xla_core.checks import wrong_argument
+from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.shape import Shape
+from xla_core.runtime.device import Device, wait_for
+from xla_core.runtime.host_event import ready_event
+from xla_core.runtime.shape_cache import intern_shape, row_major_bytes
+from xla_core.runtime.tracked_buffer import TrackedBuffer
 
-if TYPE_CHECKING:
-    from xla_core.runtime.device import Device
+__all__ = ["Buffer"]
 
-__all__ = ["Buffer", "intern_shape"]
-
-_shapes: dict[Shape, Shape] = {}
-_plain_bytes: dict[int, int] = {}  # by id of an interned shape: bytes of a row-major array as numpy has it, else -1
-
-
-def intern_shape(shape: Shape) -> Shape:
-    """The one object for all equal shapes, so that checking an argument is one `is`. Never forgotten."""
-    interned = _shapes.setdefault(shape, shape)
-    layout = interned.layout
-    plain = layout is None or (layout.is_row_major and not layout.tiles and not layout.element_size_in_bits)
-    _plain_bytes[id(interned)] = interned.byte_size if plain else -1
-    return interned
+_READY = ready_event()
 
 
-class MemoryHold:
-    """Owns memory that arrays outside this runtime look into. It returns to the allocator when the last lets go."""
-
-    __slots__ = ("__array_interface__", "_device", "memory", "pending")
-
-    def __init__(self, device: Device, memory: DeviceMemory, pending: list[Event] | None) -> None:
-        self._device = device
-        self.memory = memory
-        self.pending = pending
-        address = device.executor.address(memory)
-        self.__array_interface__ = {"data": (address, True), "shape": (memory.size,), "typestr": "|u1", "version": 3}
-
-    def __del__(self) -> None:
-        _release(self._device, self.memory, self.pending)
-
-
-def _release(device: Device, memory: DeviceMemory, pending: list[Event] | None) -> None:
-    if pending is None:
-        device.allocator.free(memory)
-    else:
-        device.allocator.free_after(memory, pending)
-
-
-class Buffer:
+class Buffer(TrackedBuffer):
     """An immutable array in a device's memory. Made by `Client.buffer_from_host` and by executions.
 
     It may stand for a value that is still being computed: `np.asarray`, `__dlpack__` and `block_until_ready` wait,
     and raise what made the computation fail. Its memory returns to the device's pool after the last work that reads it.
     """
 
-    # _event: when the value is there, None once it is known to be. _pending: events of other streams than the compute
-    # stream that must come before the memory is used again. _hold: set when the memory is owned outside as well.
-    __slots__ = ("__weakref__", "_device", "_event", "_gone", "_hold", "_memory", "_pending", "_shape")
+    __slots__ = ()
+    _instead_of_pickle = "pickle np.asarray(buffer)"
 
-    def __init__(self, device: Device, memory: DeviceMemory, shape: Shape, event: Event | None) -> None:
-        self._device = device
-        self._memory: DeviceMemory | None = memory
-        self._shape = shape
-        self._event = event
-        self._pending: list[Event] | None = None
-        self._hold: MemoryHold | None = None
-        self._gone = ""
+    # -- making one --------------------------------------------------------------------------------------------------
 
-    def __del__(self) -> None:
-        memory = self._memory
-        if memory is not None and self._hold is None:
-            if self._pending is None:
-                self._device.allocator.free(memory)
-            else:
-                self._device.allocator.free_after(memory, self._pending)
+    @staticmethod
+    def from_host(array: np.ndarray, device: Device, shape: Shape, *, immutable: bool = False) -> Buffer:
+        """Puts `array` (native byte order, of `shape`'s dtype and dimensions) on the device in `shape`'s layout.
+
+        `immutable` promises that nobody changes the array as long as the buffer lives: its memory is used without a
+        copy where the device can. Otherwise it may be changed as soon as this returns.
+        """
+        device.require_alive()
+        shape = intern_shape(shape)
+        if immutable and row_major_bytes(shape) is not None and array.flags.c_contiguous:
+            address = array.__array_interface__["data"][0]
+            borrowed = Buffer.of_foreign_memory(address, device, shape, owner=array)
+            if borrowed is not None:
+                return borrowed
+        manager = device.platform.transfer_manager
+        if profiler._active is None:
+            return _written(device, shape, lambda s, m: manager.transfer_to_device_async(s, array, m, shape))
+        with profiler.span("host to device", "transfer", bytes=array.nbytes):
+            return _written(device, shape, lambda s, m: manager.transfer_to_device_async(s, array, m, shape))
+
+    @staticmethod
+    def of_foreign_memory(address: int, device: Device, shape: Shape, owner: object) -> Buffer | None:
+        """A buffer whose memory is another's, row-major at `address`; `owner` keeps it. None where the device can't
+        use it.
+        """
+        size = row_major_bytes(shape)
+        alignment = device.platform.compiler.target_config.alignment.allocation
+        if not size or address % alignment:
+            return None
+        memory = device.executor.wrap_memory(address, size)
+        if memory is None:
+            return None
+        buffer = Buffer(device, memory, intern_shape(shape), _READY)
+        buffer.borrow_from(owner)
+        return buffer
+
+    @staticmethod
+    def of_error(error: XlaError, device: Device, shape: Shape) -> Buffer:
+        """A buffer whose value could not be computed. What uses it fails with `error`."""
+
+        def fail() -> None:
+            raise error
+
+        return _written(device, intern_shape(shape), lambda stream, memory: stream.host_callback(fail))
 
     # -- what it is --------------------------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> Shape:
-        """Element type, dimensions and layout on the device."""
-        return self._shape
-
-    @property
     def dtype(self) -> np.dtype:
-        return self._shape.dtype
+        return self.shape.dtype
 
     @property
     def dimensions(self) -> tuple[int, ...]:
-        return self._shape.dimensions
+        return self.shape.dimensions
 
     @property
     def ndim(self) -> int:
-        return self._shape.rank
+        return self.shape.rank
 
     @property
     def size(self) -> int:
         """Elements."""
-        return self._shape.num_elements
-
-    @property
-    def device(self) -> Device:
-        return self._device
+        return self.shape.num_elements
 
     @property
     def byte_size(self) -> int:
         """Bytes on the device."""
-        return self._device.platform.transfer_manager.byte_size(self._shape)
+        return self.device.byte_size(self.shape)
 
-    def is_deleted(self) -> bool:
-        """Deleted or donated."""
-        return self._memory is None
+    @property
+    def memory_space(self) -> int:
+        """The number of the memory space that it lies in, as of `TargetConfig.memory_spaces`."""
+        return self.require_memory().memory_space
 
     def is_ready(self) -> bool:
         """Whether the value, or the failure to compute it, is there. Never blocks."""
-        return self._event is None or self._event.ready
+        return self.definition_event is None or self.definition_event.ready
 
-    # -- life --------------------------------------------------------------------------------------------------------
-
-    def delete(self) -> None:
-        """Gives the memory back as soon as no work reads it. Any later use is an error. Deleting twice is fine."""
-        with self._device.lock:
-            self._take("deleted")
-
-    def _take(self, gone: str) -> None:
-        """Ends this buffer; its memory goes where its owner says."""
-        memory, self._memory = self._memory, None
-        if memory is not None:
-            self._gone = gone
-            if self._hold is None:
-                _release(self._device, memory, self._pending)
-            self._hold = None
-
-    def _require(self) -> DeviceMemory:
-        """The memory of a buffer that can be used. Raises FailedPreconditionError for one that can't."""
-        if self._device.dead is not None:
-            raise self._device.dead.with_traceback(None)
-        if self._memory is None:
-            donated = self._gone.startswith("donated")
-            raise FailedPreconditionError(
-                f"this buffer {self._shape.without_layout()} was {self._gone}",
-                hint="use the result that took its place; or compile with CompileOptions(donate=())"
-                if donated
-                else "keep it until its last use",
-            )
-        return self._memory
+    def when_ready(self, callback: EventCallback) -> None:
+        """Has `callback(error)` called once when the value is there or has failed; see `Event.when_ready`."""
+        self.require_memory()
+        (self.definition_event or _READY).when_ready(callback)
 
     def block_until_ready(self) -> Buffer:
         """Waits for the value. Raises what made its computation fail: the first cause. Returns the buffer."""
-        self._require()
-        event = self._event
-        if event is not None:
-            event.synchronize()
-            if event.error is not None:
-                raise event.error.with_traceback(None)
-            self._event = None
+        self.require_memory()
+        if self.definition_event is not None:
+            wait_for(self.definition_event, self.device)
+            if not self.is_foreign:
+                self.definition_event = None
         return self
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -174,51 +139,75 @@ class Buffer:
         """The value on the host, once it is there. Read-only and without a copy where the device's memory is the
         host's and the layout row-major; else an array of the caller's own.
         """
-        executor = self._device.executor
-        if executor.features.host_addressable and self._plain_layout():
-            return self._exported()
-        return self._fetched()
+        size = row_major_bytes(self.shape)
+        if size is not None and self.device.executor.features.host_addressable:
+            self.block_until_ready()
+            raw = np.asarray(self.share())
+            return raw[:size].view(self.shape.element_type.dtype).reshape(self.shape.dimensions)
+        data, event = self._read()
+        wait_for(event, self.device)
+        return self.device.platform.transfer_manager.from_device(data, self.shape)
 
-    def _plain_layout(self) -> bool:
-        return _plain_bytes[id(self._shape)] >= 0
+    def copy_to_host(self, destination: np.ndarray) -> Event:
+        """Copies the value into an array of the caller's, of the same dtype and dimensions; returns at once. The event
+        is ready when it is there, or has the error. Until then the array must stay.
+        """
+        if not isinstance(destination, np.ndarray) or not destination.flags.writeable:
+            raise wrong_argument("destination", destination, "a writable numpy array")
+        if destination.dtype != self.dtype or destination.shape != self.dimensions:
+            raise InvalidArgumentError(
+                f"destination must be {self.shape.without_layout()}, not {Shape.of(destination).without_layout()}"
+            )
+        if row_major_bytes(self.shape) is not None and destination.flags.c_contiguous:
+            data = destination.reshape(-1).view(np.uint8)
+            return self._enqueue_read(lambda stream, memory: stream.memcpy_d2h(data, memory))
+        manager = self.device.platform.transfer_manager
+        staged = np.empty(self.byte_size, np.uint8)
 
-    def _exported(self) -> np.ndarray:
-        """A view of device memory that keeps it."""
-        self.block_until_ready()
-        raw = np.asarray(self._export_hold())
-        shape = self._shape
-        return raw[: _plain_bytes[id(shape)]].view(shape.element_type.dtype).reshape(shape.dimensions)
+        def arrange() -> None:
+            destination[...] = manager.from_device(staged, self.shape)
 
-    def _export_hold(self) -> MemoryHold:
-        with self._device.lock:
-            memory = self._require()
-            if self._hold is None:
-                self._hold = MemoryHold(self._device, memory, self._pending)
-            return self._hold
+        def enqueue(stream: Any, memory: Any) -> None:
+            stream.memcpy_d2h(staged, memory)
+            stream.host_callback(arrange)
 
-    def _fetched(self) -> np.ndarray:
-        device = self._device
-        manager = device.platform.transfer_manager
-        stream = device.d2h_stream
-        with device.lock:
-            memory = self._require()
-            if self._event is not None:
-                stream.wait(self._event)
-            data = manager.transfer_from_device_async(stream, memory, self._shape)
-            done = stream.finish()
-            if not done.ready:
-                self._add_usage(done)
-        done.synchronize()
-        if done.error is not None:
-            raise done.error.with_traceback(None)
-        return manager.from_device(data, self._shape)
+        return self._enqueue_read(enqueue)
 
-    def _add_usage(self, event: Event) -> None:
-        """The memory is in use, on another stream than the compute stream, until `event`."""
-        pending = [e for e in self._pending or () if not e.ready]
-        self._pending = [*pending, event]
-        if self._hold is not None:
-            self._hold.pending = self._pending
+    def copy_raw_to_host(self, destination: np.ndarray, offset: int = 0) -> Event:
+        """As `copy_to_host`, of bytes as they lie on the device: fills `destination` (uint8, one-dimensional and
+        contiguous) from byte `offset` on.
+        """
+        if not isinstance(destination, np.ndarray) or destination.dtype != np.uint8 or destination.ndim != 1:
+            raise wrong_argument("destination", destination, "a one-dimensional numpy array of uint8")
+        if not 0 <= offset <= self.byte_size - destination.size:
+            raise InvalidArgumentError(
+                f"bytes {offset}..{offset + destination.size} are not within the {self.byte_size} of this buffer"
+            )
+        executor = self.device.executor
+        return self._enqueue_read(lambda stream, memory: executor.read_at(stream, destination, memory, offset))
+
+    def _read(self) -> tuple[np.ndarray, Event]:
+        """The bytes on the device, and when they are there."""
+        manager = self.device.platform.transfer_manager
+        data: list[np.ndarray] = []
+        event = self._enqueue_read(
+            lambda stream, memory: data.append(manager.transfer_from_device_async(stream, memory, self.shape))
+        )
+        return data[0], event
+
+    def _enqueue_read(self, enqueue: Callable[[Any, Any], object]) -> Event:
+        """Has `enqueue(stream, memory)` read the memory; returns when that is done."""
+        stream = self.device.d2h_stream
+        with self.device.lock:
+            memory = self.acquire(stream)
+            try:
+                enqueue(stream, memory)
+            finally:
+                done = stream.finish()
+                self.add_usage(done)
+        return done
+
+    # -- other libraries and devices ---------------------------------------------------------------------------------
 
     def __dlpack__(
         self,
@@ -231,32 +220,89 @@ class Buffer:
         """A DLPack capsule: of the device's memory where other libraries can address it, else of a copy on the host."""
         from xla_core.runtime import dlpack  # only those who ask pay for ctypes
 
-        return dlpack.export(self, max_version, dl_device, copy)
+        for what, pair in (("max_version", max_version), ("dl_device", dl_device)):
+            if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+                raise wrong_argument(what, pair, "a pair of numbers or None")
+        executor = self.device.executor
+        here, host = self.__dlpack_device__(), (dlpack.CPU, 0)
+        if dl_device is not None and tuple(dl_device) not in (here, host):
+            raise InvalidArgumentError(f"a buffer on DLPack device {here} cannot be exported to {tuple(dl_device)}")
+        wanted_here = copy is not True and (dl_device is None or tuple(dl_device) == here)
+        owner: object
+        address: int | None
+        if (
+            wanted_here
+            and row_major_bytes(self.shape) is not None
+            and executor.dlpack_device_type
+            and executor.address(self.require_memory()) is not None
+        ):
+            self.block_until_ready()
+            hold = self.share()
+            owner, address, read_only = hold, executor.address(hold.memory), True
+        else:
+            if copy is False:
+                raise InvalidArgumentError("this buffer's memory cannot be exported without a copy")
+            array = self.to_numpy()
+            array = array.copy() if copy or not array.flags.c_contiguous else array
+            owner, address, read_only = array, array.__array_interface__["data"][0], not array.flags.writeable
+            here = host
+        element_type, dimensions = self.shape.element_type, self.dimensions
+        return dlpack.export(
+            owner, address, here, element_type, dimensions, read_only=read_only, max_version=max_version
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's (device type, device id). The host where other libraries cannot address the device's memory."""
         from xla_core.runtime import dlpack
 
-        return dlpack.device_of(self)
+        executor = self.device.executor
+        kind = executor.dlpack_device_type
+        if kind and executor.address(self.require_memory()) is not None:
+            return (kind, 0 if kind == dlpack.CPU else executor.ordinal)
+        return (dlpack.CPU, 0)
 
     def copy_to_device(self, device: Device | int | str) -> Buffer:
-        """The same value on another device; through the host.
+        """The same value on another device. Returns at once: the copy waits for the value, and has its error.
 
         Args:
             device: of any client; or the number or the name ("cpu:1") of one of the buffer's own client.
         """
-        if device is self._device:
+        device = self.device.sibling(device)
+        if device is self.device:
             return self
-        client = getattr(device, "client", self._device.client)
-        if client is None:
-            raise FailedPreconditionError(f"the client of {device} is gone")
-        return client.buffer_from_host(self.to_numpy(), device)
+        device.require_alive()
+        if device.platform is self.device.platform and device.executor.features.peer_copies:
+            with self.device.lock:
+                copy = _written(
+                    device, self.shape, lambda stream, memory: stream.memcpy_d2d(memory, self.acquire(stream))
+                )
+                self.add_usage(copy.definition_event or _READY)
+                return copy
+        there = device.platform.transfer_manager
+        here = self.device.platform.transfer_manager
+        shape = intern_shape(there.device_shape(self.shape.without_layout()))
+        data, arrived = self._read()
+        staged = np.empty(device.byte_size(shape), np.uint8)
+
+        def arrange() -> None:
+            arrived.synchronize()
+            if arrived.error is not None:
+                raise arrived.error
+            laid_out = there.to_device(here.from_device(data, self.shape), shape)
+            staged[: laid_out.size] = laid_out
+
+        def enqueue(stream: Any, memory: Any) -> None:
+            stream.host_callback(arrange)
+            stream.memcpy_h2d(memory, staged)
+
+        return _written(device, shape, enqueue)
 
     # -- Python ------------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        if not self._shape.dimensions:
+        if not self.shape.dimensions:
             raise TypeError("len() of a scalar buffer")
-        return self._shape.dimensions[0]
+        return self.shape.dimensions[0]
 
     def __float__(self) -> float:
         return float(self.to_numpy())
@@ -272,7 +318,30 @@ class Buffer:
         return self.to_numpy().item()
 
     def __repr__(self) -> str:
-        shape = self._shape.without_layout()
-        if self._memory is None:
+        shape = self.shape.without_layout()
+        if self.memory is None:
             return f"<Buffer {shape}, {self._gone.split()[0]}>"
-        return f"<Buffer {shape} on {self._device!r}{'' if self.is_ready() else ', not ready'}>"
+        return f"<Buffer {shape} on {self.device!r}{'' if self.is_ready() else ', not ready'}>"
+
+
+def _written(device: Device, shape: Shape, enqueue: Callable[[Any, Any], object]) -> Buffer:
+    """A buffer whose memory `enqueue(stream, memory)` fills."""
+    stream, allocator = device.h2d_stream, device.allocator
+    space = shape.layout.memory_space if shape.layout is not None else 0
+    with device.lock:
+        memory = allocator.allocate(device.byte_size(shape), space)
+        # Pooled memory comes in the compute stream's order: its last reader there may still be at work.
+        free = device.compute_stream.finish()
+        if free is not _READY:
+            stream.wait(free)
+        try:
+            enqueue(stream, memory)
+        except BaseException:
+            allocator.free_after(memory, [stream.finish()])
+            raise
+        done = stream.finish()
+    if done is _READY:
+        return Buffer(device, memory, shape, None)
+    buffer = Buffer(device, memory, shape, done)
+    buffer.add_usage(done)
+    return buffer

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
+from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import Executable, RunOptions
 from xla_core.checks import wrong_argument
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.argument_checks import conversion_hint, wrong_count
 from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.device import Device
 from xla_core.runtime.host_event import ready_event
-
-if TYPE_CHECKING:
-    from xla_core.backend.device_memory import DeviceMemory
-    from xla_core.runtime.device import Device
 
 __all__ = ["DeviceProgram"]
 
@@ -36,7 +34,7 @@ class DeviceProgram:
         "results",
         "run_options",
         "shapes",
-        "wait",
+        "stream",
     )
 
     def __init__(
@@ -58,11 +56,16 @@ class DeviceProgram:
         self.results = results
         self.donated = donated
         self.lock = device.lock
-        self.wait = run_options.stream.wait
+        self.stream = run_options.stream
         self.finish = run_options.stream.finish
         self.name = name
 
-    def run(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
+    def run(
+        self,
+        arguments: Sequence[Buffer],
+        run_options: RunOptions | None = None,
+        non_donatable: Collection[int] = (),
+    ) -> tuple[Buffer, ...]:
         """Enqueues one run. This is the hot path: everything here is paid by every call."""
         try:
             count = len(arguments)
@@ -75,103 +78,102 @@ class DeviceProgram:
             raise device.dead.with_traceback(None)
         memories: list[DeviceMemory] = []
         waited = None
+        foreign: list[Buffer] | None = None
         originals: list[tuple[int, Buffer]] = []
         with self.lock:
             for argument, shape in zip(arguments, self.shapes, strict=True):
                 if (
                     argument.__class__ is not Buffer
-                    or argument._shape is not shape
-                    or argument._device is not device
-                    or argument._memory is None
+                    or argument.shape is not shape
+                    or argument.device is not device
+                    or argument.memory is None
                 ):
                     adapted = self._adapted(argument, shape, len(memories))
                     if adapted is not argument:
                         arguments = [*arguments[: len(memories)], adapted, *arguments[len(memories) + 1 :]]
                         originals.append((len(memories), argument))
                         argument = adapted
-                event = argument._event
+                event = argument.definition_event
                 if event is not None and event is not waited:
-                    if event.ready and event.error is None:
-                        argument._event = None
+                    argument.acquire(self.stream)
+                    if argument.is_foreign:
+                        foreign = [*(foreign or ()), argument]
                     else:
-                        self.wait(event)
                         waited = event
-                memories.append(argument._memory)  # type: ignore[arg-type]  # not None: checked above, or by _adapted
+                memories.append(argument.memory)  # type: ignore[arg-type]  # not None: checked above, or by _adapted
             try:
                 if self.donated:
-                    results = self._run_donating(arguments, memories, run_options or self.run_options)
+                    results = self._run_donating(arguments, memories, run_options or self.run_options, non_donatable)
                     for index, original in originals:
-                        if index in self.donated:
-                            original._take(f"donated to {self.name}")
+                        if index in self.donated and index not in non_donatable:
+                            original.give_up(f"donated to {self.name}")
                 else:
                     results = self.execute(run_options or self.run_options, memories)
             finally:
                 done = self.finish()  # also of a run that was refused: what its arguments brought ends here
+        if foreign is not None:
+            for argument in foreign:
+                argument.add_usage(done)
         event = None if done is _READY else done
         return tuple(
             [Buffer(device, memory, shape, event) for memory, shape in zip(results, self.results, strict=True)]
         )
 
-    def start(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
+    def start(
+        self,
+        arguments: Sequence[Buffer],
+        run_options: RunOptions | None = None,
+        non_donatable: Collection[int] = (),
+    ) -> tuple[Buffer, ...]:
         """Enqueues one run, and waits for nothing of it: other devices may have to be started first."""
-        return DeviceProgram.run(self, arguments, run_options)
+        return DeviceProgram.run(self, arguments, run_options, non_donatable)
 
     def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
         """What `start` gave, as it is handed out."""
         return made
 
     def _run_donating(
-        self, arguments: Sequence[Buffer], memories: list[DeviceMemory], run_options: RunOptions
+        self,
+        arguments: Sequence[Buffer],
+        memories: list[DeviceMemory],
+        run_options: RunOptions,
+        non_donatable: Collection[int],
     ) -> Sequence[DeviceMemory]:
         """As `execute`, with the donated arguments' memory handed over, or a copy of it where it isn't the argument's
-        alone.
+        alone or the caller keeps it.
         """
         if len({id(memory) for memory in memories}) != len(memories):
-            self._check_donated_once(memories)
-        device = self.device
-        stream = run_options.stream
-        copies: list[DeviceMemory] = []
+            self._check_donated_once(memories, non_donatable)
+        free = self.device.allocator.free
+        copies: dict[int, DeviceMemory] = {}
         try:
             for index in self.donated:
-                argument = arguments[index]
-                if argument._hold is not None:
-                    copy = device.allocator.allocate(memories[index].size)
-                    copies.append(copy)
-                    stream.memcpy_d2d(copy, memories[index])
-                    memories[index] = copy
-                elif argument._pending is not None:
-                    for event in argument._pending:
-                        stream.wait(event)
+                memory, is_copy = arguments[index].writable_memory(run_options.stream, keep=index in non_donatable)
+                memories[index] = memory
+                if is_copy:
+                    copies[index] = memory
         except BaseException:
-            _free_all(device, copies)
+            for copy in copies.values():
+                free(copy)
             raise
         results: Sequence[DeviceMemory] = ()
+        refused = False
         try:
             results = self.execute(run_options, memories)
         except (ResourceExhaustedError, FailedPreconditionError):  # refused before anything was enqueued
-            _free_all(device, copies)
+            refused = True
+            for copy in copies.values():
+                free(copy)
             raise
-        except BaseException:
-            self._hand_over(arguments, memories, results)
-            raise
-        self._hand_over(arguments, memories, results)
+        finally:
+            if not refused:
+                returned = {id(memory) for memory in results}
+                for index in self.donated:
+                    if id(memories[index]) not in returned:
+                        free(memories[index])
+                    if index not in non_donatable:
+                        arguments[index].give_up(f"donated to {self.name}", memory_taken=index not in copies)
         return results
-
-    def _hand_over(
-        self, arguments: Sequence[Buffer], memories: list[DeviceMemory], results: Sequence[DeviceMemory]
-    ) -> None:
-        """Ends the donated arguments; what isn't a result's memory is free."""
-        returned = {id(memory) for memory in results}
-        for index in self.donated:
-            argument = arguments[index]
-            memory = memories[index]
-            if id(memory) not in returned:
-                self.device.allocator.free(memory)
-            if argument._memory is memory:
-                argument._memory = None  # it is the executable's now
-                argument._gone = f"donated to {self.name}"
-            else:
-                argument._take(f"donated to {self.name}")
 
     # -- what is not the common case ---------------------------------------------------------------------------------
 
@@ -182,27 +184,23 @@ class DeviceProgram:
                 f"argument {index} of {self.name} is a {type(argument).__name__}, not a Buffer",
                 hint="call the executable itself, exe(...), which takes arrays, or use Client.buffer_from_host",
             )
-        if argument._device is not self.device:
-            mine, other = self.device.client, argument._device.client
-            argument._require()
-            if mine is not other:
+        if argument.device is not self.device:
+            argument.require_memory()
+            if not self.device.is_beside(argument.device):
                 raise InvalidArgumentError(
                     f"argument {index} of {self.name} is a buffer of another client", hint="copy it: np.asarray(buffer)"
                 )
             raise InvalidArgumentError(
-                f"argument {index} of {self.name} is on {argument._device}, the program runs on {self.device}",
+                f"argument {index} of {self.name} is on {argument.device}, the program runs on {self.device}",
                 hint="use buffer.copy_to_device(device)",
             )
-        argument._require()
-        have = argument._shape
+        argument.require_memory()
+        have = argument.shape
         if have == shape:
             return argument
         if not have.compatible(shape):
             raise self.mismatch(index, shape, have)
-        client = self.device.client
-        if client is None:
-            raise FailedPreconditionError(f"the client of {self.device} is gone")
-        return client._to_device(argument.to_numpy(), self.device, shape)
+        return Buffer.from_host(argument.to_numpy(), self.device, shape)
 
     def mismatch(self, index: int, want: Shape, have: Shape) -> InvalidArgumentError:
         same = want.dimensions == have.dimensions
@@ -214,17 +212,13 @@ class DeviceProgram:
     def wrong_count(self, count: int) -> InvalidArgumentError:
         return wrong_count(self.name, self.shapes, count)
 
-    def _check_donated_once(self, memories: list[DeviceMemory]) -> None:
+    def _check_donated_once(self, memories: list[DeviceMemory], non_donatable: Collection[int]) -> None:
+        donated = set(self.donated).difference(non_donatable)
         first: dict[int, int] = {}
         for index, memory in enumerate(memories):
             other = first.setdefault(id(memory), index)
-            if other != index and (index in self.donated or other in self.donated):
+            if other != index and (index in donated or other in donated):
                 raise InvalidArgumentError(
                     f"arguments {other} and {index} of {self.name} are the same buffer, and it is donated",
                     hint="pass a copy, or compile with CompileOptions(donate=())",
                 )
-
-
-def _free_all(device: Device, memories: list[DeviceMemory]) -> None:
-    for memory in memories:
-        device.allocator.free(memory)

@@ -1,21 +1,19 @@
-"""DLPack out of a Buffer: the device's memory itself where others can address it. (The layout is dlpack.h's, 1.0.)"""
+"""DLPack: arrays that other libraries look into, and arrays of theirs. (The structures are dlpack.h's, 1.0.)"""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+from collections.abc import Sequence
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.element_type import ElementType
 
-if TYPE_CHECKING:
-    from xla_core.runtime.buffer import Buffer
+__all__ = ["CPU", "ForeignTensor", "export"]
 
-__all__ = ["device_of", "export"]
-
-_CPU = 1
+CPU = 1
 _READ_ONLY = 1
 
 _CODES = {"s": 0, "u": 1, "f": 2, "bf": 4, "c": 5, "pred": 6}
@@ -79,6 +77,10 @@ _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(("PyCapsule_IsVa
 _pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", _api))
 
 _NAMES = (b"dltensor", b"dltensor_versioned")
+_USED = (b"used_dltensor", b"used_dltensor_versioned")
+_is_valid_object = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, c_char_p)(("PyCapsule_IsValid", _api))
+_pointer_of = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, c_char_p)(("PyCapsule_GetPointer", _api))
+_rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, c_char_p)(("PyCapsule_SetName", _api))
 
 
 def _destroy(capsule: int) -> None:
@@ -89,45 +91,6 @@ def _destroy(capsule: int) -> None:
 
 
 _capsule_destructor = ctypes.PYFUNCTYPE(None, c_void_p)(_destroy)
-
-
-def device_of(buffer: Buffer) -> tuple[int, int]:
-    """DLPack's (device type, device id). The host where other libraries cannot address the device's memory."""
-    executor = buffer.device.executor
-    memory = buffer._require()
-    if executor.dlpack_device_type and executor.address(memory) is not None:
-        return (executor.dlpack_device_type, 0 if executor.dlpack_device_type == _CPU else executor.ordinal)
-    return (_CPU, 0)
-
-
-def export(
-    buffer: Buffer, max_version: tuple[int, int] | None, dl_device: tuple[int, int] | None, copy: bool | None
-) -> Any:
-    """A capsule. Waits for the value. Raises UnimplementedError for types that DLPack can't say."""
-    for what, pair in (("max_version", max_version), ("dl_device", dl_device)):
-        if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            raise wrong_argument(what, pair, "a pair of numbers or None")
-    shape = buffer.shape
-    code, bits = _type_of(shape.element_type)
-    here = device_of(buffer)
-    if dl_device is not None and tuple(dl_device) not in (here, (_CPU, 0)):
-        raise InvalidArgumentError(f"a buffer on DLPack device {here} cannot be exported to {tuple(dl_device)}")
-    on_device = copy is not True and (dl_device is None or tuple(dl_device) == here) and buffer._plain_layout()
-    executor = buffer.device.executor
-    owner: object
-    address: int | None
-    if on_device and executor.dlpack_device_type and executor.address(buffer._require()) is not None:
-        buffer.block_until_ready()
-        hold = buffer._export_hold()
-        owner, address, read_only = hold, executor.address(hold.memory), True
-    else:
-        if copy is False:
-            raise InvalidArgumentError("this buffer's memory cannot be exported without a copy")
-        array = buffer.to_numpy()
-        array = array.copy() if copy or not array.flags.c_contiguous else array
-        owner, address, read_only = array, array.__array_interface__["data"][0], not array.flags.writeable
-        here = (_CPU, 0)
-    return _capsule(owner, address, here, code, bits, shape.dimensions, read_only, max_version)
 
 
 def _type_of(element_type: ElementType) -> tuple[int, int]:
@@ -143,16 +106,21 @@ def _type_of(element_type: ElementType) -> tuple[int, int]:
     return _CODES[kind], max(element_type.bit_width, 8)
 
 
-def _capsule(
+def export(
     owner: object,
     address: int | None,
     device: tuple[int, int],
-    code: int,
-    bits: int,
+    element_type: ElementType,
     dimensions: tuple[int, ...],
+    *,
     read_only: bool,
     max_version: tuple[int, int] | None,
 ) -> Any:
+    """A capsule of the row-major array at `address`, which keeps `owner`.
+
+    Raises UnimplementedError for types that DLPack can't say.
+    """
+    code, bits = _type_of(element_type)
     rank = len(dimensions)
     strides = [1] * rank
     for i in range(rank - 2, -1, -1):
@@ -169,3 +137,54 @@ def _capsule(
     key = ctypes.addressof(managed)
     _alive[key] = (managed, shape_array, stride_array, owner)
     return _new(key, _NAMES[versioned], ctypes.cast(_capsule_destructor, c_void_p))
+
+
+class ForeignTensor:
+    """What another library exported: a row-major array at `address`, which stays there as long as this object.
+
+    Raises InvalidArgumentError for a tensor of a type that has no element type, or with gaps between its elements.
+    """
+
+    def __init__(self, capsule: Any) -> None:
+        name = next((name for name in _NAMES if _is_valid_object(capsule, name)), None)
+        if name is None:
+            raise InvalidArgumentError(f"{type(capsule).__name__} is no DLPack capsule that is still unused")
+        kind = _Versioned if name == _NAMES[True] else _Managed
+        self._managed = kind.from_address(_pointer_of(capsule, name))
+        tensor = self._managed.tensor
+        self.device = (tensor.device_type, tensor.device_id)
+        self.dimensions = tuple(tensor.shape[: tensor.ndim])
+        found = _ELEMENT_TYPES.get((tensor.code, tensor.bits))
+        if found is None or tensor.lanes != 1:
+            raise InvalidArgumentError(f"DLPack type (code {tensor.code}, {tensor.bits} bits) is no element type")
+        self.element_type = found
+        strides = tensor.strides[: tensor.ndim] if tensor.strides else None
+        if strides is not None and not _is_row_major(self.dimensions, strides):
+            raise InvalidArgumentError(
+                f"a tensor of strides {strides} cannot be taken without a copy", hint="make it contiguous first"
+            )
+        self.address = (tensor.data or 0) + tensor.byte_offset
+        _rename(capsule, _USED[name == _NAMES[True]])  # from here on it is ours to delete
+
+    def __del__(self) -> None:
+        managed = getattr(self, "_managed", None)
+        if managed is not None and hasattr(self, "address") and managed.deleter:
+            managed.deleter(ctypes.addressof(managed))
+
+
+def _is_row_major(dimensions: Sequence[int], strides: Sequence[int]) -> bool:
+    expected = 1
+    for size, stride in zip(reversed(dimensions), reversed(strides), strict=True):
+        if size == 0:
+            return True
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+_ELEMENT_TYPES: dict[tuple[int, int], ElementType] = {}
+for _element_type in ElementType:
+    if _element_type.is_array:
+        with contextlib.suppress(UnimplementedError):
+            _ELEMENT_TYPES[_type_of(_element_type)] = _element_type

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,19 +11,18 @@ from xla_core.backend.executable import Executable
 from xla_core.checks import require
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.hlo.module import HloModule
 from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import MAX_KNOWN_ELEMENTS
 from xla_core.runtime.signature import Signature
 from xla_core.runtime.specialization_cache import Specialization, SpecializationCache
-
-if TYPE_CHECKING:
-    from xla_core.runtime.client import Client
-    from xla_core.runtime.static_executable import StaticExecutable
+from xla_core.runtime.static_executable import StaticExecutable
 
 __all__ = ["DynamicExecutable"]
 
@@ -36,16 +35,24 @@ class DynamicExecutable(LoadedExecutable):
     something of its shapes, in its own words.
     """
 
-    def __init__(self, client: Client, program: OpenProgram, source: str | bytes, options: CompileOptions) -> None:
-        """`source` is what the program was read from."""
+    def __init__(
+        self,
+        device_set: DeviceSet,
+        program: OpenProgram,
+        source: str | bytes,
+        options: CompileOptions,
+        compile: Callable[[Callable[[], HloModule]], StaticExecutable],
+    ) -> None:
+        """`source` is what the program was read from; `compile` makes an executable of what its argument lowers."""
         super().__init__(
-            client,
+            device_set,
             options,
             options.name or program.name,
             options.num_replicas or program.num_replicas,
             options.num_partitions or program.num_partitions,
         )
         self._program = program
+        self._compile = compile
         self._source = source
         self._shapes, self._results = program.parameters, program.results
         self._dtypes = [shape.dtype for shape in program.parameters]
@@ -71,17 +78,17 @@ class DynamicExecutable(LoadedExecutable):
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def execute(self, arguments: Sequence[Buffer]) -> tuple[Buffer, ...]:
+    def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
         found = None
         if not self._static:
             try:
-                found = self._cache.lookup(tuple([a._shape.dimensions for a in arguments]))
+                found = self._cache.lookup(tuple([a.shape.dimensions for a in arguments]))
             except (AttributeError, TypeError):  # not a Buffer: said below
                 found = None
         if found is None:
             found = self._specialization(arguments)
         try:
-            return found.execute(arguments)
+            return found.execute(arguments, non_donatable=non_donatable)
         except InvalidArgumentError:
             self._signature(arguments)  # says what the program declares, not what this compilation is for
             raise
@@ -90,7 +97,7 @@ class DynamicExecutable(LoadedExecutable):
         found = None
         if not self._static:
             key = [
-                a._shape.dimensions if a.__class__ is Buffer else a.shape if a.__class__ is np.ndarray else None
+                a.shape.dimensions if a.__class__ is Buffer else a.shape if a.__class__ is np.ndarray else None
                 for a in arguments
             ]
             found = self._cache.lookup(tuple(key))
@@ -103,7 +110,9 @@ class DynamicExecutable(LoadedExecutable):
             self._signature(self._on_host(arguments))  # says what the program declares
             raise
 
-    def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
+    def execute_sharded(
+        self, arguments: Sequence[Sequence[Buffer]], *, non_donatable: Collection[int] = ()
+    ) -> list[tuple[Buffer, ...]]:
         self._check_rows(arguments)
         rows = [self._on_host(row) for row in arguments]
         (first, values), *rest = [self._signature(row) for row in rows]
@@ -113,7 +122,7 @@ class DynamicExecutable(LoadedExecutable):
                     f"the arguments of device {number} of {self.name} are {signature}, those of device 0 {first}",
                     hint="all devices run one program: give each the same sizes",
                 )
-        return self._found_or_compiled(first, values).executable.execute_sharded(rows)
+        return self._found_or_compiled(first, values).executable.execute_sharded(rows, non_donatable=non_donatable)
 
     def _on_host(self, arguments: Sequence[Any]) -> list[Any]:
         """The arguments, those that are no Buffers as arrays."""
@@ -147,13 +156,13 @@ class DynamicExecutable(LoadedExecutable):
         """With the values of static arguments. Raises where arguments don't fit the program."""
         for index, argument in enumerate(arguments):
             if argument.__class__ is Buffer:
-                argument._require()
+                argument.require_memory()
             elif not isinstance(argument, np.ndarray):
                 raise InvalidArgumentError(
                     f"argument {index} of {self.name} is a {type(argument).__name__}, not a Buffer",
                     hint="call the executable itself, exe(...), which takes arrays, or use Client.buffer_from_host",
                 )
-        shapes = [a._shape if a.__class__ is Buffer else Shape.of(a) for a in arguments]
+        shapes = [a.shape if a.__class__ is Buffer else Shape.of(a) for a in arguments]
         self._program.check(shapes)
         values = {i: self._value(i, arguments[i]) for i in self._static}
         return Signature.of(shapes, values), values
@@ -174,9 +183,7 @@ class DynamicExecutable(LoadedExecutable):
     def _found_or_compiled(self, signature: Signature, values: Mapping[int, np.ndarray]) -> Specialization:
         return self._cache.find_or_compile(
             signature,
-            lambda: self._client._specialize(
-                lambda: self._program.lower(signature.shapes, values), self._options, self.name, self._source
-            ),
+            lambda: self._compile(lambda: self._program.lower(signature.shapes, values)),
         )
 
     def _delete(self, error: FailedPreconditionError) -> None:
@@ -195,8 +202,7 @@ class DynamicExecutable(LoadedExecutable):
     def serialize(self) -> bytes:
         """The program as it was given, and what is compiled of it now."""
         return serialization.pack_dynamic(
-            self._client.platform,
-            self._client.backend_version,
+            self._device_set,
             self.name,
             self._options,
             self._source,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import sys
 import threading
 import time
 import weakref
@@ -21,10 +22,9 @@ import numpy as np
 from xla_core import profiler
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import Event, HostBytes, Stream
-from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, XlaError
+from xla_core.errors import CancelledError, FailedPreconditionError, InternalError, ResourceExhaustedError, XlaError
 from xla_core.runtime import host_event
-from xla_core.runtime.host_event import HostEvent, ready_event
-from xla_core.runtime.stream_event import StreamEvent
+from xla_core.runtime.host_event import HostEvent, RecordedPoint, ready_event
 
 if TYPE_CHECKING:
     from xla_core.backend.stream_executor import StreamExecutor
@@ -77,8 +77,7 @@ class HostStream(Stream):
 
     Attributes:
         worker: the thread that does the work that doesn't run inline; None while there is none.
-        turn: the thread (its identifier) that does the stream's work now, the worker or a caller; 0 while none does.
-        awaited: the event that the stream's turn waits for.
+        turn, awaited: as of `WorkQueue`.
     """
 
     def __init__(self, executor: StreamExecutor, name: str = "", *, inline: bool = True) -> None:
@@ -87,10 +86,10 @@ class HostStream(Stream):
         self._inline_limit = INLINE_MICROSECONDS if inline else -1.0
         self._busy = threading.Lock()  # held by whoever does this stream's work
         self._changed = threading.Condition(threading.Lock())
-        self._queue: deque[Work | tuple[HostEvent, int]] = deque()  # its head is being worked on
+        self._queue: deque[Work | RecordedPoint] = deque()  # its head is being worked on
         self.worker: threading.Thread | None = None
         self.turn = 0
-        self.awaited: Event | None = None
+        self.awaited: RecordedPoint | None = None
         self._closing = False
         self._error: XlaError | None = None
         self._sticky = False
@@ -163,18 +162,50 @@ class HostStream(Stream):
             return False
         return True
 
-    def _push(self, item: Work | tuple[HostEvent, int]) -> None:
+    def _push(self, item: Work | RecordedPoint) -> None:
         with self._changed:
             if self._sticky:  # after a fork nobody would do the work
-                if isinstance(item, tuple):
-                    item[0].complete(item[1], self._error)
+                if isinstance(item, RecordedPoint):
+                    item.complete(self._error)
                 return
             self._queue.append(item)
-            if self.worker is None:
-                self.worker = threading.Thread(target=self._work, name=self.name, daemon=True)
-                self.worker.start()
-            else:
+            if self.worker is not None and not sys.is_finalizing():
                 self._changed.notify_all()
+                return
+            if not sys.is_finalizing():
+                worker = threading.Thread(target=self._work, name=self.name, daemon=True)
+                try:
+                    worker.start()
+                except RuntimeError as error:  # the system has no more threads
+                    self._queue.pop()
+                    raise ResourceExhaustedError(
+                        f"no thread can be started for work on {self.name}: {error}",
+                        hint="raise the limit on threads (ulimit -u, or the container's), or close other clients",
+                    ) from None
+                self.worker = worker
+                return
+        self._finish_at_exit()
+
+    def _finish_at_exit(self) -> None:
+        """Does what is enqueued here, in the caller: while the interpreter shuts down no other thread runs."""
+        if not self._busy.acquire(False):
+            self._queue.pop()
+            raise FailedPreconditionError(
+                f"{self.name} is at work, and the interpreter is shutting down",
+                hint="run programs before the end of the main program, not in a __del__ or atexit function",
+            )
+        try:
+            while self._queue:
+                self._do(self._queue[0])
+                self._queue.popleft()
+        finally:
+            self._busy.release()
+
+    def _do(self, item: Work | RecordedPoint) -> None:
+        if isinstance(item, RecordedPoint):
+            item.complete(self._error)
+        elif self._error is None or item == self._forget:
+            self._run(item, in_worker=True)
 
     def _work(self) -> None:
         while True:
@@ -186,10 +217,7 @@ class HostStream(Stream):
                         return
                 item = self._queue[0]
             with self._busy:
-                if isinstance(item, tuple):
-                    item[0].complete(item[1], self._error)
-                elif self._error is None or item == self._forget:
-                    self._run(item, in_worker=True)
+                self._do(item)
                 # Popped while busy is held: a head that is done must not look like waiting work, nor the reverse.
                 self._queue.popleft()
             del item
@@ -223,33 +251,36 @@ class HostStream(Stream):
         self.enqueue(callback)
 
     def create_event(self) -> HostEvent:
-        return StreamEvent()
+        return HostEvent()
 
     def record(self, event: Event) -> None:
         if not isinstance(event, HostEvent):
             raise InternalError(f"a {type(event).__name__} is not an event of a host stream")
-        if isinstance(event, StreamEvent):
-            event.stream = self
-        generation = event.arm()
+        point = event.arm(self)
         if self._idle():
             error = self._error
             self._busy.release()
-            event.complete(generation, error)
+            point.complete(error)
         else:
-            self._push((event, generation))
+            self._push(point)
 
     def wait(self, event: Event) -> None:
         if event.ready and event.error is None:
             return
+        point = event.point if isinstance(event, HostEvent) else None
 
         def wait_for_event() -> None:
-            self.awaited = event
+            self.awaited = point
             try:
-                event.synchronize()
+                if point is None:
+                    event.synchronize()
+                else:
+                    point.wait()
             finally:
                 self.awaited = None
-            if event.error is not None:
-                raise event.error
+            error = event.error if point is None else point.error
+            if error is not None:
+                raise error
 
         self.enqueue(wait_for_event, 0.0 if event.ready else float("inf"))
 
@@ -262,7 +293,7 @@ class HostStream(Stream):
             if error is None:
                 return ready_event()
             event = HostEvent()
-            event.complete(event.arm(), error)
+            event.arm().complete(error)
             return event
         return super().finish()
 
@@ -305,8 +336,8 @@ class HostStream(Stream):
         self._error = forked_error()
         queue, self._queue = self._queue, deque()
         for item in queue:
-            if isinstance(item, tuple):
-                item[0].fail(self._error)
+            if isinstance(item, RecordedPoint):
+                item.complete(self._error)
 
 
 _streams: weakref.WeakSet[HostStream] = weakref.WeakSet()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +14,16 @@ from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.argument_checks import wrong_count
 from xla_core.hlo.shape import Shape
+from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer
+from xla_core.runtime.device import Device, DeviceSet
+from xla_core.runtime.handle import Handle
 from xla_core.runtime.signature import Signature, shape_of
-
-if TYPE_CHECKING:
-    from xla_core.runtime.client import Client
-    from xla_core.runtime.device import Device
-    from xla_core.runtime.static_executable import StaticExecutable
 
 __all__ = ["LoadedExecutable"]
 
 
-class LoadedExecutable(abc.ABC):
+class LoadedExecutable(Handle, abc.ABC):
     """What `Client.compile` gives: a program on its devices.
 
     outs = exe(a, b)             # arrays or Buffers in, a tuple of Buffers out, at once
@@ -40,19 +38,26 @@ class LoadedExecutable(abc.ABC):
     _results: tuple[Shape, ...]
     _donated: tuple[int, ...]
     _deleted = False
+    _instead_of_pickle = "give exe.serialize() to Client.deserialize in the other process"
 
-    def __init__(self, client: Client, options: CompileOptions, name: str, replicas: int, partitions: int) -> None:
-        self._client, self._options, self.name = client, options, name
+    def __init__(
+        self, device_set: DeviceSet, options: CompileOptions, name: str, replicas: int, partitions: int
+    ) -> None:
+        self._device_set, self._options, self.name = device_set, options, name
         self.num_replicas, self.num_partitions = replicas, partitions
-        self._assignment = client._device_assignment(replicas, partitions, options.device_assignment)
-        self._devices = tuple(client.devices[id] for row in self._assignment for id in row)
+        self._assignment = device_set.assignment(replicas, partitions, options.device_assignment)
+        self._devices = tuple(device_set.devices[id] for row in self._assignment for id in row)
         self._single = len(self._devices) == 1
 
     # -- running -----------------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
-    def execute(self, arguments: Sequence[Buffer]) -> tuple[Buffer, ...]:
+    def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
         """Runs on one device, on Buffers that are there. Returns at once, but for compiling for new sizes.
+
+        Args:
+            non_donatable: numbers of arguments that the caller keeps though their parameters are donated: the program
+                is given copies.
 
         Raises InvalidArgumentError for a wrong number, shape or type of arguments or another device's buffer,
         FailedPreconditionError for a deleted or donated one, ResourceExhaustedError when there is no memory for the
@@ -64,7 +69,9 @@ class LoadedExecutable(abc.ABC):
         """As `execute`, for numpy arrays, DLPack objects, Python numbers and Buffers in any mixture."""
 
     @abc.abstractmethod
-    def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
+    def execute_sharded(
+        self, arguments: Sequence[Sequence[Buffer]], *, non_donatable: Collection[int] = ()
+    ) -> list[tuple[Buffer, ...]]:
         """Runs on all devices of the assignment: one list of arguments a device, and one tuple of results a device.
 
         Both are in the order of `devices`: replica r's partition p is number r * num_partitions + p. The arguments of
@@ -110,10 +117,6 @@ class LoadedExecutable(abc.ABC):
     # -- what it is --------------------------------------------------------------------------------------------------
 
     @property
-    def client(self) -> Client:
-        return self._client
-
-    @property
     def devices(self) -> tuple[Device, ...]:
         """Where it runs: replica r's partition p is number r * num_partitions + p."""
         return self._devices
@@ -137,7 +140,7 @@ class LoadedExecutable(abc.ABC):
         first; any other has one.
         """
 
-    def specialize(self, *arguments: Any) -> StaticExecutable:
+    def specialize(self, *arguments: Any) -> LoadedExecutable:
         """The executable for these arguments, compiled where it isn't yet: of use where a program leaves sizes open.
         Any other is its own. It stays usable when it is forgotten here; when it is deleted, the next call compiles
         anew.
@@ -152,7 +155,7 @@ class LoadedExecutable(abc.ABC):
         return self._specialized(arguments, [shape_of(argument, shape.element_type) for argument, shape in given])
 
     @abc.abstractmethod
-    def _specialized(self, arguments: Sequence[Any], shapes: Sequence[Shape]) -> StaticExecutable:
+    def _specialized(self, arguments: Sequence[Any], shapes: Sequence[Shape]) -> LoadedExecutable:
         """For arguments of these shapes, as many as there are parameters."""
 
     @abc.abstractmethod
@@ -176,6 +179,10 @@ class LoadedExecutable(abc.ABC):
     def executable(self) -> Executable:
         """The backend's own."""
         return self._compilation("executable")
+
+    def fingerprint(self) -> str:
+        """The same for executables that do the same: of this program, backend, version and target."""
+        return serialization.fingerprint(self._device_set, self._compilation("fingerprint()"))
 
     def cost_analysis(self) -> Mapping[str, float]:
         """Estimates for one execution on one device ("flops", "bytes accessed", ...)."""

@@ -10,16 +10,16 @@ from typing import Any
 from pydantic import NonNegativeInt
 
 from xla_core.backend.executable import Executable
-from xla_core.backend.platform import Platform
 from xla_core.backend.version import CONTRACT_VERSION, version_text
 from xla_core.checked_model import CheckedModel
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
+from xla_core.runtime.device import DeviceSet
 from xla_core.runtime.signature import Signature
 
-__all__ = ["MAGIC", "Header", "pack", "pack_dynamic", "unpack", "unpack_dynamic"]
+__all__ = ["MAGIC", "Header", "fingerprint", "pack", "pack_dynamic", "unpack", "unpack_dynamic"]
 
 MAGIC = b"XLACORE\x01"
 _LENGTH = 8  # bytes of the header's length, little-endian
@@ -61,15 +61,20 @@ class Header(CheckedModel):
     compiled: tuple[Part, ...] = ()
 
 
-def pack(platform: Platform, backend_version: str, executable: Executable, options: CompileOptions) -> bytes:
+def pack(devices: DeviceSet, executable: Executable, options: CompileOptions) -> bytes:
     """Magic, fingerprint of all that follows, length of the header, header as JSON, payload."""
     name = options.name or executable.module.name
-    return _packed(Header(**_identity(platform, backend_version), name=name, options=options), executable.serialize())
+    return _packed(Header(**_identity(devices), name=name, options=options), executable.serialize())
+
+
+def fingerprint(devices: DeviceSet, executable: Executable) -> str:
+    """A digest of what can run an executable, and of what it does."""
+    identity = json.dumps(_identity(devices), sort_keys=True)
+    return hashlib.sha256(f"{identity}\n{executable.fingerprint()}".encode()).hexdigest()
 
 
 def pack_dynamic(
-    platform: Platform,
-    backend_version: str,
+    devices: DeviceSet,
     name: str,
     options: CompileOptions,
     source: str | bytes,
@@ -80,7 +85,7 @@ def pack_dynamic(
     """
     program = source.encode() if isinstance(source, str) else source
     header = Header(
-        **_identity(platform, backend_version),
+        **_identity(devices),
         name=name,
         options=options,
         program=Program(text=isinstance(source, str), bytes=len(program)),
@@ -134,7 +139,7 @@ def _packed(header: Header, payload: bytes) -> bytes:
     return MAGIC + hashlib.sha256(rest).digest() + rest
 
 
-def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[Header, bytes]:
+def unpack(data: bytes, devices: DeviceSet) -> tuple[Header, bytes]:
     """Header and payload of what `pack` made for this platform.
 
     Raises InvalidArgumentError for other or damaged bytes, FailedPreconditionError for an executable of another
@@ -145,8 +150,8 @@ def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[Heade
     data = bytes(data)
     if not data.startswith(MAGIC):
         raise InvalidArgumentError("these bytes are not a serialized executable", hint=_HINT)
-    fingerprint, rest = data[len(MAGIC) : len(MAGIC) + _FINGERPRINT], data[len(MAGIC) + _FINGERPRINT :]
-    if hashlib.sha256(rest).digest() != fingerprint:
+    digest, rest = data[len(MAGIC) : len(MAGIC) + _FINGERPRINT], data[len(MAGIC) + _FINGERPRINT :]
+    if hashlib.sha256(rest).digest() != digest:
         raise InvalidArgumentError("this serialized executable is damaged or cut off: its fingerprint is wrong")
     end = _LENGTH + int.from_bytes(rest[:_LENGTH], "little")
     try:
@@ -157,7 +162,7 @@ def unpack(data: bytes, platform: Platform, backend_version: str) -> tuple[Heade
         raise _malformed(f"its header is a {type(values).__name__}")
     differences = [
         f"{what} is {values.get(what)!r}, here it is {here!r}"
-        for what, here in _identity(platform, backend_version).items()
+        for what, here in _identity(devices).items()
         if values.get(what) != here
     ]
     if differences:
@@ -175,12 +180,12 @@ def _malformed(why: str) -> InvalidArgumentError:
     return InvalidArgumentError(f"this serialized executable is malformed: {why}", hint=_HINT)
 
 
-def _identity(platform: Platform, backend_version: str) -> dict[str, Any]:
-    compiler = platform.compiler
+def _identity(devices: DeviceSet) -> dict[str, Any]:
+    compiler = devices.platform.compiler
     return {
         "contract": version_text((CONTRACT_VERSION[0], 0)),
-        "platform": platform.name,
-        "backend_version": backend_version,
+        "platform": devices.platform.name,
+        "backend_version": devices.backend_version,
         "target": compiler.target_config.fingerprint(),
         "compiler": compiler.fingerprint(),
     }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from xla_core.backend.executable import RunOptions
+from xla_core.hlo.shape import Shape
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.device_program import DeviceProgram
 
@@ -26,8 +27,13 @@ class SizedProgram(DeviceProgram):
         self._kept, self._dynamic = count, dynamic
         return self
 
-    def run(self, arguments: Sequence[Buffer], run_options: RunOptions | None = None) -> tuple[Buffer, ...]:
-        return self.sized(self.start(arguments, run_options))
+    def run(
+        self,
+        arguments: Sequence[Buffer],
+        run_options: RunOptions | None = None,
+        non_donatable: Collection[int] = (),
+    ) -> tuple[Buffer, ...]:
+        return self.sized(self.start(arguments, run_options, non_donatable))
 
     def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
         """Waits for the sizes, and cuts the results to them."""
@@ -37,7 +43,7 @@ class SizedProgram(DeviceProgram):
             actual = {d: int(np.asarray(made[size])) for d, size in sizes.items()}
             if any(n != whole.dimensions[d] for d, n in actual.items()):
                 parts = tuple(slice(actual.get(d)) for d in range(whole.ndim))
-                client = self.device.client
-                assert client is not None  # the run has just been enqueued by it
-                results[number] = client.buffer_from_host(np.asarray(whole)[parts], self.device)
+                array = np.asarray(whole)[parts]
+                shape = self.device.platform.transfer_manager.device_shape(Shape.of(array))
+                results[number] = Buffer.from_host(array, self.device, shape)
         return tuple(results)

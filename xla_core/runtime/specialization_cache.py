@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.errors import XlaError
 from xla_core.runtime.signature import Signature
-
-if TYPE_CHECKING:
-    from xla_core.runtime.static_executable import StaticExecutable
+from xla_core.runtime.static_executable import StaticExecutable
 
 __all__ = ["Specialization", "SpecializationCache"]
 

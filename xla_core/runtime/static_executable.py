@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from xla_core import profiler
+from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import Executable, RunOptions
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, XlaError
@@ -16,18 +17,15 @@ from xla_core.hlo.dynamic_results import dynamic_results
 from xla_core.hlo.entry import donated_parameters
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
-from xla_core.runtime.buffer import Buffer, intern_shape
+from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.communicator import report_failure
+from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.device_program import DeviceProgram
 from xla_core.runtime.host_array import as_argument
 from xla_core.runtime.host_stream import as_xla_error
 from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime.shape_cache import intern_shape
 from xla_core.runtime.signature import Signature
-
-if TYPE_CHECKING:
-    from xla_core.backend.device_memory import DeviceMemory
-    from xla_core.runtime.client import Client
-    from xla_core.runtime.device import Device
 
 __all__ = ["StaticExecutable"]
 
@@ -44,9 +42,9 @@ def _raiser(error: XlaError) -> Callable[[RunOptions, Sequence[DeviceMemory]], S
 class StaticExecutable(LoadedExecutable):
     """A `LoadedExecutable` of fixed sizes: one compilation."""
 
-    def __init__(self, client: Client, executable: Executable, options: CompileOptions, name: str) -> None:
+    def __init__(self, device_set: DeviceSet, executable: Executable, options: CompileOptions, name: str) -> None:
         module = executable.module
-        super().__init__(client, options, name, module.num_replicas, module.num_partitions)
+        super().__init__(device_set, options, name, module.num_replicas, module.num_partitions)
         self._executable = executable
         self._shapes = tuple(intern_shape(s) for s in executable.parameter_shapes)
         self._all_results = tuple(intern_shape(s) for s in executable.result_shapes)
@@ -59,23 +57,15 @@ class StaticExecutable(LoadedExecutable):
         )
         self._donated = donated_parameters(module)
         self._programs = [
-            self._on_device(client.devices[id], replica, partition)
+            self._on_device(device_set.devices[id], replica, partition)
             for replica, row in enumerate(self._assignment)
             for partition, id in enumerate(row)
         ]
         self._run = self._programs[0].run
 
     def _on_device(self, device: Device, replica: int, partition: int) -> DeviceProgram:
-        ordinals = tuple(tuple(self._client.devices[i].local_ordinal for i in row) for row in self._assignment)
-        run_options = RunOptions(
-            device.executor,
-            device.compute_stream,
-            device.allocator,
-            device.platform.transfer_manager,
-            replica_id=replica,
-            partition_id=partition,
-            device_assignment=ordinals,
-        )
+        ordinals = tuple(tuple(self._device_set.devices[i].local_ordinal for i in row) for row in self._assignment)
+        run_options = device.run_options(replica, partition, ordinals)
         name = self.name if self._single else f"{self.name} on {device}"
         arguments = (self._executable, device, run_options, self._shapes, self._all_results, self._donated, name)
         if not self._dynamic:
@@ -86,13 +76,13 @@ class StaticExecutable(LoadedExecutable):
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def execute(self, arguments: Sequence[Buffer]) -> tuple[Buffer, ...]:
+    def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
         if self._single and profiler._active is None:
-            return self._run(arguments)
+            return self._run(arguments, None, non_donatable) if non_donatable else self._run(arguments)
         if not self._single:
             raise self._not_single()
         program = self._programs[0]
-        return program.sized(self._profiled(program, arguments, None))
+        return program.sized(self._profiled(program, arguments, None, non_donatable))
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
         if not self._single:
@@ -102,9 +92,11 @@ class StaticExecutable(LoadedExecutable):
             raise self._wrong_count(len(arguments))
         return self.execute([a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(arguments)])
 
-    def execute_sharded(self, arguments: Sequence[Sequence[Buffer]]) -> list[tuple[Buffer, ...]]:
+    def execute_sharded(
+        self, arguments: Sequence[Sequence[Buffer]], *, non_donatable: Collection[int] = ()
+    ) -> list[tuple[Buffer, ...]]:
         self._check_rows(arguments)
-        self._client._alive()
+        self._device_set.require_alive()
         run_id = next(_run_ids)
         rows = [
             [a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(row)]
@@ -112,10 +104,11 @@ class StaticExecutable(LoadedExecutable):
         ]
         results: list[tuple[Buffer, ...]] = []
         # Two runs that meet in collectives must come in the same order on all their devices.
-        with self._client.launch_lock:
+        with self._device_set.launch_lock:
             try:
                 for program, row in zip(self._programs, rows, strict=True):
-                    results.append(self._profiled(program, row, program.run_options.with_run_id(run_id)))
+                    options = program.run_options.with_run_id(run_id)
+                    results.append(self._profiled(program, row, options, non_donatable))
             except BaseException as error:  # those that were started must not wait for the rest
                 cause = as_xla_error(error, f"starting {self.name}")
                 for program in self._programs[len(results) :]:
@@ -125,15 +118,19 @@ class StaticExecutable(LoadedExecutable):
         return [program.sized(made) for program, made in zip(self._programs, results, strict=True)]
 
     def _profiled(
-        self, program: DeviceProgram, arguments: Sequence[Buffer], run_options: RunOptions | None
+        self,
+        program: DeviceProgram,
+        arguments: Sequence[Buffer],
+        run_options: RunOptions | None,
+        non_donatable: Collection[int],
     ) -> tuple[Buffer, ...]:
         active = profiler.active()
         if active is None:
-            return program.start(arguments, run_options)
+            return program.start(arguments, run_options, non_donatable)
         start = time.perf_counter_ns()
         with profiler.span(f"execute {self.name}", "execute", device=program.device.id):
-            results = program.start(arguments, run_options)
-        if results and results[0]._event is not None:
+            results = program.start(arguments, run_options, non_donatable)
+        if results and results[0].definition_event is not None:
             stream = program.run_options.stream
             stream.host_callback(
                 lambda: active.add(
@@ -149,7 +146,7 @@ class StaticExecutable(LoadedExecutable):
         array = as_argument(argument, shape.dtype, index, program.name)
         if array.shape != shape.dimensions or array.dtype != shape.dtype:
             raise program.mismatch(index, shape, Shape.of(array))
-        return self._client._to_device(array, program.device, shape)
+        return Buffer.from_host(array, program.device, shape)
 
     def _delete(self, error: FailedPreconditionError) -> None:
         self._deleted = True
@@ -172,7 +169,7 @@ class StaticExecutable(LoadedExecutable):
         return self._executable
 
     def serialize(self) -> bytes:
-        return serialization.pack(self._client.platform, self._client.backend_version, self._executable, self._options)
+        return serialization.pack(self._device_set, self._executable, self._options)
 
     def __repr__(self) -> str:
         return f"<StaticExecutable {self.name} on {', '.join(map(repr, self.devices))}>"

@@ -80,6 +80,9 @@ class CpuExecutor(StreamExecutor):
     def host_view(self, memory: DeviceMemory) -> memoryview:
         return memoryview((ctypes.c_char * memory.size).from_address(memory.handle + memory.offset)).cast("B")
 
+    def wrap_memory(self, address: int, size: int) -> DeviceMemory:
+        return DeviceMemory(address, size)
+
     def address(self, memory: DeviceMemory) -> int:
         address: int = memory.handle + memory.offset
         return address

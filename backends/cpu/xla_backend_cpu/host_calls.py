@@ -187,7 +187,7 @@ class HostRun:
             return
         event = HostEvent()
         stream.record(event)
-        event.when_ready(lambda: communicator.end(self._device, event.error))
+        event.when_ready(lambda error: communicator.end(self._device, error))
 
     @functools.cached_property
     def evaluation(self) -> EvaluationContext:

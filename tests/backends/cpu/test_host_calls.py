@@ -265,7 +265,7 @@ def test_closing_the_client_ends_a_run_that_waits(client):
     (result,) = other.compile(FEEDS)(X)
     other.transfer_to_infeed((np.zeros((3, 4), np.float32), np.int32(1)))
     other.transfer_from_outfeed(timeout=20)
-    event = result._event
+    event = result.definition_event
     other.close()
     with pytest.raises(XlaError, match="closed"):
         result.block_until_ready()

@@ -60,7 +60,7 @@ def test_no_host_array_is_aliased(client) -> None:
     assert not np.shares_memory(first, second)
     first[:] = 9
     assert np.asarray(buffer).tolist() == [1] * 8
-    assert client.devices[0].executor.host_view(buffer._memory) is None
+    assert client.devices[0].executor.host_view(buffer.memory) is None
     assert buffer.__dlpack_device__() == (1, 0)
     exported = np.from_dlpack(buffer)
     assert exported.tolist() == [1] * 8
@@ -71,10 +71,10 @@ def test_no_host_array_is_aliased(client) -> None:
 def test_handles_are_not_pointers(client) -> None:
     executor = client.devices[0].executor
     assert not executor.features.memory_slices
-    handle = client.buffer_from_host(np.ones(3))._memory.handle
+    handle = client.buffer_from_host(np.ones(3)).memory.handle
     assert not isinstance(handle, int)
     assert not hasattr(handle, "__add__")
-    assert executor.address(client.buffer_from_host(1)._memory) is None
+    assert executor.address(client.buffer_from_host(1).memory) is None
 
 
 STEP = """HloModule step, input_output_alias={ {0}: (0, {}) }
@@ -189,7 +189,7 @@ def test_closing_a_client_ends_a_wait_for_the_infeed() -> None:
     text = "HloModule feed\n\nENTRY e {\n  t = token[] after-all()\n  ROOT i = (f32[2], token[]) infeed(t)\n}\n"
     with xla.Client("template") as client:
         (result,) = client.compile(text)()
-        event = result._event
+        event = result.definition_event
     assert event.ready
     assert "closed" in str(event.error)
 

@@ -94,7 +94,7 @@ def test_an_error_reaches_every_dependent_and_nobody_else(client, monkeypatch) -
             with pytest.raises(InternalError, match="first"):
                 buffer.block_until_ready()
         with pytest.raises(InternalError, match="first"):
-            other(last.copy_to_device(client.devices[1]))
+            np.asarray(other(last.copy_to_device(client.devices[1]))[0])
         assert np.asarray(fine).tolist() == [1, 2, 3, 4]
 
 

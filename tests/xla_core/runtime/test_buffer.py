@@ -20,7 +20,7 @@ from xla_core.errors import (
     UnimplementedError,
 )
 from xla_core.hlo import ElementType, Layout, Shape
-from xla_core.runtime import Client
+from xla_core.runtime import Buffer, Client
 
 
 @pytest.mark.parametrize("kind", [t for t in ElementType if t.is_array])
@@ -320,6 +320,6 @@ def test_buffers_from_many_threads(client) -> None:
 def test_a_layout_on_the_device_comes_back_as_the_same_array(client) -> None:
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     shape = Shape(ElementType.F32, (2, 3), Layout((0, 1)))
-    buffer = client._to_device(array, client.devices[0], shape)
+    buffer = Buffer.from_host(array, client.devices[0], shape)
     assert buffer.shape.layout == Layout((0, 1))
     assert np.array_equal(np.asarray(buffer), array)

@@ -23,9 +23,9 @@ def test_a_donated_argument_is_gone_and_its_memory_is_the_result(client) -> None
     exe = client.compile(programs.step())
     assert exe.donated_parameters == (0,)
     state = client.buffer_from_host(A)
-    memory = state._memory
+    memory = state.memory
     new, product = exe(state, B)
-    assert new._memory is memory
+    assert new.memory is memory
     assert np.asarray(new).tolist() == [1, 2, 3, 4]
     assert np.asarray(product).tolist() == [0, 1, 2, 3]
     assert state.is_deleted()

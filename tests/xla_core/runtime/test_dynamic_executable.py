@@ -301,10 +301,10 @@ def test_donation(client: Client) -> None:
     assert exe.donated_parameters == (0,)
     for n in (2, 3, 2):
         a = client.buffer_from_host(np.ones(n, np.float32))
-        memory = a._memory
+        memory = a.memory
         (out,) = exe(a, np.ones(n, np.float32))
         assert a.is_deleted()
-        assert out._memory is memory
+        assert out.memory is memory
     keep = client.compile(DONATING, xla_core.CompileOptions(donate=()))
     a = client.buffer_from_host(np.ones(2, np.float32))
     keep(a, a)

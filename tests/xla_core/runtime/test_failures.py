@@ -206,8 +206,8 @@ def test_constants_are_there_after_a_first_run_that_failed() -> None:
         exe = client.compile(KONSTANT)
         bad = client.buffer_from_host(np.zeros(4, np.float32)).block_until_ready()
         failed = HostEvent()
-        failed.complete(failed.arm(), InternalError("upstream"))
-        bad._event = failed
+        failed.arm().complete(InternalError("upstream"))
+        bad.definition_event = failed
         (out,) = exe.execute([bad])
         with pytest.raises(InternalError, match="upstream"):
             np.asarray(out)

@@ -18,7 +18,7 @@ from xla_core.errors import (
     InvalidArgumentError,
 )
 from xla_core.hlo import ElementType, Layout, Shape
-from xla_core.runtime import Client
+from xla_core.runtime import Buffer, Client
 
 A = np.arange(4, dtype=np.float32)
 B = np.ones(4, np.float32)
@@ -116,7 +116,7 @@ def test_another_layout_than_the_program_wants_is_converted(client) -> None:
     shape = Shape(ElementType.F32, (2, 3), Layout((0, 1)))
     exe = client.compile(programs.negate(Shape.array(ElementType.F32, (2, 3))))
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
-    buffer = client._to_device(array, client.devices[0], shape)
+    buffer = Buffer.from_host(array, client.devices[0], shape)
     assert np.array_equal(np.asarray(exe.execute([buffer])[0]), -array)
 
 

@@ -127,7 +127,7 @@ def run(client, program: ThunkProgram, *arrays: np.ndarray, shapes: list[Shape])
     options = RunOptions(device.executor, device.compute_stream, device.allocator, client.platform.transfer_manager)
     arguments = [client.buffer_from_host(a) for a in arrays]
     client.synchronize()
-    memories = ThunkExecutor(program).execute(options, [a._memory for a in arguments])
+    memories = ThunkExecutor(program).execute(options, [a.memory for a in arguments])
     done = device.compute_stream.finish()
     done.synchronize()
     if done.error is not None:

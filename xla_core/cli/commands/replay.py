@@ -52,7 +52,7 @@ def replay(
             executable = client.compile(parsed)
             arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
             infeed_outfeed.load_infeed(parsed, ())  # raises where it would wait for one
-            results, _ = execution.run_on_all_devices(executable, arguments)
+            results, _ = execution.run_on_all_devices(client, executable, arguments)
             written = infeed_outfeed.read_outfeed(executable)
             right = execution.check_on_all_devices(out, parsed, executable, arguments, results, written)
         except XlaError as error:

@@ -82,7 +82,7 @@ def run(
                 raise InvalidArgumentError("--repeat is for programs without infeed: --infeed feeds one run")
             infeed_outfeed.transfer_to_infeed(executable, fed)
         try:
-            results, seconds = execution.run_on_all_devices(executable, arguments, repeat)
+            results, seconds = execution.run_on_all_devices(client, executable, arguments, repeat)
         except CancelledError as error:
             if fed is None:
                 raise

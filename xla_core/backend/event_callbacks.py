@@ -1,0 +1,95 @@
+"""Threads of the core's own that call what waits for events, so that no callback runs on a device's thread."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xla_core.errors import XlaError
+
+if TYPE_CHECKING:
+    from xla_core.backend.stream import Event  # whose default is made of this
+
+__all__ = ["EventCallback", "call_soon", "watch"]
+
+EventCallback = Callable[[XlaError | None], None]
+
+_POLL_SECONDS = 0.001
+_IDLE_SECONDS = 5.0  # then the thread ends; the next callback starts another
+
+_calls: queue.SimpleQueue[tuple[EventCallback, XlaError | None]] = queue.SimpleQueue()
+_watched: list[tuple[Event, EventCallback]] = []
+_lock = threading.Lock()  # guards the two threads and _watched
+_caller: threading.Thread | None = None
+_watcher: threading.Thread | None = None
+
+
+def call_soon(callback: EventCallback, error: XlaError | None) -> None:
+    """Has `callback(error)` called on the core's own thread, in order. An exception in it is printed,
+    as nobody waits for it.
+    """
+    global _caller
+    _calls.put((callback, error))
+    with _lock:
+        if _caller is None:
+            _caller = threading.Thread(target=_call, name="xla event callbacks", daemon=True)
+            _caller.start()
+
+
+def watch(event: Event, callback: EventCallback) -> None:
+    """Has `callback` called when `event` is ready, for events that can't say so themselves: a thread looks at them."""
+    global _watcher
+    with _lock:
+        _watched.append((event, callback))
+        if _watcher is None:
+            _watcher = threading.Thread(target=_watch, name="xla event watcher", daemon=True)
+            _watcher.start()
+
+
+def _call() -> None:
+    global _caller
+    while True:
+        try:
+            callback, error = _calls.get(timeout=_IDLE_SECONDS)
+        except queue.Empty:
+            with _lock:
+                if _calls.empty():
+                    _caller = None
+                    return
+            continue
+        try:
+            callback(error)
+        except Exception as problem:
+            sys.excepthook(type(problem), problem, problem.__traceback__)
+        del callback, error
+
+
+def _watch() -> None:
+    global _watcher, _watched
+    while True:
+        with _lock:
+            if not _watched:
+                _watcher = None
+                return
+            first = _watched[0][0]
+        first.synchronize(_POLL_SECONDS)
+        del first
+        with _lock:
+            ready = [pair for pair in _watched if pair[0].ready]
+            _watched = [pair for pair in _watched if pair not in ready]
+        for event, callback in ready:
+            call_soon(callback, event.error)
+        ready.clear()
+
+
+def _after_fork() -> None:
+    global _lock, _calls, _watched, _caller, _watcher
+    _lock, _calls, _watched = threading.Lock(), queue.SimpleQueue(), []
+    _caller = _watcher = None
+
+
+os.register_at_fork(after_in_child=_after_fork)

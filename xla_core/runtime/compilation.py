@@ -1,0 +1,137 @@
+"""From a program to an executable that is loaded on a client's devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from xla_core import profiler
+from xla_core.compile_options import BackendOptions, CompileOptions
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.entry import flatten_entry, set_donation
+from xla_core.hlo.module import HloModule
+from xla_core.runtime import serialization
+from xla_core.runtime.device import DeviceSet
+from xla_core.runtime.interruptible import run_interruptible
+from xla_core.runtime.loaded_executable import LoadedExecutable
+from xla_core.runtime.program import lower, read, stablehlo_source
+from xla_core.runtime.static_executable import StaticExecutable
+
+if TYPE_CHECKING:
+    from xla_core.runtime.dynamic_executable import DynamicExecutable  # imported for programs of dynamic shapes
+    from xla_core.stablehlo import Module  # those who run HLO need none of it
+
+__all__ = ["Compilation", "deserialize"]
+
+
+class Compilation:
+    """Compiles for one client's devices.
+
+    Args:
+        model: of the backend's own options.
+    """
+
+    def __init__(self, devices: DeviceSet, model: type[BackendOptions], options: CompileOptions | None) -> None:
+        self._devices = devices
+        self._options = _checked_options(options, model)
+
+    def compile(self, program: str | bytes | HloModule, file: str) -> LoadedExecutable:
+        """As `Client.compile`. The work runs where Ctrl-C can end it."""
+        return run_interruptible(lambda: self._compile(program, file), "xla compile")
+
+    def _compile(self, program: str | bytes | HloModule, file: str) -> LoadedExecutable:
+        found = read(program, file=file)
+        source = stablehlo_source(program)
+        if isinstance(found, HloModule):
+            if self._options.static_arguments:
+                raise InvalidArgumentError("static_arguments are for StableHLO; HLO's sizes follow from nothing")
+            if any(shape.is_dynamic for shape in found.parameter_shapes):
+                return self.of_dynamic_shapes(found, found.to_text())
+            return self._static(lambda: found, found.name, source)
+        from xla_core.stablehlo.shapes import polymorphism  # deferred: those who run HLO need none of it
+
+        if self._options.static_arguments or polymorphism.has_polymorphic_entry(found):
+            return self.of_dynamic_shapes(found, source or "")
+        module = lower(found)
+        return self._static(lambda: module, module.name, source)
+
+    def of_dynamic_shapes(self, module: Module | HloModule, source: str | bytes) -> DynamicExecutable:
+        """An executable that compiles the program anew for each signature that it is called with."""
+        from xla_core.runtime.bounded_module import BoundedModule
+        from xla_core.runtime.dynamic_executable import DynamicExecutable
+        from xla_core.stablehlo import PolymorphicProgram
+
+        program = BoundedModule(module) if isinstance(module, HloModule) else PolymorphicProgram(module)
+
+        def specialize(lower: Callable[[], HloModule]) -> StaticExecutable:
+            self._devices.require_alive()
+            return run_interruptible(lambda: self._static(lower, program.name, source), "xla compile")
+
+        return DynamicExecutable(self._devices, program, source, self._options, specialize)
+
+    def _static(self, lower: Callable[[], HloModule], name: str, source: str | bytes | None) -> StaticExecutable:
+        from xla_core.passes.dump import ModuleDump  # deferred: those who only run programs need no passes
+
+        options = self._options
+        with ModuleDump.of_compilation(options.name or name, options.dump_to) as dump:
+            if dump is not None and source is not None:
+                dump.write("stablehlo.mlir", source)
+            return self._compile_module(lower())
+
+    def _compile_module(self, module: HloModule) -> StaticExecutable:
+        from xla_core.hlo.verifier import verify_collectives  # deferred: those who only run programs need none
+
+        options, devices = self._options, self._devices
+        module.num_replicas = options.num_replicas or module.num_replicas
+        module.num_partitions = options.num_partitions or module.num_partitions
+        verify_collectives(module, module.num_replicas, module.num_partitions)
+        assignment = devices.assignment(module.num_replicas, module.num_partitions, options.device_assignment)
+        module.entry_layouts_fixed |= options.use_entry_layouts
+        flatten_entry(module)
+        if options.donate is not None:
+            set_donation(module, options.donate)
+        name = options.name or module.name
+        module.name = name
+        with profiler.span(f"compile {name}", "compile"):
+            executor = devices.devices[assignment[0][0]].executor
+            executable = devices.platform.compiler.compile(module, options, executor)
+        return StaticExecutable(devices, executable, options, name)
+
+
+def deserialize(devices: DeviceSet, model: type[BackendOptions], data: bytes) -> LoadedExecutable:
+    """As `Client.deserialize`."""
+    header, payload = serialization.unpack(data, devices)
+    dynamic = serialization.unpack_dynamic(header, payload)
+    if dynamic is None:
+        return _load(devices, model, header, payload)
+    source, compiled = dynamic
+    options = header.options.model_copy(update={"name": header.name})
+    made = Compilation(devices, model, options).of_dynamic_shapes(read(source), source)
+    for signature, part in compiled:
+        made.restore(signature, _load(devices, model, *serialization.unpack(part, devices)))
+    return made
+
+
+def _load(
+    devices: DeviceSet, model: type[BackendOptions], header: serialization.Header, payload: bytes
+) -> StaticExecutable:
+    options = _checked_options(header.options, model)
+    compiler, executor = devices.platform.compiler, devices.devices[0].executor
+    executable = run_interruptible(lambda: compiler.deserialize(payload, options, executor), "xla deserialize")
+    return StaticExecutable(devices, executable, options, header.name)
+
+
+def _checked_options(options: CompileOptions | None, model: type[BackendOptions]) -> CompileOptions:
+    options = options if options is not None else CompileOptions()
+    if not isinstance(options, CompileOptions):
+        raise InvalidArgumentError(f"options must be CompileOptions, not {type(options).__name__}")
+    if isinstance(options.backend, model):
+        return options
+    given = options.backend.model_dump() if isinstance(options.backend, BaseModel) else options.backend
+    if not isinstance(given, Mapping):
+        raise InvalidArgumentError(
+            f"CompileOptions.backend must be {model.__name__} or a mapping, not {type(given).__name__}"
+        )
+    return options.model_copy(update={"backend": model(**given)})

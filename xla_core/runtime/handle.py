@@ -1,0 +1,34 @@
+"""Handle: an object that stands for something on a device."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NoReturn, TypeVar
+
+from xla_core.errors import InvalidArgumentError
+
+__all__ = ["Handle"]
+
+H = TypeVar("H", bound="Handle")
+
+
+class Handle:
+    """Buffers, executables, devices and clients: `copy` gives the same object, and `pickle` refuses.
+
+    A second object for the same device memory would free it twice.
+    """
+
+    __slots__ = ()
+
+    _instead_of_pickle: ClassVar[str]
+
+    def __copy__(self: H) -> H:
+        return self
+
+    def __deepcopy__(self: H, memo: object) -> H:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise InvalidArgumentError(
+            f"a {type(self).__name__} belongs to the devices of this process and cannot be pickled",
+            hint=self._instead_of_pickle,
+        )
