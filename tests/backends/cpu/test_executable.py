@@ -168,7 +168,7 @@ def test_code_for_another_machine_is_not_run(client):
     assert "vsetvli" in executable.artifacts()["asm"] or "flw" in executable.artifacts()["asm"]
     device = client.devices[0]
     with pytest.raises(xla.FailedPreconditionError, match=r"riscv64.*this process is"):
-        executable.execute_async_on_stream(device.run_options, [])
+        executable.execute_async_on_stream(device.run_options(), [])
 
 
 def test_code_for_another_machine_calls_no_library_of_this_one():

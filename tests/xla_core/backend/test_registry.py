@@ -114,7 +114,7 @@ def test_another_version_of_the_contract_is_one_sentence(install, toy, versions:
         f"from toy_backend import *\n@hookimpl\ndef xla_backend():\n    return spec(contract_versions={versions})\n",
     )
     with pytest.raises(
-        FailedPreconditionError, match=r"'other' of other 1.0 speaks contract version .*, this xla-core speaks 1\.0"
+        FailedPreconditionError, match=r"'other' of other 1.0 speaks contract version .*, this xla-core speaks 1\.1"
     ):
         registry.load_backend("other")
 
