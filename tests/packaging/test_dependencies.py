@@ -19,7 +19,7 @@ PACKAGES = {
     "backends/template/pyproject.toml": "backends/template/xla_backend_template",
     "conformance/pyproject.toml": "conformance/xla_conformance",
 }
-BY_NAME = {"pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist.plugin"}
+BY_NAME = {"python-flint": "flint", "pytest-timeout": "pytest_timeout", "pytest-xdist": "xdist.plugin"}
 """Plugins of pytest, which is told their modules' names."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("mpmath")
+pytest.importorskip("flint")
 pytest.importorskip("scipy")
 
 from xla_conformance.accuracy.suite import all_checks

@@ -28,13 +28,13 @@ GROUPS = (
 
 def require_oracles() -> None:
     """Raises NotFoundError where the libraries that the oracles need are missing."""
-    for name in ("mpmath", "scipy"):
+    for name, distribution in (("flint", "python-flint"), ("scipy", "scipy")):
         try:
             importlib.import_module(name)
         except ImportError as error:
             raise NotFoundError(
-                f"xla accuracy compares with {name}, which is not installed",
-                hint='pip install mpmath scipy; in a clone: pip install "./conformance[accuracy]"',
+                f"xla accuracy needs {distribution}, which is not installed",
+                hint='pip install python-flint scipy; in a clone: pip install "./conformance[accuracy]"',
             ) from error
 
 

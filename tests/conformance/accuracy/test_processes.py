@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-pytest.importorskip("mpmath")
+pytest.importorskip("flint")
 pytest.importorskip("scipy")
 
 from xla_conformance.accuracy.processes import measure_each

@@ -1,27 +1,20 @@
-"""Elementwise functions of complex numbers, against mpmath and C's Annex G.
+"""Checks of elementwise functions of complex numbers, against Arb and C's Annex G.
 
-The error is that of the part which is further off, in units in the last place of that part; of functions whose parts
-cancel (`NORMWISE`), in units of the larger part. That of x^y is divided by 1 + |y log x| / 1024: an error of the
-logarithm grows by |y log x|, and so the logarithm is to be ten bits more exact than its type.
+The error of a result is the larger one of its two parts' errors, each in units in the last place of that part. Where a
+part is a difference of larger numbers (`NORMWISE`), both are in units in the last place of the larger part. The error
+of x^y is divided by 1 + |y log x| / 1024: y multiplies the error of log x, so that bounding the quotient asks for a
+logarithm that is ten bits more exact than its type.
 """
 
 from __future__ import annotations
 
-import cmath
 import functools
 import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_conformance.accuracy.complex_functions.enclosures import enclose, power_size
-from xla_conformance.accuracy.complex_functions.oracle import (
-    COMPLEX_FUNCTIONS,
-    Exact,
-    exact_value,
-    ulp_bound,
-    ulp_error,
-)
+from xla_conformance.accuracy.complex_functions.oracle import COMPLEX_FUNCTIONS, Exact, exact_values, ulp_errors
 from xla_conformance.accuracy.complex_functions.points import (
     complex_pairs,
     complex_points,
@@ -48,8 +41,6 @@ _GROWTH = 1024
 
 _SHARE = 10  # points of f32 for one of ours
 _LEAST = 16
-_KEPT = 1 << 16  # mpmath's values, for whoever is measured next
-_BLOCK = 1 << 16
 
 
 def checks() -> list[Check]:
@@ -60,14 +51,12 @@ def checks() -> list[Check]:
 def _check(function: str, element_type: ElementType) -> Check:
     def measure(subject: Subject, points: int) -> Measured:
         total = _Total(function, element_type.component.dtype)
-        ordinary = _points(function, element_type, max(points // _SHARE, _LEAST))
+        ordinary, exact = _ordinary_points(function, element_type, max(points // _SHARE, _LEAST))
         special = _special_operands(function, element_type.dtype)
         operands = [np.concatenate([z, s]) for z, s in zip(ordinary, special, strict=True)]
         (results,) = subject.run(_program(function, element_type, len(operands[0])), *operands)
         results, count = np.asarray(results), len(ordinary[0])
-        for start in range(0, count, _BLOCK):
-            block = slice(start, min(start + _BLOCK, count))
-            total.add([z[block] for z in ordinary], results[block])
+        total.add(ordinary, results[:count], exact)
         for *at, got in zip(*special, results[count:], strict=True):
             total.add_special(tuple(map(complex, at)), complex(got))
         return total.measured()
@@ -90,6 +79,15 @@ def _program(function: str, element_type: ElementType, count: int) -> str:
     return f"HloModule {function}\n\nENTRY main {{\n{parameters}\n  ROOT result = {result} {function}({names})\n}}\n"
 
 
+@functools.lru_cache(2)
+def _ordinary_points(
+    function: str, element_type: ElementType, count: int
+) -> tuple[Sequence[np.ndarray], tuple[Exact, Exact]]:
+    """Operands and exact values; the next subject that is measured asks for the same ones."""
+    points = _points(function, element_type, count)
+    return points, exact_values(function, points)
+
+
 def _points(function: str, element_type: ElementType, count: int) -> Sequence[np.ndarray]:
     seed = sum(map(ord, function))
     if COMPLEX_FUNCTIONS[function][0] == 2:
@@ -110,16 +108,6 @@ _POLES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 """Where a function of two operands has no value."""
 
 
-def _exact(function: str, z: tuple[complex, ...]) -> tuple[Exact, Exact]:
-    return _exact_at(function, np.array(z, np.complex128).tobytes())
-
-
-@functools.lru_cache(_KEPT)
-def _exact_at(function: str, operands: bytes) -> tuple[Exact, Exact]:
-    """The key has the signs of zeros."""
-    return exact_value(COMPLEX_FUNCTIONS[function][1], *map(complex, np.frombuffer(operands, np.complex128)))
-
-
 def _special_operands(function: str, dtype: np.dtype) -> list[np.ndarray]:
     if function == "divide":
         some = np.array(
@@ -137,51 +125,30 @@ class _Total:
 
     def __init__(self, function: str, dtype: np.dtype) -> None:
         self.function, self.dtype = function, dtype
-        self.most = 2 ** int(np.finfo(dtype).maxexp)
         self.points = self.wrong = 0
         self.error = 0.0
         self.worst: Worst | None = None
         self.first_wrong: Worst | None = None
 
-    def add(self, operands: Sequence[np.ndarray], results: np.ndarray) -> None:
-        """Asks mpmath for the exact value where an error may be the largest, the likeliest first, until none may."""
-        self.points += len(results)
-        limits = self._bounds(operands, results)
-        for i in np.argsort(-limits):
-            if limits[i] <= self.error:
-                break
-            self._add(tuple(complex(x[i]) for x in operands), complex(results[i]))
-
-    def _bounds(self, operands: Sequence[np.ndarray], results: np.ndarray) -> np.ndarray:
-        """What the errors can be at most."""
-        parts = enclose(self.function, operands)
-        sizes = np.fmax(*(np.abs(part.middle) - part.radius for part in parts))
-        least = sizes if self.function in NORMWISE else None
-        limits = np.maximum(*(ulp_bound(g, p, least) for g, p in zip((results.real, results.imag), parts, strict=True)))
-        if self.function == "power":
-            size = power_size(*operands)
-            sizes = size.middle - size.radius
-            base, exponent = (x.astype(np.clongdouble) for x in operands)
-            with np.errstate(all="ignore"):
-                limits = limits / (1 + np.abs(exponent * np.log(base)) / _GROWTH * (1 - 2.0**-40))
-        if self.function in _INFINITE:
-            limits = np.where(
-                (sizes > np.ldexp(np.longdouble(2), int(np.finfo(self.dtype).maxexp))) & np.isinf(results), 0, limits
-            )
-        return np.asarray(np.where(np.isnan(limits), np.inf, limits))
-
-    def _add(self, z: tuple[complex, ...], got: complex) -> None:
-        real, imag = _exact(self.function, z)
-        largest = max(abs(real), abs(imag))
-        if self.function in _INFINITE and cmath.isinf(got) and largest >= self.most:
-            return
-        scale = largest if self.function in NORMWISE else None
-        error = max(ulp_error(got.real, real, self.dtype, scale), ulp_error(got.imag, imag, self.dtype, scale))
-        if self.function == "power":
-            error /= 1 + abs(z[1] * cmath.log(z[0])) / _GROWTH
-        if error > self.error:
-            self.error = error
-            self.worst = _worst(z, got, f"{float(real)!r}, {float(imag)!r}")
+    def add(self, operands: Sequence[np.ndarray], results: np.ndarray, exact: tuple[Exact, Exact]) -> None:
+        real, imag = exact
+        scales = (imag, real) if self.function in NORMWISE else (None, None)
+        errors = np.maximum(ulp_errors(results.real, real, scales[0]), ulp_errors(results.imag, imag, scales[1]))
+        with np.errstate(all="ignore"):
+            if self.function == "power":
+                base, exponent = (z.astype(np.complex128) for z in operands)
+                errors = errors / (1 + np.abs(exponent * np.log(base)) / _GROWTH)
+            if self.function in _INFINITE:
+                overflows = np.maximum(real.exponent, imag.exponent) > np.finfo(self.dtype).maxexp
+                errors = np.where(overflows & np.isinf(results), 0, errors)
+        known = ~(np.isnan(real.mantissa) | np.isnan(imag.mantissa))
+        self.points += int(np.count_nonzero(known))
+        errors = np.where(known, np.where(np.isnan(errors), np.inf, errors), -1)
+        place = int(np.argmax(errors))
+        if errors[place] > self.error:
+            self.error = float(errors[place])
+            expected = ", ".join(repr(float(part.rounded()[place])) for part in exact)
+            self.worst = _worst(tuple(complex(z[place]) for z in operands), complex(results[place]), expected)
 
     def add_special(self, z: tuple[complex, ...], got: complex) -> None:
         if self.function == "divide":

@@ -1,196 +1,217 @@
-"""The exact values of complex functions: mpmath, to as many digits as it takes, and errors in ULP.
+"""Exact values of complex functions, by Arb (python-flint), and errors in units in the last place.
 
-A zero part of an operand is a tiny number of its sign, so that a point on a branch cut belongs to the side that its
-zero names. What C's Annex G lists (infinities, NaN, poles) is for `specials` to say.
+Arb's numbers are balls that are guaranteed to contain the exact value; the precision is raised until the ball is small
+enough. A zero part of an operand is replaced by a tiny number of its sign, so that a point on a branch cut belongs to
+the side that the sign of its zero names. The results at infinities, NaN and poles are in `specials`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
+import flint
 import numpy as np
+from flint import acb, arb
 
-from xla_conformance.accuracy.complex_functions.balls import Ball
+__all__ = ["COMPLEX_FUNCTIONS", "Exact", "exact_value", "exact_values", "ulp_errors"]
 
-__all__ = ["COMPLEX_FUNCTIONS", "Exact", "exact_value", "ulp_bound", "ulp_error"]
+Array = np.ndarray
 
-Exact = Any
-"""mpmath's mpf: a real number of any size and precision."""
-
-_mp = Any
-
-_ZERO_EXPONENT = -3300  # a zero operand is 2^that: times the largest float it is below products of the smallest
-_NOTHING = -1200  # results below 2^that are zero in every type
-
-
-def _power(mp: _mp, a: Any, b: Any) -> Any:
-    return mp.exp(b * mp.log(a))
-
-
-def _atan2(mp: _mp, y: Any, x: Any) -> Any:
-    return -1j * mp.log((x + 1j * y) / mp.sqrt(x * x + y * y))
+_ZERO_EXPONENT = -3300
+"""2^-3300 replaces a zero operand: multiplied by the largest float it is still below products of the smallest."""
+_NEGLIGIBLE = arb(2) ** -1200  # below the smallest number of every type
+_ON_THE_CUT = arb(2) ** -8000
+"""A smaller distance from a branch cut is none: replaced zeros are 2^-3600 or more, and products of two 2^-7200."""
+_FIRST_PRECISION, _LAST_PRECISION = 128, 1 << 14
+_ACCURATE = 80  # bits of a result
+_FARTHEST = 1 << 40  # exponents are cut there
+_I = acb(0, 1)
 
 
-def _acosh(mp: _mp, z: Any) -> Any:
-    """By Kahan's product, whose cut is the half line left of 1."""
-    return 2 * mp.log(mp.sqrt((z + 1) / 2) + mp.sqrt((z - 1) / 2))
+def _logistic(z: acb) -> acb:
+    return 1 / (1 + (-z).exp()) if z.real > 0 else z.exp() / (1 + z.exp())
 
 
-def _asinh(mp: _mp, z: Any) -> Any:
-    """log(z + sqrt(z^2 + 1)), of the half plane where nothing cancels."""
-    return mp.log(z + mp.sqrt(z * z + 1)) if z.real >= 0 else -mp.log(-z + mp.sqrt(z * z + 1))
+def _acosh(z: acb) -> acb:
+    """Kahan's product, whose branch cut is the real line left of 1."""
+    return 2 * (((z + 1) / 2).sqrt() + ((z - 1) / 2).sqrt()).log()
 
 
-def _atanh(mp: _mp, z: Any) -> Any:
-    return (mp.log(1 + z) - mp.log(1 - z)) / 2
+def _atan2(y: acb, x: acb) -> acb:
+    direction = (x + _I * y) / (x * x + y * y).sqrt()
+    if direction.imag.abs_upper() < _ON_THE_CUT:
+        direction = acb(direction.real)
+    return -_I * direction.log()
 
 
-def _asin(mp: _mp, z: Any) -> Any:
-    return -1j * _asinh(mp, 1j * z)
-
-
-def _acos(mp: _mp, z: Any) -> Any:
-    """By Kahan's sum of roots."""
-    return -2j * mp.log(mp.sqrt((1 + z) / 2) + 1j * mp.sqrt((1 - z) / 2))
-
-
-COMPLEX_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "exponential": (1, lambda mp, z: mp.exp(z)),
-    "exponential-minus-one": (1, lambda mp, z: mp.exp(z) - 1),
-    "log": (1, lambda mp, z: mp.log(z)),
-    "log-plus-one": (1, lambda mp, z: mp.log(1 + z)),
-    "logistic": (1, lambda mp, z: 1 / (1 + mp.exp(-z)) if z.real > 0 else mp.exp(z) / (1 + mp.exp(z))),
-    "sqrt": (1, lambda mp, z: mp.sqrt(z)),
-    "rsqrt": (1, lambda mp, z: 1 / mp.sqrt(z)),
-    "cbrt": (1, lambda mp, z: mp.exp(mp.log(z) / 3)),
-    "sine": (1, lambda mp, z: mp.sin(z)),
-    "cosine": (1, lambda mp, z: mp.cos(z)),
-    "tan": (1, lambda mp, z: -1j * mp.tanh(1j * z)),
-    "sinh": (1, lambda mp, z: mp.sinh(z)),
-    "cosh": (1, lambda mp, z: mp.cosh(z)),
-    "tanh": (1, lambda mp, z: mp.tanh(z)),
-    "asin": (1, _asin),
-    "acos": (1, _acos),
-    "atan": (1, lambda mp, z: -1j * _atanh(mp, 1j * z)),
-    "asinh": (1, _asinh),
+COMPLEX_FUNCTIONS: dict[str, tuple[int, Callable[..., acb]]] = {
+    "exponential": (1, acb.exp),
+    "exponential-minus-one": (1, acb.expm1),
+    "log": (1, acb.log),
+    "log-plus-one": (1, acb.log1p),
+    "logistic": (1, _logistic),
+    "sqrt": (1, acb.sqrt),
+    "rsqrt": (1, acb.rsqrt),
+    "cbrt": (1, lambda z: (z.log() / 3).exp()),
+    "sine": (1, acb.sin),
+    "cosine": (1, acb.cos),
+    "tan": (1, acb.tan),
+    "sinh": (1, acb.sinh),
+    "cosh": (1, acb.cosh),
+    "tanh": (1, acb.tanh),
+    "asin": (1, acb.asin),
+    "acos": (1, acb.acos),
+    "atan": (1, acb.atan),
+    "asinh": (1, acb.asinh),
     "acosh": (1, _acosh),
-    "atanh": (1, _atanh),
-    "abs": (1, lambda mp, z: mp.mpc(abs(z))),
-    "sign": (1, lambda mp, z: z / abs(z)),
-    "square": (1, lambda mp, z: z * z),
-    "multiply": (2, lambda mp, a, b: a * b),
-    "divide": (2, lambda mp, a, b: a / b),
-    "power": (2, _power),
+    "atanh": (1, acb.atanh),
+    "abs": (1, lambda z: acb(abs(z))),
+    "sign": (1, lambda z: z / abs(z)),
+    "square": (1, lambda z: z * z),
+    "multiply": (2, lambda a, b: a * b),
+    "divide": (2, lambda a, b: a / b),
+    "power": (2, lambda a, b: (b * a.log()).exp()),
     "atan2": (2, _atan2),
 }
-"""HLO opcode (and CHLO's square) -> the number of operands, and the definition on mpmath's numbers."""
+"""HLO opcode (and CHLO's square) -> the number of operands, and the definition on Arb's numbers."""
 
 
-def exact_value(function: Callable[..., Any], *operands: complex) -> tuple[Exact, Exact]:
-    """(real part, imaginary part) of the function at finite points; a zero is a number of its sign below every float.
+def exact_value(function: str, *operands: complex) -> tuple[arb, arb]:
+    """The real and the imaginary part of the function at finite points.
 
-    Raises ArithmeticError at poles.
+    Raises:
+        ArithmeticError: the point is a pole, or Arb finds no accurate value.
     """
-    import mpmath
-
-    mp = mpmath.mp
-    parts = [part for z in operands for part in (z.real, z.imag)]
-    exponents = [math.frexp(p)[1] if p else _ZERO_EXPONENT for p in parts]
-    precision = 160 + 2 * (max(-min(exponents), 0) + max(*exponents, 0))
-    certain = 2 * sum(abs(math.frexp(p)[1]) for p in parts)
-    before = None
-    while True:
-        with mp.workprec(precision):
-            now = _parts(mp, function, operands, _ZERO_EXPONENT)
-        if before is not None and all(_agree(*pair, precision > certain) for pair in zip(before, now, strict=True)):
-            break
-        before, precision = now, precision + precision // 2
-        if precision > 40000:
-            raise ArithmeticError(f"no value of {operands} to 40000 bits")
-    if 0 not in parts:
+    now = _value(function, operands, _ZERO_EXPONENT)
+    if all(part for z in operands for part in (z.real, z.imag)):
         return now
-    # What follows how small a zero is, and is zero at the zero itself, is so however much the function grows around it.
-    with mp.workprec(precision):
-        try:
-            there = _parts(mp, function, operands, None)
-            smaller = _parts(mp, function, operands, _ZERO_EXPONENT - 300)
-        except (ArithmeticError, ValueError):
-            return now
-        nothing = mp.ldexp(1, _ZERO_EXPONENT)
-        real, imag = (
-            mp.sign(x) * nothing if at == 0 and not _agree(x, less, True) else x
-            for x, at, less in zip(now, there, smaller, strict=True)
-        )
+    # A part that vanishes with the zero operand is zero, however large the number is that multiplies it.
+    smaller = _value(function, operands, _ZERO_EXPONENT - 300)
+    tiny = arb(2) ** _ZERO_EXPONENT
+    real, imag = (
+        part.sgn() * tiny if abs(less) * 2 < abs(part) else part for part, less in zip(now, smaller, strict=True)
+    )
     return real, imag
 
 
-def _parts(mp: _mp, function: Callable[..., Any], operands: Sequence[complex], zero: int | None) -> tuple[Exact, Exact]:
-    def number(x: float) -> Any:
-        return mp.mpf(x) if x or zero is None else mp.ldexp(math.copysign(1.0, x), zero)
-
-    value = function(mp, *(mp.mpc(number(z.real), number(z.imag)) for z in operands))
-    return mp.mpf(value.real), mp.mpf(value.imag)
-
-
-def _agree(a: Exact, b: Exact, certain: bool) -> bool:
-    """To 80 bits, or both nothing where no digits can be missing."""
-    import mpmath
-
-    if not (mpmath.isfinite(a) and mpmath.isfinite(b)):  # of digits that cancelled
-        return False
-    size = max(_exponent(a), _exponent(b))
-    if size < _NOTHING:
-        return certain
-    with mpmath.mp.workprec(120):
-        return bool(a == b) or _exponent(a - b) < size - 80
+def _value(function: str, operands: Sequence[complex], zero_exponent: int) -> tuple[arb, arb]:
+    definition = COMPLEX_FUNCTIONS[function][1]
+    points = [acb(_number(z.real, zero_exponent), _number(z.imag, zero_exponent)) for z in operands]
+    precision = _FIRST_PRECISION
+    while precision <= _LAST_PRECISION:
+        with flint.ctx.workprec(precision):
+            value = definition(*points)
+            if _is_accurate(value.real) and _is_accurate(value.imag):
+                return value.real, value.imag
+        precision *= 2
+    raise ArithmeticError(f"{function} of {operands}: no accurate value with {_LAST_PRECISION} bits")
 
 
-def _exponent(x: Exact) -> int:
-    """E with 2^(e-1) <= |x| < 2^e."""
-    return int(x.man_exp[1]) + int(x.man_exp[0]).bit_length() if x else -(1 << 40)
+def _number(x: float, zero_exponent: int) -> arb:
+    return arb(x) if x else arb(math.copysign(1.0, x)) * arb(2) ** zero_exponent
+
+
+def _is_accurate(part: arb) -> bool:
+    return part.rel_accuracy_bits() >= _ACCURATE or bool(part.abs_upper() < _NEGLIGIBLE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Exact:
+    """Real numbers, element by element: (mantissa + rest) * 2^exponent.
+
+    The mantissas are in [1/2, 1), or zero, or NaN for an unknown number; the rests are below their spacing. Exponents
+    may exceed those of float64.
+    """
+
+    mantissa: Array
+    rest: Array
+    exponent: Array
+
+    def rounded(self) -> Array:
+        """As float64, infinite where a number is too large."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(np.ldexp(self.mantissa, np.clip(self.exponent, -5000, 5000)))
+
+    @staticmethod
+    def of(values: Iterable[arb]) -> Exact:
+        parts = _Parts()
+        for value in values:
+            parts.add(value)
+        return parts.exact()
+
+
+def exact_values(function: str, operands: Sequence[Array]) -> tuple[Exact, Exact]:
+    """`exact_value` at each point; NaN where there is none, as on a branch cut where no zero's sign names the side."""
+    definition = COMPLEX_FUNCTIONS[function][1]
+    parts = _Parts(), _Parts()
+    with flint.ctx.workprec(_FIRST_PRECISION):
+        for point in zip(*(z.tolist() for z in operands), strict=True):
+            value = definition(*map(acb, point))
+            real, imag = value.real, value.imag
+            has_zero = not all(part for z in point for part in (z.real, z.imag))
+            if has_zero or real.rel_accuracy_bits() < _ACCURATE or imag.rel_accuracy_bits() < _ACCURATE:
+                try:
+                    real, imag = exact_value(function, *point)
+                except ArithmeticError:
+                    real = imag = arb.nan()
+            parts[0].add(real)
+            parts[1].add(imag)
+    return parts[0].exact(), parts[1].exact()
+
+
+class _Parts:
+    """Collects numbers as float64, scaled by powers of two where they are beyond its range."""
+
+    def __init__(self) -> None:
+        self.high: list[float] = []
+        self.rest: list[float] = []
+        self.scaled: list[tuple[int, int]] = []  # (index, exponent)
+
+    def add(self, value: arb) -> None:
+        high = float(value)
+        if not 1e-280 < abs(high) < 1e300 and value.is_finite():
+            mantissa, exponent = value.mid().man_exp()
+            if mantissa:
+                bits = int(mantissa).bit_length()
+                scale = max(min(int(exponent) + bits, _FARTHEST), -_FARTHEST)  # int64 holds sums of it
+                self.scaled.append((len(self.high), scale))
+                value = arb(mantissa) * arb(2) ** -bits
+                high = float(value)
+        self.high.append(high)
+        self.rest.append(float(value - high))
+
+    def exact(self) -> Exact:
+        mantissa, exponent = np.frexp(np.array(self.high))
+        rest = np.ldexp(np.array(self.rest), -exponent)
+        exponent = np.where(mantissa == 0, -_FARTHEST, exponent.astype(np.int64))
+        for index, scale in self.scaled:
+            exponent[index] += scale
+        return Exact(mantissa, rest, exponent)
 
 
 @functools.cache
 def _limits(dtype: np.dtype) -> tuple[int, int, int]:
-    """(bits of precision, least exponent of a normal number, greatest exponent) as frexp counts."""
+    """(bits of precision, least exponent of a normal number, greatest exponent), as frexp counts exponents."""
     info = np.finfo(dtype)
     return info.nmant + 1, int(info.minexp) + 1, int(info.maxexp)
 
 
-def ulp_error(got: float, exact: Exact, dtype: np.dtype, scale: Exact = None) -> float:
-    """|got - exact| in units in the last place of the exact value, or of a larger one, `scale`.
+def ulp_errors(got: Array, exact: Exact, scale: Exact | None = None) -> Array:
+    """|got - exact| in units in the last place of the exact value, or of `scale` where that is larger.
 
-    What rounds to infinity must be infinite or the largest finite number; a zero's sign doesn't count here.
-    """
-    import mpmath
-
-    bits, least, greatest = _limits(dtype)
-    if got != got:
-        return math.inf
-    with mpmath.mp.workprec(200):
-        size = max(_exponent(exact), _exponent(scale) if scale is not None else least, least)
-        if _exponent(exact) > greatest and math.isinf(got):
-            return 0.0 if (got > 0) == (exact > 0) else math.inf
-        size = min(size, greatest)
-        value = mpmath.mpf(got) if math.isfinite(got) else mpmath.ldexp(math.copysign(1, got), greatest)
-        return float(abs(value - exact) / mpmath.ldexp(1, size - bits))
-
-
-def ulp_bound(got: np.ndarray, exact: Ball, scale: np.ndarray | None = None) -> np.ndarray:
-    """At least `ulp_error` of results of a float type for any exact value in the balls, and for any scale of at least
-    so much; infinite where the balls say nothing.
+    A result that is too large for the type must be infinite or the largest finite number. A zero's sign does not count.
     """
     bits, least, greatest = _limits(got.dtype)
+    exponent = exact.exponent if scale is None else np.maximum(exact.exponent, scale.exponent)
+    size = np.clip(exponent, least, greatest)
+    shift = np.clip(exact.exponent - size + bits, -5000, 5000)
     with np.errstate(all="ignore"):
-        size = np.abs(exact.middle) - exact.radius
-        exponent = np.frexp(np.maximum(size, 0 if scale is None else scale))[1]
-        unit = np.ldexp(np.longdouble(1), np.clip(exponent, least, greatest) - bits)
-        edge = np.ldexp(np.longdouble(1), greatest)
-        value = np.where(np.isinf(got), np.copysign(edge, got), got.astype(np.longdouble))
-        error = (np.abs(value - exact.middle) + exact.radius) / unit * (1 + 2.0**-40)
-        far = np.isinf(got) & (size > edge) & (np.signbit(got) == np.signbit(exact.middle))
-        error = np.where(far, 0, error)
+        units = np.ldexp(got.astype(np.float64), bits - size)
+        units = np.where(np.isinf(got), np.copysign(np.ldexp(1.0, greatest - size + bits), got), units)
+        error = np.abs(units - np.ldexp(exact.mantissa, shift) - np.ldexp(exact.rest, shift))
+    overflows = np.isinf(got) & (exact.exponent > greatest)
+    error = np.where(overflows, np.where(np.signbit(got) == np.signbit(exact.mantissa), 0.0, np.inf), error)
     return np.asarray(np.where(np.isnan(error), np.inf, error))

@@ -1,8 +1,8 @@
-"""Exact values of real functions: for types up to f32 by the machine's extended precision, and for f64 by mpmath.
+"""Exact values of real functions for types up to f32, by the machine's extended precision; `precise` is for f64.
 
-numpy's functions of `longdouble` are the C library's, 64 bits of mantissa where the machine has them: within 0.001 ULP
-of f32. (Where it has not, they are float64's.) scipy's float64 functions are within some 1e-15, but for
-absolute errors near zeros. Neither shares code with the evaluator's float64 functions, nor with any backend's.
+numpy computes functions of `longdouble` by the C library: with 64 bits of mantissa on x86-64 their errors are below
+0.001 ULP of f32, and without extended precision they are those of float64. scipy's float64 functions have relative
+errors of about 1e-15, except near their zeros. Neither shares code with the evaluator or with a backend.
 """
 
 from __future__ import annotations

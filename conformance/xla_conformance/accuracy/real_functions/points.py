@@ -19,7 +19,7 @@ SPECIAL = (0.0, 1.0, math.inf, math.nan, 0.5, 2.0, 3.0, 2.5, 1.5, 10.0, 0.75, 4.
 """And their negatives."""
 
 # 2 / pi, more digits than any f64 needs
-_TWO_OVER_PI_BITS = 1200
+_TWO_OVER_PI_BITS = 2400
 
 
 def generator(name: str) -> np.random.Generator:
@@ -127,13 +127,13 @@ def _multiples(random: np.random.Generator, dtype: np.dtype, count: int) -> Arra
 @functools.cache
 def hard_angles(element_type: ElementType) -> Array:
     """Of each exponent the numbers nearest to a multiple of pi / 2, by the continued fraction of 2^e 2 / pi."""
-    import mpmath
+    import flint
 
     limits = np.finfo(element_type.dtype)
     bits = int(limits.nmant) + 1
-    with mpmath.workprec(_TWO_OVER_PI_BITS + 1200):
-        scaled = int(mpmath.floor(mpmath.mpf(2) / mpmath.pi * mpmath.mpf(2) ** (2 * _TWO_OVER_PI_BITS)))
-    ratio = Fraction(scaled, 1 << (2 * _TWO_OVER_PI_BITS))
+    with flint.ctx.workprec(_TWO_OVER_PI_BITS):
+        numerator, power = (2 / flint.arb.pi()).mid().man_exp()
+    ratio = int(numerator) * Fraction(2) ** int(power)
     found = []
     for exponent in range(-bits, int(limits.maxexp) - bits + 1):
         turn = ratio * Fraction(2) ** exponent % 1

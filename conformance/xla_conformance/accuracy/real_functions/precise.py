@@ -1,164 +1,115 @@
-"""Exact values of real functions of f64, by mpmath at 180 bits and more."""
+"""Exact values of real functions of f64, by Arb (python-flint), whose results have guaranteed error bounds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
+import flint
 import numpy as np
+from flint import arb
 
 from xla_conformance.accuracy.real_functions.formats import Exact
 
 __all__ = ["PRECISE", "evaluate"]
 
 Array = np.ndarray
-_BITS = 180
-
-PRECISE: dict[str, Callable[..., Any]] = {}
-"""Function -> exact value of mpmath numbers, where it is a finite number other than 0."""
+_FIRST_PRECISION, _LAST_PRECISION = 128, 1 << 14
+_ACCURATE = 80  # bits of a result
 
 
 def evaluate(name: str, operands: tuple[Array, ...], rough: Array) -> Exact:
-    """Exact results of float64 operands. `rough`, results that may be inexact, says where they are special."""
-    import mpmath
-
-    function = PRECISE[name]
+    """Exact results at float64 operands. Where `rough`, an inexact result, is 0, infinite or NaN, it is the result."""
     with np.errstate(over="ignore"):
         start = Exact.of(rough)
     high, rest = start.high.copy(), np.zeros(rough.shape) if start.rest is None else start.rest.copy()
-    plain = np.isfinite(rough) & (rough != 0)
+    ordinary = np.isfinite(rough) & (rough != 0)
     for x in operands:
-        plain &= np.isfinite(x)
+        ordinary &= np.isfinite(x)
         if name == "atan2":
-            plain &= x != 0  # mpmath's zeros have no sign
-    with mpmath.workprec(_BITS):
-        for i in np.flatnonzero(plain):
-            exact = function(mpmath, *[mpmath.mpf(float(x[i])) for x in operands])
-            high[i] = _nearest(mpmath, exact)
-            if math.isfinite(high[i]):
-                rest[i] = float((exact - mpmath.mpf(high[i])) / mpmath.mpf(math.ulp(high[i])))
+            ordinary &= x != 0  # Arb's zeros have no sign
+    for i in np.flatnonzero(ordinary):
+        exact = _value(name, [float(x[i]) for x in operands])
+        high[i] = float(exact)
+        if math.isfinite(high[i]):
+            rest[i] = float((exact - high[i]) / math.ulp(high[i]))
     return Exact(high, rest)
 
 
-def _nearest(mpmath: Any, value: Any) -> float:
-    """As float64; infinite where it is too large."""
-    if abs(value) >= mpmath.mpf(2) ** 1024 - mpmath.mpf(2) ** 970:
-        return math.copysign(math.inf, value)
-    return float(value)
+def _value(name: str, operands: Sequence[float]) -> arb:
+    """The middle of a ball that contains the exact value to 80 bits."""
+    precision = _FIRST_PRECISION
+    while precision <= _LAST_PRECISION:
+        with flint.ctx.workprec(precision):
+            value = PRECISE[name](*map(arb, operands))
+            if value.rel_accuracy_bits() >= _ACCURATE:
+                return value.mid()
+        precision *= 2
+    raise ArithmeticError(f"{name} of {operands}: no accurate value with {_LAST_PRECISION} bits")
 
 
-def _precise(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        PRECISE[name] = function
-        return function
-
-    return register
+def _power(x: arb, y: arb) -> arb:
+    """A negative base has a whole exponent, whose parity gives the sign."""
+    result: arb = abs(x) ** y
+    return -result if x < 0 and (y / 2).floor() * 2 != y else result
 
 
-for _name, _mpmaths in {
-    "exponential": "exp",
-    "exponential_minus_one": "expm1",
-    "log": "log",
-    "log_plus_one": "log1p",
-    "sine": "sin",
-    "cosine": "cos",
-    "tan": "tan",
-    "tanh": "tanh",
-    "sqrt": "sqrt",
-    "acos": "acos",
-    "asin": "asin",
-    "atan": "atan",
-    "acosh": "acosh",
-    "asinh": "asinh",
-    "atanh": "atanh",
-    "cosh": "cosh",
-    "sinh": "sinh",
-    "atan2": "atan2",
-    "erf": "erf",
-    "erfc": "erfc",
-    "erf_inv": "erfinv",
-}.items():
-    PRECISE[_name] = lambda m, *x, _function=_mpmaths: getattr(m, _function)(*x)
-
-PRECISE["divide"] = lambda m, x, y: x / y
-PRECISE["add"] = lambda m, x, y: m.fadd(x, y, exact=True)
-PRECISE["subtract"] = lambda m, x, y: m.fsub(x, y, exact=True)
-PRECISE["multiply"] = lambda m, x, y: x * y
-PRECISE["square"] = lambda m, x: x * x
-PRECISE["rsqrt"] = lambda m, x: 1 / m.sqrt(x)
-PRECISE["logistic"] = lambda m, x: 1 / (1 + m.exp(-x))
-PRECISE["cbrt"] = lambda m, x: m.sign(x) * m.cbrt(abs(x))
-
-
-@_precise("power")
-def _power(m: Any, x: Any, y: Any) -> Any:
-    """Of a negative base, whose exponent is whole, by its parity."""
-    result = m.power(abs(x), y)
-    return -result if x < 0 and y % 2 == 1 else result
-
-
-@_precise("lgamma")
-def _lgamma(m: Any, x: Any) -> Any:
+def _lgamma(x: arb) -> arb:
     """log|gamma(x)|, by reflection below 0."""
-    if x > 0:
-        return m.loggamma(x)
-    with m.workprec(_BITS + 200):
-        return m.log(m.pi / abs(m.sinpi(x))) - m.loggamma(1 - x)
+    return x.lgamma() if x > 0 else (arb.pi() / abs(x.sin_pi())).log() - (1 - x).lgamma()
 
 
-@_precise("digamma")
-def _digamma(m: Any, x: Any) -> Any:
-    if x > 0:
-        return m.digamma(x)
-    with m.workprec(_BITS + 200):
-        return m.digamma(1 - x) - m.pi * m.cospi(x) / m.sinpi(x)
-
-
-@_precise("bessel_i1e")
-def _bessel_i1e(m: Any, x: Any) -> Any:
-    """exp(-|x|) I1(x); far out by the asymptotic series."""
-    y = abs(x)
-    if y < 1000:
-        return m.besseli(1, x) * m.exp(-y)
-    total = term = m.mpf(1)
-    for k in range(1, 40):
-        term = -term * (4 - (2 * k - 1) ** 2) / (k * 8 * y)
-        total += term
-    return m.sign(x) * total / m.sqrt(2 * m.pi * y)
-
-
-def _hurwitz(m: Any, x: Any, q: Any) -> Any:
-    """For q > 0: sixty terms, the rest by the Euler-Maclaurin formula."""
-    total, a = m.mpf(0), q
-    while a < 60:
-        total += a**-x
-        a += 1
-    power = a**-x
-    total += power * a / (x - 1) + power / 2
-    factor, scale = x, power / a
-    for k in range(1, 60):
-        term = factor * scale * m.bernoulli(2 * k) / m.factorial(2 * k)
-        total += term
-        if abs(term) < abs(total) * m.mpf(2) ** -(m.mp.prec + 5):
-            break
-        factor *= (x + 2 * k - 1) * (x + 2 * k)
-        scale /= a * a
-    return total
-
-
-@_precise("zeta")
-def _zeta(m: Any, x: Any, q: Any) -> Any:
-    """The Hurwitz zeta function; the terms below 0 one by one."""
-    total = m.mpf(0)
+def _zeta(x: arb, q: arb) -> arb:
+    """The Hurwitz zeta function. x is whole where q is negative; the terms below 0 are added one by one."""
+    total = arb(0)
     while q < 0:
-        total += q ** -int(x)
+        total += q ** -int(float(x))
         q += 1
-    return total + _hurwitz(m, x, q)
+    return total + x.zeta(q)
 
 
-@_precise("polygamma")
-def _polygamma(m: Any, n: Any, x: Any) -> Any:
+def _polygamma(n: arb, x: arb) -> arb:
     if n == 0:
-        return _digamma(m, x)
-    return (-1) ** (int(n) + 1) * m.factorial(n) * _zeta(m, n + 1, x)
+        return x.digamma()
+    sign = -1 if float(n) % 2 == 0 else 1
+    return sign * n.fac() * _zeta(n + 1, x)
+
+
+PRECISE: dict[str, Callable[..., arb]] = {
+    "acos": arb.acos,
+    "acosh": arb.acosh,
+    "add": lambda x, y: x + y,
+    "asin": arb.asin,
+    "asinh": arb.asinh,
+    "atan": arb.atan,
+    "atan2": arb.atan2,
+    "atanh": arb.atanh,
+    "bessel_i1e": lambda x: x.sgn() * abs(x).bessel_i(1, scaled=True),
+    "cbrt": lambda x: x.sgn() * abs(x).root(3),
+    "cosh": arb.cosh,
+    "cosine": arb.cos,
+    "digamma": arb.digamma,
+    "divide": lambda x, y: x / y,
+    "erf": arb.erf,
+    "erf_inv": arb.erfinv,
+    "erfc": arb.erfc,
+    "exponential": arb.exp,
+    "exponential_minus_one": arb.expm1,
+    "lgamma": _lgamma,
+    "log": arb.log,
+    "log_plus_one": arb.log1p,
+    "logistic": lambda x: 1 / (1 + (-x).exp()),
+    "multiply": lambda x, y: x * y,
+    "polygamma": _polygamma,
+    "power": _power,
+    "rsqrt": arb.rsqrt,
+    "sine": arb.sin,
+    "sinh": arb.sinh,
+    "sqrt": arb.sqrt,
+    "square": lambda x: x * x,
+    "subtract": lambda x, y: x - y,
+    "tan": arb.tan,
+    "tanh": arb.tanh,
+    "zeta": _zeta,
+}
+"""Function -> exact value on Arb's numbers, where it is a finite number other than 0."""
