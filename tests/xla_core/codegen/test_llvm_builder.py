@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.xla_core.codegen.kernels import array, emit, f32, fuse, host_abi
+from tests.xla_core.codegen.test_neutrality import TARGETS
 from xla_core.codegen.llvm import (
     IrBuilder,
     IrFunction,
@@ -200,3 +201,22 @@ def test_constants_of_every_type_keep_their_bits() -> None:
 
 def test_a_modules_name_stays_in_its_comment() -> None:
     assert IrModule("two\nlines").to_text().splitlines()[0] == "; ModuleID = 'two\\nlines'"
+
+
+@pytest.mark.parametrize("name", ["a-b", "a.b", "1x", "a b", "\u00e9", "", "plain"])
+def test_kernel_names_are_what_every_assembler_takes(name: str) -> None:
+    for target, (abi, _, _) in TARGETS.items():
+        emitter = KernelEmitter(abi)
+        fusion = fuse(lambda c, x: c.add("negate", x), f32(8))
+        first, second = emitter.emit(fusion, name), emitter.emit(fusion, name)
+        assert first.name != second.name
+        assert all(re.fullmatch(r"[A-Za-z_]\w*", n, re.ASCII) for n in (first.name, second.name))
+        assembly = emit_assembly(emitter.module.to_text(), abi)
+        assert all(re.search(rf"\b{n}\b", assembly) for n in (first.name, second.name)), target
+
+
+def test_a_kernel_has_no_name_that_the_module_declares() -> None:
+    emitter = KernelEmitter(LoopAbi())
+    emitter.module.declare("fmod", "double", ["double", "double"])
+    kernel = emitter.emit(fuse(lambda c, x: c.add("negate", x), f32(8)), "fmod")
+    assert kernel.name == "fmod_1"

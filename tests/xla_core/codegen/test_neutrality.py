@@ -38,11 +38,9 @@ class Ptx(GridAbi):
         builder.call("llvm.nvvm.barrier.cta.sync.aligned.all", "void", [builder.int_(0, "i32")])
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
-        name = builder.module.add_global(
-            f"shared.{builder.function.name}.{type_}",
-            f"internal addrspace(3) global [{count} x {type_}] undef, align 16",
-        )
-        return Value("ptr addrspace(3)", name)
+        name = builder.module.symbol(f"{builder.function.name}_shared")
+        builder.module.add_global(name, f"internal addrspace(3) global [{count} x {type_}] undef, align 16")
+        return Value("ptr addrspace(3)", f"@{name}")
 
 
 class Amdgcn(Ptx):

@@ -143,6 +143,30 @@ def test_reduce_window(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize("size", [3, 7])
+def test_sums_of_small_floats_are_rounded_once(size: int) -> None:
+    """Each is the exact sum, rounded. (XLA's CPU compiler rounds after every addition, and is further from it.)"""
+    shape = array(T.BF16, 210)
+    window = (WindowDimension(size, padding_low=size // 2, padding_high=size // 2),)
+
+    def build(c, x):
+        body = scalar_body("add", T.BF16)
+        return c.add("reduce-window", x, scalar(c, 0, T.BF16), window=window, to_apply=body)
+
+    x = random_array(shape)
+    (got,) = check(build, shape, tolerance=0)(x)
+    padded = np.pad(x, size // 2)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, size)
+    exact = windows.astype(np.float64).sum(1)
+    np.testing.assert_array_equal(got.astype(np.float64), exact.astype(x.dtype).astype(np.float64))
+    stepwise = np.zeros_like(x)
+    for column in range(size):
+        stepwise = stepwise + windows[:, column]
+    ours, theirs = (np.abs(sums.astype(np.float64) - exact) for sums in (got, stepwise))
+    assert (ours <= theirs).all()
+    assert (ours < theirs).any()
+
+
 def test_select_and_scatter() -> None:
     windows = (WindowDimension(), WindowDimension(2, 2), WindowDimension(3, 2, 1, 1), WindowDimension())
     select = scalar_body("compare", direction="GE")

@@ -39,7 +39,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     b, abi = context.builder, context.abi
     reducer = Reducer(fused, body.root)
     extent, dims, reduced = reducer.extent, reducer.dimensions, reducer.reduced
-    threads = min(abi.threads_per_block, 1 << extent.bit_length() - 1)
+    threads = min(abi.threads_per_block, extent)
     start = reducer.start()
     shared = [abi.shared_array(b, "i8" if v.type == "i1" else v.type, threads) for v in start]
     thread = abi.thread_index(b)
@@ -80,16 +80,16 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
 
     context.when(takes_part, partial)
     abi.barrier(b)
-    half = threads // 2
-    while half:
-        lower = b.icmp("ult", thread, b.int_(half))
+    count = threads
+    while count > 1:
+        distance = (count + 1) // 2  # of an odd count the middle one is left for the next round
 
-        def fold(distance: int = half) -> None:
+        def fold(distance: int = distance) -> None:
             put(reducer.combine(take(thread), take(b.add(thread, b.int_(distance)))), thread)
 
-        context.when(lower, fold)
+        context.when(b.icmp("ult", thread, b.int_(count - distance)), fold)
         abi.barrier(b)
-        half //= 2
+        count = distance
 
     def finish() -> None:
         for value, result in zip(reducer.leave(reducer.combine(start, take(b.int_(0)))), body.results, strict=True):

@@ -140,6 +140,21 @@ class IrModule:
         self._metadata_ids: dict[str, int] = {}
         self._constants: dict[tuple[str, bytes], Value] = {}
 
+    def symbol(self, name: str) -> str:
+        """A name like `name` for a new function or variable.
+
+        It has letters, digits and underscores only, as every target's assembler takes them, and nothing else in the
+        module has it.
+        """
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        plain = plain if plain[:1].isalpha() else f"_{plain}"
+        count = 1
+        unique = plain
+        while unique in self.functions or unique in self._globals or unique in self._declarations:
+            unique = f"{plain}_{count}"
+            count += 1
+        return unique
+
     def add_function(self, function: IrFunction) -> IrFunction:
         if function.name in self.functions:
             raise InternalError(f"function {function.name} is in the LLVM module already")

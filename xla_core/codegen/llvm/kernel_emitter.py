@@ -53,7 +53,7 @@ class KernelEmitter:
 
         Args:
             instruction: its operands and its result are buffers; layouts are those of the shapes.
-            name: of the function; by default the instruction's.
+            name: of the function, by default the instruction's; `IrModule.symbol` makes it safe and unique.
             aliasing: pairs (leaf of the result, leaf of the operands) that are one buffer. Leaves are counted as in
                 EmittedKernel.parameters, results and operands each from 0. An element of such an operand is read no
                 later than the same element of the result is written. No other buffer may overlap a result.
@@ -61,7 +61,7 @@ class KernelEmitter:
         Raises:
             UnimplementedError: an opcode, type or layout that has no emission, with the instruction's location.
         """
-        name = name or _symbol(instruction.name)
+        name = self.module.symbol(name or instruction.name)
         parameters = _parameters(instruction, aliasing)
         spaces: Spaces = {}
         for attempt in range(_ATTEMPTS + 1):
@@ -127,10 +127,6 @@ class KernelEmitter:
             buffer = frame.buffers[donor if parameter.is_result else position]
             arrays.append(IrArray(buffer, parameter.shape, load_metadata=load_facts, store_metadata=facts))
         return arrays
-
-
-def _symbol(name: str) -> str:
-    return "".join(c if c.isalnum() or c in "._" else "_" for c in name)
 
 
 def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int]]) -> tuple[KernelParameter, ...]:

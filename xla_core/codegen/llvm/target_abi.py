@@ -105,7 +105,11 @@ class TargetAbi(abc.ABC):
         del builder
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
-        """Memory that a block's threads share; by default stack memory, for blocks of one thread."""
+        """New memory that the threads of a block share. Each call gives an array of its own.
+
+        By default it is stack memory, for blocks of one thread. Where shared memory is a variable of the module, name
+        the variable by `builder.module.symbol`, so that two arrays of one type are two variables.
+        """
         return builder.alloca(type_, count, address_space=self.stack_address_space)
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:

@@ -118,7 +118,7 @@ class ModuleEmitter:
         """The function of a computation, emitted on first use."""
         if computation in self._functions:
             return self._functions[computation]
-        symbol = name or f"computation.{len(self._functions)}"
+        symbol = name or self.module.symbol(f"computation_{len(self._functions)}")
         self._functions[computation] = symbol
         prefix = "" if name else "internal"
         # noimplicitfloat: LLVM would take quadratic time to look for vectors among the stores of kernels' arguments.

@@ -83,7 +83,7 @@ class NativeKernels:
         return kernel
 
     def _new(self, instruction: HloInstruction, aliasing: set[tuple[int, int]]) -> NativeKernel:
-        name = f"kernel.{len(self._kernels)}.{instruction.opcode}"
+        name = self._module.symbol(f"kernel_{len(self._kernels)}_{instruction.opcode}")
         product = self._product(instruction)
         if product is not None:
             return self._multiply(name, instruction, product)
