@@ -120,6 +120,8 @@ class HloCostAnalysis:
             case "sort":
                 length = shape.dimensions[i.attributes["dimensions"][0]] if shape.rank else 1
                 return applied * float(elements * max(math.ceil(math.log2(max(length, 2))), 1))
+            case "topk":
+                return Cost(float(i.operand(0).shape.num_elements))
             case "fft":
                 length = math.prod(i.attributes["fft_length"])
                 return Cost(5.0 * elements * math.log2(max(length, 2)))

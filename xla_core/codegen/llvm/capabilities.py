@@ -7,6 +7,7 @@ import functools
 from xla_core.codegen.llvm.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.elemental import ELEMENTAL
 from xla_core.codegen.llvm.float_ops import FLOAT_OPS
+from xla_core.codegen.llvm.forms.top_k import why_sorted
 from xla_core.codegen.llvm.fused import GENERATORS
 from xla_core.codegen.llvm.integer_ops import INTEGER_OPS
 from xla_core.codegen.llvm.kernel_emitter import FORMS
@@ -32,6 +33,7 @@ def emitter_capabilities() -> Capabilities:
         .with_ops(FLOAT_OPS, [t for t in arrays if t.is_floating])
         .with_ops(COMPLEX_OPS, [t for t in arrays if t.is_complex])
         .with_constraint("fft", _over_one_dimension)
+        .with_constraint("topk", why_sorted)
         .with_constraint("stochastic-convert", _to_integers)
     )
 

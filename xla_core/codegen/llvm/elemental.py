@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.complex_ops import COMPLEX_OPS
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.conversions import narrow_from_f32, round_to_odd, widen_to_f32
@@ -22,7 +23,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 
-__all__ = ["ELEMENTAL", "ElementalEmitter", "ElementalIrEmitter", "elemental"]
+__all__ = ["ELEMENTAL", "ElementalEmitter", "ElementalIrEmitter", "elemental", "total_order"]
 
 ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]
 """(emitter, instruction, operand elements) -> the element."""
@@ -260,7 +261,7 @@ def _compare(e: ElementalIrEmitter, instruction: HloInstruction, operands: Seque
     if not element_type.is_floating:
         return compare_integers(b, direction, lhs, rhs, signed=element_type.is_signed)
     if instruction.attribute("type") == "TOTALORDER":
-        lhs, rhs = (_total_order(e, v, element_type) for v in (lhs, rhs))
+        lhs, rhs = (total_order(b, v, element_type) for v in (lhs, rhs))
         return compare_integers(b, direction, lhs, rhs, signed=True)
     return b.fcmp(_FLOAT_PREDICATES[direction], e.widen(lhs, element_type), e.widen(rhs, element_type))
 
@@ -270,13 +271,13 @@ def _ir_float(element_type: ElementType) -> str:
     return "bfloat" if element_type is ElementType.BF16 else "half"
 
 
-def _total_order(e: ElementalIrEmitter, value: Value, element_type: ElementType) -> Value:
+def total_order(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
     """An integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     bits = type_bits(value.type)
-    integer = e.b.wrap(e.b.bitcast(value, f"i{bits}"), element_type.bit_width, signed=True)
+    integer = b.wrap(b.bitcast(value, f"i{bits}"), element_type.bit_width, signed=True)
     # Negative numbers count down: all bits but the sign are flipped.
-    flip = e.b.lshr(e.b.ashr(integer, bits - 1), 1)
-    return e.b.xor(integer, flip)
+    flip = b.lshr(b.ashr(integer, bits - 1), 1)
+    return b.xor(integer, flip)
 
 
 @elemental("reduce-precision")

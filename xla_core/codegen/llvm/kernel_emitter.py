@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from xla_core.codegen.llvm.block_reduction import BLOCK_REDUCTION
 from xla_core.codegen.llvm.context import EmissionContext
 from xla_core.codegen.llvm.forms.fft import FFT
+from xla_core.codegen.llvm.forms.top_k import TOP_K
 from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
 from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.ir_module import IrModule
@@ -23,7 +24,7 @@ from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["FORMS", "KernelEmitter"]
 
-FORMS: list[KernelForm] = [SORT, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
+FORMS: list[KernelForm] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_REDUCTION, TILES, LOOP]
 """The first form that matches is chosen. The last one always matches."""
 
 

@@ -1,0 +1,189 @@
+"""topk: a heap of the k best elements of a row, whose root is the worst of them.
+
+An element and its index make one unsigned number, greater for what comes first: the element's key (an integer in the
+elements' total order) above the complement of the index. So equal elements compare by index. A block of the row is
+passed over where its greatest key is not above the root's, which a vector loop finds; in the end the heap is sorted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.builder import IrBuilder
+from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.elemental import total_order
+from xla_core.codegen.llvm.fused import FusedIrEmitter
+from xla_core.codegen.llvm.index import Digit, Index
+from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.codegen.llvm.types import type_bits
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+
+__all__ = ["TOP_K", "why_sorted"]
+
+_BLOCK = 128  # elements that are compared with the heap's root at once
+_INDEX_BITS = 32
+
+
+def why_sorted(topk: HloInstruction) -> str | None:
+    """Why a sort of whole rows serves better than a heap; None where it doesn't."""
+    length = topk.operand(0).shape.dimensions[-1]
+    return "it takes more than half of each row" if 2 * topk.attribute("k") > length else None
+
+
+def _matches(body: KernelBody) -> bool:
+    return body.root.opcode == "topk"
+
+
+def _plan(body: KernelBody) -> Plan:
+    return Plan(math.prod(body.root.operand(0).shape.dimensions[:-1]) if body.root.attribute("k") else 0)
+
+
+def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+    root, b = body.root, context.builder
+    operand, k = root.operand(0), root.attribute("k")
+    dims, element_type = operand.shape.dimensions, operand.shape.element_type
+    rows, length = math.prod(dims[:-1]), dims[-1]
+    if not k or not rows:
+        return
+    word = "i64" if element_type.bit_width <= _INDEX_BITS else "i128"
+    size = k * type_bits(word) // 8
+    heap = _Heap(b, context.abi.allocate(b, size), word)
+    loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="row")
+    row = Digit(loop.index, rows, b.level)
+
+    def element(position: Value) -> Value:
+        value = fused.value(operand, Index(dims, [row, Digit(position, length, b.level)]))
+        assert isinstance(value, Value)
+        return value
+
+    def key(position: Value) -> Value:
+        found = _key(b, element(position), element_type)
+        return found if root.attribute("largest") else b.not_(found)
+
+    def joined(found: Value, position: Value) -> Value:
+        place = b.sub(b.int_(2**_INDEX_BITS - 1), position)
+        return b.or_(b.shl(b.cast("zext", found, word), _INDEX_BITS), b.resize(place, word, signed=False))
+
+    def begin(position: Value, _: list[Value]) -> Sequence[Value]:
+        heap.store(position, joined(key(position), position))
+        return ()
+
+    def order(step: Value, _: list[Value]) -> Sequence[Value]:
+        hole = b.sub(b.int_(k // 2 - 1), step)
+        heap.sift(hole, heap.load(hole), b.int_(k))
+        return ()
+
+    def least() -> Value:
+        return b.cast("trunc", b.lshr(heap.load(b.int_(0)), _INDEX_BITS), key_type)
+
+    def insert(position: Value, _: list[Value]) -> Sequence[Value]:
+        with context.guarded():
+            found = key(position)
+            context.when(
+                b.icmp("ugt", found, least()),
+                lambda: heap.sift(b.int_(0), joined(found, position), b.int_(k)),
+            )
+        return ()
+
+    blocks = -(-(length - k) // _BLOCK)
+
+    def block(number: Value, _: list[Value]) -> Sequence[Value]:
+        end = b.sub(b.int_(length), b.mul(b.sub(b.int_(blocks - 1), number), b.int_(_BLOCK)))
+        start = b.intrinsic("smax", b.int_(k), b.sub(end, b.int_(_BLOCK)))
+        zero = Value(key_type, "0")
+        (best,) = context.loop(
+            start, end, lambda at, most: [b.intrinsic("umax", most[0], key(at))], [zero], name="greatest"
+        )
+        context.when(b.icmp("ugt", best, least()), lambda: _no_values(context.loop(start, end, insert, name="insert")))
+        return ()
+
+    def remove(step: Value, _: list[Value]) -> Sequence[Value]:
+        """The least word goes behind what remains of the heap."""
+        last = b.sub(b.int_(k - 1), step)
+        moved, first = heap.load(last), heap.load(b.int_(0))
+        heap.sift(b.int_(0), moved, last)
+        heap.store(last, first)
+        return ()
+
+    def put(position: Value, _: list[Value]) -> Sequence[Value]:
+        low = b.cast("trunc", heap.load(position), "i32")
+        place = b.not_(low)
+        values, indices = body.results
+        index = Index(indices.shape.dimensions, [row, Digit(position, k, b.level)])
+        values.store(b, index, element(b.cast("zext", place, "i64")))
+        indices.store(b, index, place)
+        return ()
+
+    key_type = f"i{max(8, element_type.bit_width)}"
+    context.loop(b.int_(0), b.int_(k), begin, name="begin")
+    context.loop(b.int_(0), b.int_(k // 2), order, name="order")
+    if blocks:
+        context.loop(b.int_(0), b.int_(blocks), block, name="block")
+    context.loop(b.int_(0), b.int_(k - 1), remove, name="remove")
+    context.loop(b.int_(0), b.int_(k), put, name="put")
+    context.close_loop(loop)
+    context.abi.release(b, heap.memory, size)
+
+
+def _no_values(_: Sequence[Value]) -> None:
+    return None
+
+
+def _key(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
+    """An unsigned integer that is greater for what is greater in the elements' order."""
+    if element_type is ElementType.PRED:
+        return b.cast("zext", value, "i8")
+    if element_type.is_floating:
+        value = total_order(b, value, element_type)
+    if element_type.is_floating or element_type.is_signed:
+        bits = type_bits(value.type)
+        return b.xor(value, Value(value.type, str(-(2 ** (bits - 1)))))
+    return value
+
+
+class _Heap:
+    """An array of words in which no word is less than that at half its position."""
+
+    def __init__(self, b: IrBuilder, memory: Value, word: str) -> None:
+        self.b = b
+        self.memory = memory
+        self.word = word
+
+    def load(self, position: Value) -> Value:
+        return self.b.load(self.word, self.b.gep(self.word, self.memory, position), align=8)
+
+    def store(self, position: Value, word: Value) -> None:
+        self.b.store(word, self.b.gep(self.word, self.memory, position), align=8)
+
+    def sift(self, hole: Value, word: Value, size: Value) -> None:
+        """Puts a word into the hole, or lesser words from below it, and the word into the place that these leave."""
+        b = self.b
+        header, test = b.function.add_block("sift"), b.function.add_block("sift.test")
+        move, done = b.function.add_block("sift.move"), b.function.add_block("sift.done")
+        before = b.block
+        b.branch(header)
+        b.block = header
+        place = Value("i64", b.function.fresh())
+        left = b.add(b.shl(place, 1), b.int_(1))
+        b.branch_if(b.icmp("ult", left, size), test, done)
+        b.block = test
+        right = b.intrinsic("umin", b.add(left, b.int_(1)), b.sub(size, b.int_(1)))
+        one, other = self.load(left), self.load(right)
+        child = b.select(b.icmp("ult", other, one), right, left)
+        least = b.intrinsic("umin", one, other)
+        b.branch_if(b.icmp("ult", least, word), move, done)
+        b.block = move
+        self.store(place, least)
+        b.branch(header)
+        header.lines.insert(
+            0, f"{place.name} = phi i64 [ {hole.name}, %{before.label} ], [ {child.name}, %{move.label} ]"
+        )
+        b.block = done
+        self.store(place, word)
+
+
+TOP_K = KernelForm(_matches, _plan, _emit, ("topk",))
