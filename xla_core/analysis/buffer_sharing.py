@@ -17,6 +17,7 @@ from collections.abc import Callable
 from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["CanShare", "can_share_buffer", "in_place_operands"]
@@ -28,9 +29,9 @@ CanShare = Callable[[HloInstruction, int, int], bool]
 def in_place_operands(instruction: HloInstruction) -> list[int]:
     """Operands that the op updates: result leaf k begins as the k-th of them."""
     match instruction.opcode:
-        case "dynamic-update-slice":
+        case Opcode.DYNAMIC_UPDATE_SLICE:
             return [0]
-        case "scatter":
+        case Opcode.SCATTER:
             return list(range((len(instruction.operands) - 1) // 2))
     return []
 
@@ -42,20 +43,20 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
     if not _same_places(source, result):
         return False
     match instruction.opcode:
-        case "fusion":
+        case Opcode.FUSION:
             return _fusion_can_share(instruction, operand, leaf)
-        case "sort":
+        case Opcode.SORT:
             return operand == leaf
-        case "dynamic-update-slice" | "scatter":
+        case Opcode.DYNAMIC_UPDATE_SLICE | Opcode.SCATTER:
             places = in_place_operands(instruction)
             alone = list(instruction.operands).count(instruction.operands[operand]) == 1
             return alone and leaf < len(places) and places[leaf] == operand
-        case "custom-call":
+        case Opcode.CUSTOM_CALL:
             return any(
                 alias == OutputToOperandAlias((leaf,) if instruction.shape.is_tuple else (), operand)
                 for alias in instruction.attribute("output_to_operand_aliasing")
             )
-        case "copy":
+        case Opcode.COPY:
             return True
     return instruction.is_elementwise and Trait.NONDETERMINISTIC not in instruction.op.traits
 
@@ -75,9 +76,9 @@ def _same_places(a: Shape, b: Shape) -> bool:
 def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
     computation = fusion.attributes["calls"]
     root = computation.root
-    if fusion.shape.is_tuple and root.opcode != "tuple":
+    if fusion.shape.is_tuple and root.opcode != Opcode.TUPLE:
         return False
-    results = list(root.operands) if root.opcode == "tuple" else [root]
+    results = list(root.operands) if root.opcode == Opcode.TUPLE else [root]
     result = results[leaf]
     shared = fusion.operands[operand]
     targets = {p for p, o in zip(computation.parameters, fusion.operands, strict=True) if o is shared}
@@ -96,7 +97,7 @@ def _updates_only(update: HloInstruction, updated: HloInstruction, targets: set[
     if updated not in targets or list(update.operands).count(updated) > 1:
         return False
     others = [o for o in update.operands if o is not updated]
-    if update.opcode == "dynamic-update-slice":
+    if update.opcode == Opcode.DYNAMIC_UPDATE_SLICE:
         value, *starts = others
         return not any(_reads(o, targets) for o in starts) and _reads_in_step(value, targets, update)
     return not any(_reads(o, targets) for o in others)
@@ -137,7 +138,7 @@ def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: H
             continue
         row_major = all(s.layout is None or s.layout.is_row_major for s in (instruction.shape, root.shape))
         for operand in instruction.operands:
-            if instruction.opcode in ("reshape", "bitcast"):
+            if instruction.opcode in (Opcode.RESHAPE, Opcode.BITCAST):
                 same = row_major and operand.shape.element_type is instruction.shape.element_type
             else:
                 same = instruction.is_elementwise and operand.shape.dimensions == instruction.shape.dimensions
@@ -148,7 +149,7 @@ def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: H
 def _is_slice_of(instruction: HloInstruction, targets: set[HloInstruction], update: HloInstruction) -> bool:
     """Whether this is what a dynamic-update-slice will replace."""
     return (
-        instruction.opcode == "dynamic-slice"
+        instruction.opcode == Opcode.DYNAMIC_SLICE
         and instruction.operand(0) in targets
         and list(instruction.operands[1:]) == list(update.operands[2:])
         and instruction.shape.dimensions == update.operand(1).shape.dimensions

@@ -6,6 +6,7 @@ from xla_core.errors import FailedPreconditionError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 
 __all__ = ["control_flow_callees", "reachable_sequences", "sequential_computations"]
@@ -17,11 +18,11 @@ def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
     Empty for an op that applies its computation per element (reduce, map, sort, scatter) or as one kernel (fusion).
     """
     match instruction.opcode:
-        case "while":
+        case Opcode.WHILE:
             return [instruction.attributes["condition"], instruction.attributes["body"]]
-        case "conditional":
+        case Opcode.CONDITIONAL:
             return list(branch_computations(instruction.attributes))
-        case "call":
+        case Opcode.CALL:
             return [instruction.attributes["to_apply"]]
     return []
 

@@ -14,6 +14,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 
@@ -71,20 +72,20 @@ class HloCostAnalysis:
         opcode = i.opcode
         if Trait.NOP in i.op.traits:
             return Cost()
-        if opcode == "while":
+        if opcode == Opcode.WHILE:
             trips = known_trip_count(i)
             if trips is None:
                 self.unknown_loops += 1
                 trips = 1
             body = self.computation(i.attributes["body"])
             return body * float(trips) + self.computation(i.attributes["condition"]) * float(trips + 1)
-        if opcode == "conditional":
+        if opcode == Opcode.CONDITIONAL:
             costs = [self.computation(c) for c in branch_computations(i.attributes)]
             dearest: Cost = max(costs, key=lambda c: c.flops + 10 * c.transcendentals + c.bytes_accessed)
             return dearest
-        if opcode == "call":
+        if opcode == Opcode.CALL:
             return self.computation(i.attributes["to_apply"])
-        if opcode == "fusion":
+        if opcode == Opcode.FUSION:
             inside = self.computation(i.attributes["calls"])
             return dataclasses.replace(inside, bytes_accessed=float(_fusion_bytes(i)))
         return self._operations(i) + Cost(bytes_accessed=float(_bytes(i)))
@@ -98,36 +99,36 @@ class HloCostAnalysis:
             inside = self.computation(to_apply)
             applied = Cost(inside.flops, inside.transcendentals)
         match i.opcode:
-            case "dot":
+            case Opcode.DOT:
                 return Cost(2.0 * elements * _contracted(i) * _complex_factor(shape))
-            case "convolution":
+            case Opcode.CONVOLUTION:
                 kernel = i.operand(1).shape
                 labels = i.attributes["dim_labels"]
                 outputs = kernel.dimensions[labels.kernel_output_feature]
                 return Cost(2.0 * elements * kernel.num_elements / max(outputs, 1) * _complex_factor(shape))
-            case "reduce":
+            case Opcode.REDUCE:
                 return applied * float(max(i.operand(0).shape.num_elements - elements, 0))
-            case "reduce-window":
+            case Opcode.REDUCE_WINDOW:
                 return applied * float(elements * max(math.prod(w.size for w in i.attributes["window"]) - 1, 0))
-            case "select-and-scatter":
+            case Opcode.SELECT_AND_SCATTER:
                 source = i.operand(1).shape.num_elements
                 return Cost(float(source * math.prod(w.size for w in i.attributes["window"])))
-            case "scatter":
+            case Opcode.SCATTER:
                 updates = i.operand(len(i.operands) // 2 + 1).shape.num_elements
                 return applied * float(updates)
-            case "map":
+            case Opcode.MAP:
                 return applied * elements
-            case "sort":
+            case Opcode.SORT:
                 length = shape.dimensions[i.attributes["dimensions"][0]] if shape.rank else 1
                 return applied * float(elements * max(math.ceil(math.log2(max(length, 2))), 1))
-            case "topk":
+            case Opcode.TOPK:
                 return Cost(float(i.operand(0).shape.num_elements))
-            case "fft":
+            case Opcode.FFT:
                 length = math.prod(i.attributes["fft_length"])
                 return Cost(5.0 * elements * math.log2(max(length, 2)))
-            case "cholesky":
+            case Opcode.CHOLESKY:
                 return Cost(elements * shape.dimensions[-1] / 3)
-            case "triangular-solve":
+            case Opcode.TRIANGULAR_SOLVE:
                 return Cost(elements * i.operand(0).shape.dimensions[-1])
         traits = i.op.traits
         if Trait.TRANSCENDENTAL in traits:
@@ -141,24 +142,24 @@ def known_trip_count(loop: HloInstruction) -> int | None:
     """How often the body runs, where `for i in range(a, b, step)` can be read off the loop; else None."""
     body, condition = loop.attributes["body"], loop.attributes["condition"]
     test = condition.root
-    if test.opcode != "compare" or test.attributes["direction"] not in ("LT", "LE", "GT", "GE"):
+    if test.opcode != Opcode.COMPARE or test.attributes["direction"] not in ("LT", "LE", "GT", "GE"):
         return None
     counter, limit = _peeled(test.operand(0)), _peeled(test.operand(1))
-    if counter.opcode != "get-tuple-element" or counter.operand(0).opcode != "parameter":
+    if counter.opcode != Opcode.GET_TUPLE_ELEMENT or counter.operand(0).opcode != Opcode.PARAMETER:
         return None
     index = counter.tuple_index
     init = loop.operand(0)
     last = _invariant_scalar(limit, loop)
-    if init.opcode != "tuple" or last is None or body.root.opcode != "tuple":
+    if init.opcode != Opcode.TUPLE or last is None or body.root.opcode != Opcode.TUPLE:
         return None
     first = _constant_value(init.operand(index))
     update = _peeled(body.root.operand(index))
-    if first is None or update.opcode != "add":
+    if first is None or update.opcode != Opcode.ADD:
         return None
     sides = [_peeled(o) for o in update.operands]
     steps = [_constant_value(o) for o in sides]
     for other, step in ((sides[1], steps[0]), (sides[0], steps[1])):
-        if step and other.opcode == "get-tuple-element" and other.tuple_index == index:
+        if step and other.opcode == Opcode.GET_TUPLE_ELEMENT and other.tuple_index == index:
             return _trips(first, last, step, test.attributes["direction"])
     return None
 
@@ -175,15 +176,15 @@ def _trips(first: int, last: int, step: int, direction: str) -> int | None:
 def _invariant_scalar(value: HloInstruction, loop: HloInstruction) -> int | None:
     """A constant of the condition, or one that the loop carries unchanged."""
     found = _constant_value(value)
-    if found is not None or value.opcode != "get-tuple-element":
+    if found is not None or value.opcode != Opcode.GET_TUPLE_ELEMENT:
         return found
     root, init = loop.attributes["body"].root, loop.operand(0)
-    if root.opcode != "tuple" or init.opcode != "tuple" or value.operand(0).opcode != "parameter":
+    if root.opcode != Opcode.TUPLE or init.opcode != Opcode.TUPLE or value.operand(0).opcode != Opcode.PARAMETER:
         return None
     carried = root.operand(value.tuple_index)
     if (
-        carried.opcode == "get-tuple-element"
-        and carried.operand(0).opcode == "parameter"
+        carried.opcode == Opcode.GET_TUPLE_ELEMENT
+        and carried.operand(0).opcode == Opcode.PARAMETER
         and carried.tuple_index == value.tuple_index
     ):
         return _constant_value(init.operand(value.tuple_index))
@@ -191,14 +192,14 @@ def _invariant_scalar(value: HloInstruction, loop: HloInstruction) -> int | None
 
 
 def _peeled(value: HloInstruction) -> HloInstruction:
-    while value.opcode in ("copy", "bitcast", "reshape") and value.shape.num_elements == 1:
+    while value.opcode in (Opcode.COPY, Opcode.BITCAST, Opcode.RESHAPE) and value.shape.num_elements == 1:
         value = value.operand(0)
     return value
 
 
 def _constant_value(value: HloInstruction) -> int | None:
     value = _peeled(value)
-    if value.opcode != "constant" or value.shape.num_elements != 1 or not value.shape.element_type.is_integral:
+    if value.opcode != Opcode.CONSTANT or value.shape.num_elements != 1 or not value.shape.element_type.is_integral:
         return None
     return int(value.literal.item().real)
 
@@ -215,11 +216,11 @@ def _complex_factor(shape: Shape) -> float:
 def _bytes(i: HloInstruction) -> int:
     result = i.shape.byte_size
     match i.opcode:
-        case "slice" | "dynamic-slice" | "gather":
+        case Opcode.SLICE | Opcode.DYNAMIC_SLICE | Opcode.GATHER:
             return 2 * result + sum(o.shape.byte_size for o in i.operands[1:])
-        case "dynamic-update-slice":
+        case Opcode.DYNAMIC_UPDATE_SLICE:
             return 2 * i.operand(1).shape.byte_size
-        case "scatter":
+        case Opcode.SCATTER:
             count = len(i.operands) // 2
             return 3 * sum(o.shape.byte_size for o in i.operands[count + 1 :]) + i.operand(count).shape.byte_size
     return result + sum(o.shape.byte_size for o in i.operands)
@@ -229,13 +230,15 @@ def _fusion_bytes(fusion: HloInstruction) -> int:
     """Of operands that are only sliced inside, the slices; of a root that updates in place, the update."""
     computation = fusion.attributes["calls"]
     root = computation.root
-    in_place = root.opcode == "dynamic-update-slice"
+    in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE
     total = 2 * root.operand(1).shape.byte_size if in_place else fusion.shape.byte_size
     for parameter in computation.parameters:
         users = parameter.users
         if in_place and root.operand(0) is parameter and len(users) == 1:
             continue
-        if users and all(u.opcode in ("slice", "dynamic-slice", "gather") and u.operand(0) is parameter for u in users):
+        if users and all(
+            u.opcode in (Opcode.SLICE, Opcode.DYNAMIC_SLICE, Opcode.GATHER) and u.operand(0) is parameter for u in users
+        ):
             total += min(sum(u.shape.byte_size for u in users), parameter.shape.byte_size)
         else:
             total += parameter.shape.byte_size

@@ -21,6 +21,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = [
@@ -212,18 +213,18 @@ class HloDataflowAnalysis:
             positions[parameter] = argument
         for instruction in order:
             opcode = instruction.opcode
-            if opcode == "parameter":
+            if opcode == Opcode.PARAMETER:
                 continue
             operands = [self.leaves(o) for o in instruction.operands]
             passed = _pass_through(instruction, operands)
             if passed is not None:
                 self.times[instruction] = self._tick()
                 positions[instruction] = passed
-            elif opcode == "while":
+            elif opcode == Opcode.WHILE:
                 positions[instruction] = self._while(instruction, operands[0], path, depth)
-            elif opcode == "conditional":
+            elif opcode == Opcode.CONDITIONAL:
                 positions[instruction] = self._conditional(instruction, operands, path, depth)
-            elif opcode == "call":
+            elif opcode == Opcode.CALL:
                 callee = instruction.attributes["to_apply"]
                 positions[instruction] = self._walk(callee, operands, path, depth + 1)
                 self.times[instruction] = self._tick()
@@ -237,11 +238,11 @@ class HloDataflowAnalysis:
                 for operand in operands:
                     for value in operand:
                         value.use(time, path)
-                kind = ValueKind.CONSTANT if opcode == "constant" else ValueKind.INSTRUCTION
+                kind = ValueKind.CONSTANT if opcode == Opcode.CONSTANT else ValueKind.INSTRUCTION
                 positions[instruction] = self._define_all(instruction, kind)
-                if opcode.endswith("-start") or opcode == "send":
+                if opcode.endswith("-start") or opcode == Opcode.SEND:
                     self._keep_operands(instruction, operands)
-                elif opcode == "custom-call":
+                elif opcode == Opcode.CUSTOM_CALL:
                     self._in_place_custom_call(instruction, operands, depth)
         return self.leaves(computation.root)
 
@@ -339,9 +340,9 @@ def _resolve(value: HloValue) -> HloValue:
 def _pass_through(instruction: HloInstruction, operands: list[list[HloValue]]) -> list[HloValue] | None:
     """The values of an instruction that defines none."""
     match instruction.opcode:
-        case "tuple":
+        case Opcode.TUPLE:
             return [value for operand in operands for value in operand]
-        case "get-tuple-element":
+        case Opcode.GET_TUPLE_ELEMENT:
             shapes = instruction.operand(0).shape.tuple_shapes
             if not any(s.is_tuple for s in shapes):
                 return [operands[0][instruction.tuple_index]]

@@ -10,6 +10,7 @@ from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["Nondeterminism", "find_nondeterminism"]
@@ -50,7 +51,7 @@ class _Tracer:
             return known
         found: dict[HloInstruction, Leaves] = {}
         for instruction in computation.post_order():
-            if instruction.opcode == "parameter":
+            if instruction.opcode == Opcode.PARAMETER:
                 found[instruction] = given[instruction.parameter_number]
             else:
                 found[instruction] = self._instruction(instruction, [found[o] for o in instruction.operands])
@@ -60,20 +61,20 @@ class _Tracer:
     def _instruction(self, instruction: HloInstruction, operands: list[Leaves]) -> Leaves:
         callees = instruction.called_computations
         match instruction.opcode:
-            case "tuple":
+            case Opcode.TUPLE:
                 return sum(operands, ())
-            case "get-tuple-element":
+            case Opcode.GET_TUPLE_ELEMENT:
                 return _element(operands[0], instruction.operand(0).shape, instruction.tuple_index)
-            case "opt-barrier":
+            case Opcode.OPT_BARRIER:
                 return operands[0]
-            case "call" | "fusion":
+            case Opcode.CALL | Opcode.FUSION:
                 return self.computation(callees[0], operands)
-            case "conditional":
+            case Opcode.CONDITIONAL:
                 branches = [self.computation(c, [o]) for c, o in zip(callees, operands[1:], strict=True)]
                 return _all(True, instruction.shape) if any(operands[0]) else _either(branches)
-            case "while":
+            case Opcode.WHILE:
                 return self._loop(instruction, operands[0])
-            case "outfeed":
+            case Opcode.OUTFEED:
                 self.outfeed |= any(operands[0])
         depends = self._draws.of(instruction) or any(
             leaf
@@ -81,7 +82,7 @@ class _Tracer:
             for leaf, shape in zip(leaves, operand.shape.leaves(), strict=True)
             if not shape.is_token  # a token orders effects, and tells nothing
         )
-        if instruction.opcode in ("recv", "recv-done"):
+        if instruction.opcode in (Opcode.RECV, Opcode.RECV_DONE):
             depends = self._module_draws  # what another device sends
         return _all(depends, instruction.shape)
 

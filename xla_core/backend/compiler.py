@@ -13,6 +13,7 @@ from xla_core.compile_options import CompileOptions
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.entry import flatten_entry
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Compiler(abc.ABC):
             module = self.run_hlo_passes(module, options, executor)
         middle = time.perf_counter()
         after = module.instruction_count
-        fusions = sum(i.opcode == "fusion" for c in module.computations for i in c.instructions)
+        fusions = sum(i.opcode == Opcode.FUSION for c in module.computations for i in c.instructions)
         with profiler.span("run_backend", category="compile", module=module.name):
             executable = self.run_backend(module, options, executor)
         end = time.perf_counter()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core.cli import programs
 from xla_core.errors import CancelledError, InvalidArgumentError
+from xla_core.hlo.opcode import Opcode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,7 @@ def load_infeed(module: HloModule, paths: Sequence[Path]) -> list[Any]:
 
     Raises InvalidArgumentError where they are fewer than the program takes at least, or more than it takes at most.
     """
-    ops = [i for c in module.post_order() for i in c.post_order() if i.opcode == "infeed"]
+    ops = [i for c in module.post_order() for i in c.post_order() if i.opcode == Opcode.INFEED]
     at_least = _always(module) if paths else ops  # without any, even one that may not run is asked about
     if len(paths) < len(at_least):
         op, has = at_least[len(paths)], _count(len(paths))
@@ -59,7 +60,7 @@ def _count(values: int) -> str:
 
 def _always(module: HloModule) -> list[HloInstruction]:
     """The infeed ops that run exactly once, in order: those of the entry itself."""
-    return [i for i in module.entry.post_order() if i.opcode == "infeed"]
+    return [i for i in module.entry.post_order() if i.opcode == Opcode.INFEED]
 
 
 def transfer_to_infeed(executable: xla.LoadedExecutable, values: Sequence[Any]) -> None:

@@ -34,6 +34,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.literal_comparison import Difference, Tolerance, compare_arrays, ulp_distance
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.ops.custom_calls import is_custom_call_registered, register_custom_call
@@ -67,6 +68,7 @@ __all__ = [
     "Literal",
     "OpDef",
     "OpMetadata",
+    "Opcode",
     "OpenProgram",
     "OutputToOperandAlias",
     "PaddingDimension",

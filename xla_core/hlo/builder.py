@@ -11,6 +11,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 
 
 def scalar_computation(
-    opcode: str, element_type: ElementType, *, module: HloModule | None = None, name: str | None = None
+    opcode: Opcode, element_type: ElementType, *, module: HloModule | None = None, name: str | None = None
 ) -> HloComputation:
     """A binary op on two scalars, such as reduce takes; added to the module where one is given."""
     computation = HloComputation(name or f"{opcode}_{element_type}")
@@ -51,16 +52,18 @@ def comparator(
         computation.parameter(i, Shape(t)) for i, t in enumerate(t for each in element_types for t in (each, each))
     ]
     attributes: dict[str, Any] = {"direction": direction} | ({"type": type} if type else {})
-    computation.set_root(computation.add("compare", parameters[2 * key], parameters[2 * key + 1], **attributes))
+    computation.set_root(computation.add(Opcode.COMPARE, parameters[2 * key], parameters[2 * key + 1], **attributes))
     return computation if module is None else module.add_computation(computation)
 
 
 def broadcast_scalar(computation: HloComputation, value: complex, shape: Shape) -> HloInstruction:
     """An array of this shape, every element `value`: a scalar constant and, but for scalars, a broadcast."""
-    scalar = computation.add("constant", shape=Shape(shape.element_type), literal=_scalar(value, shape.element_type))
+    scalar = computation.add(
+        Opcode.CONSTANT, shape=Shape(shape.element_type), literal=_scalar(value, shape.element_type)
+    )
     if not shape.rank:
         return scalar
-    return computation.add("broadcast", scalar, shape=shape.without_layout(), dimensions=())
+    return computation.add(Opcode.BROADCAST, scalar, shape=shape.without_layout(), dimensions=())
 
 
 def _scalar(value: complex, element_type: ElementType) -> Literal:
@@ -83,18 +86,18 @@ def _parent(instruction: HloInstruction) -> HloComputation:
 
 
 def iota(computation: HloComputation, shape: Shape, dimension: int) -> HloInstruction:
-    return computation.add("iota", shape=shape.without_layout(), iota_dimension=dimension)
+    return computation.add(Opcode.IOTA, shape=shape.without_layout(), iota_dimension=dimension)
 
 
 def get_tuple_elements(instruction: HloInstruction) -> list[HloInstruction]:
     """Every element of a tuple-shaped instruction; what a tuple op was made of, where it is one."""
-    if instruction.opcode == "tuple":
+    if instruction.opcode == Opcode.TUPLE:
         return list(instruction.operands)
     count = len(instruction.shape.tuple_shapes)
-    return [_parent(instruction).add("get-tuple-element", instruction, index=i) for i in range(count)]
+    return [_parent(instruction).add(Opcode.GET_TUPLE_ELEMENT, instruction, index=i) for i in range(count)]
 
 
-def identity_of(opcode: str, element_type: ElementType) -> complex:
+def identity_of(opcode: Opcode, element_type: ElementType) -> complex:
     """The value that a reduction by this op starts from: 0 of add, or, xor; 1 of multiply; the ends of the type's
     range of maximum and minimum; all bits of `and`. KeyError for other ops.
     """
@@ -110,20 +113,20 @@ def identity_of(opcode: str, element_type: ElementType) -> complex:
         least, greatest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
     every_bit: complex = greatest if not element_type.is_signed else -1
     values = {
-        "add": 0,
-        "or": 0,
-        "xor": 0,
-        "multiply": 1,
-        "maximum": least,
-        "minimum": greatest,
-        "and": every_bit,
+        Opcode.ADD: 0,
+        Opcode.OR: 0,
+        Opcode.XOR: 0,
+        Opcode.MULTIPLY: 1,
+        Opcode.MAXIMUM: least,
+        Opcode.MINIMUM: greatest,
+        Opcode.AND: every_bit,
     }
     found: complex = values[opcode]
     return bool(found) if dtype == np.bool_ else found
 
 
 def reduce(
-    operand: HloInstruction, opcode: str, dimensions: tuple[int, ...], *, initial: complex | None = None
+    operand: HloInstruction, opcode: Opcode, dimensions: tuple[int, ...], *, initial: complex | None = None
 ) -> HloInstruction:
     """A reduction by one op, from its identity or `initial`, next to the operand."""
     computation = _parent(operand)
@@ -131,4 +134,4 @@ def reduce(
     value = identity_of(opcode, element_type) if initial is None else initial
     start = broadcast_scalar(computation, value, Shape(element_type))
     body = scalar_computation(opcode, element_type, module=computation.module)
-    return computation.add("reduce", operand, start, dimensions=dimensions, to_apply=body)
+    return computation.add(Opcode.REDUCE, operand, start, dimensions=dimensions, to_apply=body)

@@ -14,6 +14,7 @@ from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.names import NameUniquer, sanitized_name
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class HloComputation:
 
     def add(
         self,
-        opcode: str,
+        opcode: Opcode,
         *operands: HloInstruction,
         shape: Shape | None = None,
         name: str | None = None,
@@ -62,7 +63,7 @@ class HloComputation:
             for operand in operands:
                 require(f"an operand of {opcode}", operand, HloInstruction, "an HloInstruction")
             raise
-        instruction = HloInstruction(opcode, result if shape is None else shape, operands, attributes)
+        instruction = HloInstruction(op.opcode, result if shape is None else shape, operands, attributes)
         if metadata is not None:
             instruction.metadata = metadata
         return self.add_instruction(instruction, name)
@@ -77,7 +78,7 @@ class HloComputation:
         instruction.name = self.unique_name(name or instruction.name or instruction.opcode)
         instruction.parent = self
         self._instructions[instruction] = None
-        if instruction.opcode == "parameter":
+        if instruction.opcode == Opcode.PARAMETER:
             number = instruction.parameter_number
             while len(self._parameters) <= number:
                 self._parameters.append(instruction)
@@ -88,14 +89,14 @@ class HloComputation:
         require("shape", shape, Shape, "a Shape")
         if not isinstance(number, int) or number < 0:
             raise wrong_argument("number", number, "a number of at least 0")
-        return self.add("parameter", shape=shape, name=name or f"p{number}", parameter_number=number)
+        return self.add(Opcode.PARAMETER, shape=shape, name=name or f"p{number}", parameter_number=number)
 
     def constant(
         self, value: Literal | npt.ArrayLike, shape: Shape | None = None, name: str | None = None
     ) -> HloInstruction:
         """A constant; a scalar `value` with a `shape` that is not one becomes a broadcast of a scalar constant."""
         if isinstance(value, Literal):
-            return self.add("constant", shape=value.shape, name=name, literal=value)
+            return self.add(Opcode.CONSTANT, shape=value.shape, name=name, literal=value)
         literal = Literal(
             value,
             None
@@ -104,9 +105,9 @@ class HloComputation:
             if shape.rank and not getattr(value, "shape", ())
             else shape,
         )
-        constant = self.add("constant", shape=literal.shape, name=name, literal=literal)
+        constant = self.add(Opcode.CONSTANT, shape=literal.shape, name=name, literal=literal)
         if shape is not None and constant.shape.dimensions != shape.dimensions:
-            return self.add("broadcast", constant, shape=shape.without_layout(), dimensions=())
+            return self.add(Opcode.BROADCAST, constant, shape=shape.without_layout(), dimensions=())
         return constant
 
     def unique_name(self, wanted: str) -> str:
@@ -217,7 +218,12 @@ class HloComputation:
             other.attributes["parameter_number"] = index
 
     def replace(
-        self, old: HloInstruction, opcode: str, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any
+        self,
+        old: HloInstruction,
+        opcode: Opcode,
+        *operands: HloInstruction,
+        shape: Shape | None = None,
+        **attributes: Any,
     ) -> HloInstruction:
         """Adds an instruction with `old`'s metadata, gives it all of `old`'s uses, and removes `old`."""
         new = self.add(opcode, *operands, shape=shape, metadata=old.metadata, **attributes)
@@ -229,7 +235,7 @@ class HloComputation:
         old.replace_all_uses_with(new)
         if was_root:
             self.set_root(new)
-        if old.opcode != "parameter":
+        if old.opcode != Opcode.PARAMETER:
             for successor in old.control_successors:
                 successor.control_predecessors = [
                     new if p is old else p

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xla_core.hlo.call_graph import callees_first
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 
 if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
@@ -28,7 +29,7 @@ class EffectAnalysis:
         opcodes: ops that count whatever their traits.
     """
 
-    def __init__(self, traits: frozenset[Trait] = EFFECTS, opcodes: frozenset[str] = frozenset()) -> None:
+    def __init__(self, traits: frozenset[Trait] = EFFECTS, opcodes: frozenset[Opcode] = frozenset()) -> None:
         self._traits = traits
         self._opcodes = opcodes
         self._known: dict[HloComputation, bool] = {}

@@ -8,6 +8,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["donated_parameters", "flatten_entry", "set_donation"]
@@ -29,7 +30,7 @@ def flatten_entry(module: HloModule) -> None:
     flat_result = old_result.is_array or (old_result.is_tuple and all(s.is_array for s in old_result.tuple_shapes))
     if not flat_result:
         leaves = [_element(entry, entry.root, index) for index in results]
-        entry.set_root(entry.add("tuple", *leaves))
+        entry.set_root(entry.add(Opcode.TUPLE, *leaves))
     if parameters or not flat_result:
         module.input_output_aliases = [
             InputOutputAlias(
@@ -52,7 +53,9 @@ def _indexed(shape: Shape, index: ShapeIndex = ()) -> Iterable[tuple[ShapeIndex,
 
 def _element(entry: HloComputation, value: HloInstruction, index: ShapeIndex) -> HloInstruction:
     for i in index:
-        value = value.operand(i) if value.opcode == "tuple" else entry.add("get-tuple-element", value, index=i)
+        value = (
+            value.operand(i) if value.opcode == Opcode.TUPLE else entry.add(Opcode.GET_TUPLE_ELEMENT, value, index=i)
+        )
     return value
 
 
@@ -66,9 +69,9 @@ def _flatten_parameters(entry: HloComputation) -> dict[tuple[int, ShapeIndex], i
     def build(number: int, shape: Shape, index: ShapeIndex, name: str) -> HloInstruction:
         if shape.is_tuple:
             parts = [build(number, s, (*index, i), f"{name}.{i}") for i, s in enumerate(shape.tuple_shapes)]
-            return entry.add("tuple", *parts)
+            return entry.add(Opcode.TUPLE, *parts)
         if shape.is_token:
-            return entry.add("after-all")
+            return entry.add(Opcode.AFTER_ALL)
         if not shape.is_array:
             raise InvalidArgumentError(f"parameter {number} is {shape}, which has no place in memory")
         numbers[number, index] = len(entry.parameters)

@@ -25,6 +25,7 @@ from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.environment import TOKEN, Environment, Value
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Evaluate
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["ELEMENTS_PER_STEP", "EvaluationContext", "check_rank", "flatten_value", "unflatten_value"]
@@ -34,7 +35,7 @@ _ELEMENTS_PER_SECOND = 1e9  # no machine fills or combines arrays faster by far
 
 _MAX_RANK = 64
 
-_SAME_SCALAR = frozenset({"broadcast", "reshape", "transpose", "opt-barrier"})
+_SAME_SCALAR = frozenset({Opcode.BROADCAST, Opcode.RESHAPE, Opcode.TRANSPOSE, Opcode.OPT_BARRIER})
 
 
 class _Step(NamedTuple):
@@ -199,9 +200,9 @@ class EvaluationContext:
         steps: list[_Step] = []
         last_use = {operand: i for i in order for operand in i.operands}
         for instruction in order:
-            if instruction.opcode == "parameter":
+            if instruction.opcode == Opcode.PARAMETER:
                 continue
-            if instruction.opcode == "constant":
+            if instruction.opcode == Opcode.CONSTANT:
                 slots[numbers[instruction]] = instruction.literal.value
                 continue
             check_rank(instruction)
@@ -213,7 +214,7 @@ class EvaluationContext:
                     op=instruction.opcode,
                     location=instruction.location,
                 )
-            dead = {o for o in instruction.operands if last_use[o] is instruction and o.opcode != "constant"}
+            dead = {o for o in instruction.operands if last_use[o] is instruction and o.opcode != Opcode.CONSTANT}
             steps.append(
                 _Step(
                     _definition(instruction),
@@ -237,13 +238,13 @@ class EvaluationContext:
                 if instruction.operand(0).shape.rank:
                     return None
                 plan.steps[index] = step._replace(evaluate=_same)
-            elif instruction.opcode in ("call", "fusion"):
+            elif instruction.opcode in (Opcode.CALL, Opcode.FUSION):
                 plan.steps[index] = step._replace(evaluate=_map_call)
-            elif instruction.opcode == "conditional":
+            elif instruction.opcode == Opcode.CONDITIONAL:
                 if self._effects.of(instruction):
                     return None
                 plan.steps[index] = step._replace(evaluate=_map_conditional)
-            elif not (instruction.is_elementwise or instruction.opcode in ("tuple", "get-tuple-element")):
+            elif not (instruction.is_elementwise or instruction.opcode in (Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT)):
                 return None
         return plan
 

@@ -11,6 +11,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["to_dot"]
 
@@ -63,9 +64,9 @@ class _Writer:
         self.lines.append(f'{indent}  label="{_escape(label)}"; style="rounded"; color="#90a4ae"; fontsize=10;\n')
         self._boxes += 1
         for instruction in computation.post_order():
-            if instruction.opcode == "parameter" and arguments:
+            if instruction.opcode == Opcode.PARAMETER and arguments:
                 continue
-            if instruction.opcode == "fusion":
+            if instruction.opcode == Opcode.FUSION:
                 inner = instruction.called_computations[0]
                 values = {number: self._value(o, arguments) for number, o in enumerate(instruction.operands)}
                 self.box(inner, f"{instruction.name}: {instruction.shape.without_layout()}", indent + "  ", values)
@@ -76,7 +77,7 @@ class _Writer:
         self._drawn[computation] = self._nodes[computation.root]
 
     def _value(self, operand: HloInstruction, arguments: Mapping[int, HloInstruction]) -> HloInstruction:
-        return arguments[operand.parameter_number] if operand.opcode == "parameter" and arguments else operand
+        return arguments[operand.parameter_number] if operand.opcode == Opcode.PARAMETER and arguments else operand
 
     def _node(self, instruction: HloInstruction, indent: str, arguments: Mapping[int, HloInstruction]) -> None:
         node = self._nodes[instruction] = f"n{len(self._nodes)}"
@@ -103,14 +104,14 @@ def _is_root(instruction: HloInstruction) -> bool:
 
 
 def _label(instruction: HloInstruction) -> Iterator[str]:
-    opcode = instruction.opcode
+    label = str(instruction.opcode)
     if Trait.CONTROL_FLOW not in instruction.op.traits:
         for applied in instruction.called_computations:
-            inside = [i.opcode for i in applied.instructions if i.opcode != "parameter"]
-            opcode += f" {inside[0] if len(inside) == 1 else applied.name}"
-    yield opcode if opcode == instruction.name else f"{opcode}  %{instruction.name}"
+            inside = [i.opcode for i in applied.instructions if i.opcode != Opcode.PARAMETER]
+            label += f" {inside[0] if len(inside) == 1 else applied.name}"
+    yield label if label == instruction.name else f"{label}  %{instruction.name}"
     yield str(instruction.shape.without_layout())
-    if instruction.opcode == "constant" and instruction.literal.shape.is_array:
+    if instruction.opcode == Opcode.CONSTANT and instruction.literal.shape.is_array:
         array = instruction.literal.array
         if array.size <= _LARGEST_SHOWN:
             yield " ".join(str(array).split())

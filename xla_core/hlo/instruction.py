@@ -11,6 +11,7 @@ from xla_core.hlo import op_table
 from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.op_table import OpDef, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class HloInstruction:
 
     def __init__(
         self,
-        opcode: str,
+        opcode: Opcode,
         shape: Shape,
         operands: Sequence[HloInstruction] = (),
         attributes: Mapping[str, Any] | None = None,
@@ -190,7 +191,7 @@ class HloInstruction:
     @property
     def is_elementwise(self) -> bool:
         """Result element i depends on element i of each operand only (no width-changing bitcast-convert)."""
-        if self.opcode == "bitcast-convert":
+        if self.opcode == Opcode.BITCAST_CONVERT:
             return self.shape.dimensions == self._operands[0].shape.dimensions
         return Trait.ELEMENTWISE in self.op.traits
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core.checks import require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
     "OpDef",
     "Trait",
     "define",
+    "find",
     "lookup",
 ]
 
@@ -144,7 +146,7 @@ class OpDef:
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
 
-    opcode: str
+    opcode: Opcode
     arity: int | tuple[int, int | None]
     shape: ShapeRule
     evaluate: Evaluate | None
@@ -155,7 +157,7 @@ class OpDef:
     predicate_operand: int | None = None
     predicate_result: bool = False
     same_sizes: SameSizes | None = None
-    waits_for: tuple[str, ...] = ()
+    waits_for: tuple[Opcode, ...] = ()
     operands_at: tuple[int, ...] | None = None
     result_at: tuple[int, ...] | None = None
     group: str = ""
@@ -178,7 +180,8 @@ class OpDef:
         return n >= least and (most is None or n <= most)
 
 
-OPS: dict[str, OpDef] = {}
+OPS: dict[Opcode, OpDef] = {}
+_BY_NAME: dict[str, OpDef] = {}
 
 COMMON_ATTRIBUTES: Mapping[str, Attribute] = {
     "sharding": Attribute(AttributeKind.SHARDING, None),
@@ -193,13 +196,19 @@ def define(op: OpDef) -> OpDef:
     if op.opcode in OPS:
         raise AlreadyExistsError(f"op {op.opcode!r} is in the table already")
     OPS[op.opcode] = op
+    _BY_NAME[op.opcode.value] = op
     return op
+
+
+def find(name: str) -> OpDef | None:
+    """The entry of the opcode that HLO text calls `name`."""
+    return _BY_NAME.get(name)
 
 
 def lookup(opcode: str) -> OpDef:
     """The entry of an opcode. Raises InvalidArgumentError, naming the nearest opcodes, when there is none."""
     try:
-        return OPS[opcode]
+        return _BY_NAME[opcode]
     except (KeyError, TypeError):
         require("opcode", opcode, str, "text")
         near = difflib.get_close_matches(opcode, OPS, 3)

@@ -17,6 +17,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import AttributeKind, OpDef
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
 from xla_core.hlo.text.cursor import Cursor, nearest
@@ -94,7 +95,11 @@ class _ModuleReader:
             module.add_computation(computation, entry=computation is entry)
         if self.header.is_scheduled:
             fused = {
-                id(c) for o in self.orders.values() for i in o if i.opcode == "fusion" for c in i.called_computations
+                id(c)
+                for o in self.orders.values()
+                for i in o
+                if i.opcode == Opcode.FUSION
+                for c in i.called_computations
             }
             module.schedule = {c: order for c, order in self.orders.items() if id(c) not in fused}
         self._apply_layout(module)
@@ -171,25 +176,24 @@ class _ComputationReader:
         match = cursor.match(_OPCODE)
         if not match:
             raise cursor.error("expected an opcode and its operands" if shape else "expected a shape or an opcode")
-        opcode = match[1]
-        op = op_table.OPS.get(opcode)
+        op = op_table.find(match[1])
         if op is None:
-            hint = nearest(opcode, op_table.OPS) or "`xla ops` lists the opcodes of HLO"
-            raise cursor.error(f"unknown opcode {opcode!r}", position=opcode_at, hint=hint)
+            hint = nearest(match[1], op_table.OPS) or "`xla ops` lists the opcodes of HLO"
+            raise cursor.error(f"unknown opcode {match[1]!r}", position=opcode_at, hint=hint)
         attributes: dict[str, Any] = {}
         operands = self._operands(op, shape, attributes)
         if not op.accepts_arity(len(operands)):
-            raise cursor.error(f"{opcode} takes {_arity(op)} operands, not {len(operands)}", position=opcode_at)
+            raise cursor.error(f"{op.opcode} takes {_arity(op)} operands, not {len(operands)}", position=opcode_at)
         metadata, predecessors = self._attributes(op, attributes)
         for key, attribute in op.attributes.items():
             if attribute.default is op_table.REQUIRED and key not in attributes:
-                raise cursor.error(f"{opcode} lacks attribute {key}", position=opcode_at)
+                raise cursor.error(f"{op.opcode} lacks attribute {key}", position=opcode_at)
         if shape is None:
             try:
                 shape = op.shape([o.shape for o in operands], attributes, None)
             except XlaError as error:
                 raise cursor.error(error.message, position=at) from None
-        instruction = HloInstruction(opcode, shape, operands, attributes)
+        instruction = HloInstruction(op.opcode, shape, operands, attributes)
         if metadata is not None:
             instruction.metadata = metadata
         if metadata is None or not metadata.source_file:
@@ -202,7 +206,7 @@ class _ComputationReader:
     def _operands(self, op: OpDef, shape: Shape | None, attributes: dict[str, Any]) -> list[HloInstruction]:
         cursor = self.cursor
         for key, attribute in op.attributes.items():
-            if attribute.kind is AttributeKind.LITERAL and op.opcode == "constant":
+            if attribute.kind is AttributeKind.LITERAL and op.opcode == Opcode.CONSTANT:
                 if shape is None:
                     raise cursor.error("a constant needs a shape before its opcode")
                 cursor.expect("(")
@@ -253,10 +257,10 @@ class _ComputationReader:
             )
         return found
 
-    def _number(self, opcode: str) -> int:
+    def _number(self, opcode: Opcode) -> int:
         start = self.cursor.position
         number = self.cursor.integer("a number")
-        if opcode == "parameter":
+        if opcode == Opcode.PARAMETER:
             if not 0 <= number < self.module.most_parameters:
                 raise self.cursor.error(f"parameter number {number} is out of range", position=start)
             if number in self.parameters:

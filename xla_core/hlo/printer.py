@@ -9,6 +9,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import AttributeKind
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT
 from xla_core.hlo.text.header import header_to_text, metadata_to_text
 from xla_core.hlo.text.literals import literal_to_text
@@ -46,7 +47,7 @@ def instruction_to_text(instruction: HloInstruction, options: PrintOptions = _DE
 
 
 def _operands_to_text(instruction: HloInstruction, options: PrintOptions) -> str:
-    if instruction.opcode == "constant" and "literal" in instruction.attributes:
+    if instruction.opcode == Opcode.CONSTANT and "literal" in instruction.attributes:
         return literal_to_text(instruction.literal, elide_over=options.elide_constants_over)
     for name, attribute in instruction.op.attributes.items():
         if attribute.kind is AttributeKind.OPERAND_TEXT and name in instruction.attributes:

@@ -10,6 +10,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.op_table import COMMON_ATTRIBUTES, OpDef, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 from xla_core.hlo.shape import Shape
 
@@ -148,7 +149,7 @@ def _same_bounds(a: Shape, b: Shape) -> bool:
 
 
 def _verify_parameters(computation: HloComputation, instructions: Sequence[HloInstruction]) -> None:
-    parameters = [i for i in instructions if i.opcode == "parameter"]
+    parameters = [i for i in instructions if i.opcode == Opcode.PARAMETER]
     for parameter in parameters:
         number = parameter.attributes.get("parameter_number")
         if not isinstance(number, int) or not 0 <= number < len(parameters):
@@ -176,7 +177,14 @@ def _verify_pair(instruction: HloInstruction) -> None:
     if not starts:
         return
     operand = instruction.operand(0)
-    if operand.opcode not in (*starts, "parameter", "get-tuple-element", "tuple", "opt-barrier", "while"):
+    if operand.opcode not in (
+        *starts,
+        Opcode.PARAMETER,
+        Opcode.GET_TUPLE_ELEMENT,
+        Opcode.TUPLE,
+        Opcode.OPT_BARRIER,
+        Opcode.WHILE,
+    ):
         raise _error(instruction, f"its operand {operand.name} is a {operand.opcode}; expected {' or '.join(starts)}")
 
 

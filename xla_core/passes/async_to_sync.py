@@ -6,6 +6,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import OPS
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["AsyncToSync"]
@@ -47,15 +48,15 @@ def _rewrite(computation: HloComputation, start: HloInstruction) -> bool:
 
 def _synchronous(computation: HloComputation, start: HloInstruction) -> HloInstruction | None:
     """The synchronous op, with the shape of the done op; None where there is none."""
-    opcode = start.opcode.removesuffix("-start")
-    if opcode == "async":
+    if start.opcode == Opcode.ASYNC_START:
         callee: HloComputation = start.attribute("calls")
         return computation.add(
-            "call", *start.operands, shape=callee.root.shape, to_apply=callee, metadata=start.metadata
+            Opcode.CALL, *start.operands, shape=callee.root.shape, to_apply=callee, metadata=start.metadata
         )
-    if opcode == "copy":
-        return computation.add("copy", start.operand(0), metadata=start.metadata)
-    done = OPS.get(f"{opcode}-done")
+    if start.opcode == Opcode.COPY_START:
+        return computation.add(Opcode.COPY, start.operand(0), metadata=start.metadata)
+    opcode = Opcode(start.opcode.removesuffix("-start"))
+    done = OPS.get(Opcode(f"{opcode}-done"))
     if done is None or done.result_at is None:
         return None
     shape = start.shape

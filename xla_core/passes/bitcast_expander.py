@@ -11,6 +11,7 @@ from __future__ import annotations
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -21,7 +22,7 @@ class BitcastExpander(OpExpander):
     """Rewrites every bitcast; a backend's own pipeline runs it before anything that changes layouts."""
 
     name = "bitcast-expander"
-    opcodes = frozenset({"bitcast"})
+    opcodes = frozenset({Opcode.BITCAST})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         result, operand = instruction.shape, instruction.operand(0)
@@ -38,12 +39,12 @@ def _retyped(b: Builder, x: HloInstruction, target: ElementType) -> HloInstructi
     if source is target:
         return x
     if source.is_complex:
-        parts = [b.reshape(b.add(part, x), (count, 1)) for part in ("real", "imag")]
-        return _retyped(b, b.add("concatenate", *parts, dimensions=(1,)), target)
+        parts = [b.reshape(b.add(part, x), (count, 1)) for part in (Opcode.REAL, Opcode.IMAG)]
+        return _retyped(b, b.add(Opcode.CONCATENATE, *parts, dimensions=(1,)), target)
     if target.is_complex:
         numbers = _retyped(b, x, target.component)
         pairs = b.reshape(numbers, (numbers.shape.num_elements // 2, 2))
-        return b.add("complex", *(_column(b, pairs, column) for column in range(2)))
+        return b.add(Opcode.COMPLEX, *(_column(b, pairs, column) for column in range(2)))
     have, want = source.bit_width, target.bit_width
     shape = x.shape.without_layout().with_element_type(target)
     if have > want:
@@ -51,10 +52,10 @@ def _retyped(b: Builder, x: HloInstruction, target: ElementType) -> HloInstructi
     elif have < want:
         row = count * have // want
         x, shape = b.reshape(x, (row, want // have)), shape.with_dimensions((row,))
-    return b.add("bitcast-convert", x, shape=shape)
+    return b.add(Opcode.BITCAST_CONVERT, x, shape=shape)
 
 
 def _column(b: Builder, pairs: HloInstruction, column: int) -> HloInstruction:
     rows = pairs.shape.dimensions[0]
     ranges = (SliceDimension(0, rows, 1), SliceDimension(column, column + 1, 1))
-    return b.reshape(b.add("slice", pairs, slice=ranges), (rows,))
+    return b.reshape(b.add(Opcode.SLICE, pairs, slice=ranges), (rows,))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import HloPass
 
@@ -38,4 +39,4 @@ class CallInliner(HloPass):
         return changed
 
     def _inlines(self, instruction: HloInstruction) -> bool:
-        return instruction.opcode == "call" and (self._keep is None or not self._keep(instruction))
+        return instruction.opcode == Opcode.CALL and (self._keep is None or not self._keep(instruction))

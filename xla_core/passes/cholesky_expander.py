@@ -7,6 +7,7 @@ import math
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander, scalar_computation
 from xla_core.passes.rewriter import Builder
@@ -19,7 +20,7 @@ _INDEX = Shape(ElementType.S32)
 def _conjugate(x: HloInstruction, b: Builder) -> HloInstruction:
     if not x.shape.element_type.is_complex:
         return x
-    return b.add("complex", b.add("real", x), b.add("negate", b.add("imag", x)))
+    return b.add(Opcode.COMPLEX, b.add(Opcode.REAL, x), b.add(Opcode.NEGATE, b.add(Opcode.IMAG, x)))
 
 
 def adjoint(x: HloInstruction, b: Builder) -> HloInstruction:
@@ -31,9 +32,9 @@ def adjoint(x: HloInstruction, b: Builder) -> HloInstruction:
 def triangle(x: HloInstruction, b: Builder, *, lower: bool) -> HloInstruction:
     """Zero outside a triangle; the diagonal is kept."""
     rank, shape = x.shape.rank, Shape(ElementType.S32, x.shape.dimensions)
-    row, column = (b.add("iota", shape=shape, iota_dimension=d) for d in (rank - 2, rank - 1))
-    kept = b.add("compare", row, column, direction="GE" if lower else "LE")
-    return b.add("select", kept, x, b.constant(0, x.shape))
+    row, column = (b.add(Opcode.IOTA, shape=shape, iota_dimension=d) for d in (rank - 2, rank - 1))
+    kept = b.add(Opcode.COMPARE, row, column, direction="GE" if lower else "LE")
+    return b.add(Opcode.SELECT, kept, x, b.constant(0, x.shape))
 
 
 class CholeskyExpander(OpExpander):
@@ -43,7 +44,7 @@ class CholeskyExpander(OpExpander):
     """
 
     name = "cholesky-expander"
-    opcodes = frozenset({"cholesky"})
+    opcodes = frozenset({Opcode.CHOLESKY})
     widens = True
 
     def matches(self, instruction: HloInstruction) -> bool:
@@ -69,9 +70,9 @@ def _column(
     (factor,), (matrix,) = changing, constant
     size, n, _ = matrix.shape.dimensions
     zero = b.constant(0, _INDEX)
-    row = b.add("dynamic-slice", factor, zero, j, zero, dynamic_slice_sizes=(size, 1, n))
+    row = b.add(Opcode.DYNAMIC_SLICE, factor, zero, j, zero, dynamic_slice_sizes=(size, 1, n))
     known = b.add(
-        "dot",
+        Opcode.DOT,
         factor,
         _conjugate(b.reshape(row, (size, n)), b),
         shape=matrix.shape.with_dimensions((size, n)),
@@ -81,30 +82,30 @@ def _column(
         rhs_contracting_dims=(1,),
         operand_precision=("highest", "highest"),
     )
-    column = b.add("dynamic-slice", matrix, zero, zero, j, dynamic_slice_sizes=(size, n, 1))
-    left = b.add("subtract", b.reshape(column, (size, n)), known)
-    head = b.add("dynamic-slice", left, zero, j, dynamic_slice_sizes=(size, 1))
+    column = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, zero, j, dynamic_slice_sizes=(size, n, 1))
+    left = b.add(Opcode.SUBTRACT, b.reshape(column, (size, n)), known)
+    head = b.add(Opcode.DYNAMIC_SLICE, left, zero, j, dynamic_slice_sizes=(size, 1))
     if head.shape.element_type.is_complex:
-        real = b.add("real", head)
-        root = b.add("sqrt", real)
-        root = b.add("complex", root, b.constant(0, root.shape))
+        real = b.add(Opcode.REAL, head)
+        root = b.add(Opcode.SQRT, real)
+        root = b.add(Opcode.COMPLEX, root, b.constant(0, root.shape))
     else:
-        root = b.add("sqrt", head)
-    scaled = b.add("divide", left, b.broadcast(b.reshape(root, (size,)), (size, n), (0,)))
-    rows = b.add("iota", shape=Shape(ElementType.S32, (size, n)), iota_dimension=1)
+        root = b.add(Opcode.SQRT, head)
+    scaled = b.add(Opcode.DIVIDE, left, b.broadcast(b.reshape(root, (size,)), (size, n), (0,)))
+    rows = b.add(Opcode.IOTA, shape=Shape(ElementType.S32, (size, n)), iota_dimension=1)
     at = b.broadcast(j, (size, n))
-    below = b.add("select", b.add("compare", rows, at, direction="GT"), scaled, b.constant(0, scaled.shape))
+    below = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, rows, at, direction="GT"), scaled, b.constant(0, scaled.shape))
     spread = b.broadcast(b.reshape(root, (size,)), (size, n), (0,))
-    whole = b.add("select", b.add("compare", rows, at, direction="EQ"), spread, below)
-    return [b.add("dynamic-update-slice", factor, b.reshape(whole, (size, n, 1)), zero, zero, j)]
+    whole = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, rows, at, direction="EQ"), spread, below)
+    return [b.add(Opcode.DYNAMIC_UPDATE_SLICE, factor, b.reshape(whole, (size, n, 1)), zero, zero, j)]
 
 
 def _nan_where_it_failed(instruction: HloInstruction, factor: HloInstruction, b: Builder) -> HloInstruction:
     size, n, _ = factor.shape.dimensions
-    real = b.add("real", factor) if factor.shape.element_type.is_complex else factor
-    bad = b.add("compare", real, real, direction="NE")
-    either = scalar_computation(instruction, "or", ElementType.PRED)
+    real = b.add(Opcode.REAL, factor) if factor.shape.element_type.is_complex else factor
+    bad = b.add(Opcode.COMPARE, real, real, direction="NE")
+    either = scalar_computation(instruction, Opcode.OR, ElementType.PRED)
     false = b.constant(False, Shape(ElementType.PRED))
-    failed = b.add("reduce", bad, false, dimensions=(1, 2), to_apply=either)
+    failed = b.add(Opcode.REDUCE, bad, false, dimensions=(1, 2), to_apply=either)
     nan = b.constant(math.nan, factor.shape)
-    return b.add("select", b.broadcast(failed, (size, n, n), (0,)), nan, factor)
+    return b.add(Opcode.SELECT, b.broadcast(failed, (size, n, n), (0,)), nan, factor)

@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -22,7 +23,7 @@ class CompositeRewriter(OpExpander):
     """
 
     name = "composite-rewriter"
-    opcodes = frozenset({"call"})
+    opcodes = frozenset({Opcode.CALL})
 
     def __init__(self, names: Collection[str] = ()) -> None:
         super().__init__()
@@ -40,7 +41,7 @@ class CompositeRewriter(OpExpander):
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         composite = dict(instruction.attributes["frontend_attributes"])
         return b.add(
-            "custom-call",
+            Opcode.CUSTOM_CALL,
             *instruction.operands,
             shape=instruction.shape,
             custom_call_target=composite["composite.name"],

@@ -7,6 +7,7 @@ from xla_core.hlo.effects import is_effect
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into, inline_call
 from xla_core.passes.pass_manager import HloPass
@@ -14,7 +15,9 @@ from xla_core.passes.patterns import uniform_value
 
 __all__ = ["ConditionalSimplifier"]
 
-_CHEAP = frozenset({"tuple", "get-tuple-element", "constant", "parameter", "reshape", "broadcast"})
+_CHEAP = frozenset(
+    {Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.CONSTANT, Opcode.PARAMETER, Opcode.RESHAPE, Opcode.BROADCAST}
+)
 
 
 class ConditionalSimplifier(HloPass):
@@ -34,7 +37,7 @@ class ConditionalSimplifier(HloPass):
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:
-                if instruction.opcode == "conditional" and instruction.parent is computation:
+                if instruction.opcode == Opcode.CONDITIONAL and instruction.parent is computation:
                     changed |= (
                         _take_known_branch(instruction)
                         or self._to_select(computation, instruction)
@@ -68,15 +71,15 @@ class ConditionalSimplifier(HloPass):
 
 def _select(computation: HloComputation, p: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
     if not x.shape.is_tuple:
-        return x if x is y else computation.add("select", p, x, y)
+        return x if x is y else computation.add(Opcode.SELECT, p, x, y)
     parts = []
     for index in range(len(x.shape.tuple_shapes)):
         left, right = (
-            v.operands[index] if v.opcode == "tuple" else computation.add("get-tuple-element", v, index=index)
+            v.operands[index] if v.opcode == Opcode.TUPLE else computation.add(Opcode.GET_TUPLE_ELEMENT, v, index=index)
             for v in (x, y)
         )
         parts.append(_select(computation, p, left, right))
-    return computation.add("tuple", *parts)
+    return computation.add(Opcode.TUPLE, *parts)
 
 
 def _take_known_branch(instruction: HloInstruction) -> bool:
@@ -99,18 +102,18 @@ def _drop_unused_results(computation: HloComputation, instruction: HloInstructio
     assert module is not None
     if not instruction.shape.is_tuple or instruction.is_root:
         return False
-    if any(u.opcode != "get-tuple-element" for u in instruction.users):
+    if any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in instruction.users):
         return False
     used = sorted({u.tuple_index for u in instruction.users if u.user_count or u.is_root})
     size = len(instruction.shape.tuple_shapes)
     branches = instruction.called_computations
-    if len(used) == size or any(b.root.opcode != "tuple" for b in branches):
+    if len(used) == size or any(b.root.opcode != Opcode.TUPLE for b in branches):
         return False
     narrow = {}
     for branch in dict.fromkeys(branches):
         copy = branch.clone()
         root = copy.root
-        copy.set_root(copy.add("tuple", *[root.operands[i] for i in used]))
+        copy.set_root(copy.add(Opcode.TUPLE, *[root.operands[i] for i in used]))
         copy.remove(root)
         narrow[branch] = module.add_computation(copy)
     shape = Shape.tuple([instruction.shape.tuple_shapes[i] for i in used])
@@ -123,7 +126,7 @@ def _drop_unused_results(computation: HloComputation, instruction: HloInstructio
         successor.control_predecessors = [new if p is instruction else p for p in successor.control_predecessors]
     for user in instruction.users:
         if user.tuple_index in used and (user.user_count or user.is_root):
-            moved = computation.add("get-tuple-element", new, index=used.index(user.tuple_index))
+            moved = computation.add(Opcode.GET_TUPLE_ELEMENT, new, index=used.index(user.tuple_index))
             computation.replace_with(user, moved)
         else:
             computation.remove(user)

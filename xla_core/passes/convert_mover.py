@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import is_dynamic, is_one_use
 from xla_core.passes.rewriter import Builder, Rewriter, Rule
 
 __all__ = ["ConvertMover"]
 
-_MOVES = frozenset({"reshape", "transpose", "slice", "reverse", "broadcast"})
+_MOVES = frozenset({Opcode.RESHAPE, Opcode.TRANSPOSE, Opcode.SLICE, Opcode.REVERSE, Opcode.BROADCAST})
 
 
 class ConvertMover(HloPass):
@@ -25,8 +26,8 @@ class ConvertMover(HloPass):
         self._accept = accept
 
     def run(self, module: HloModule) -> bool:
-        rules: dict[str, list[Rule]] = {opcode: [_widen_later] for opcode in _MOVES - {"broadcast"}}
-        rules |= {"concatenate": [_widen_concatenated], "convert": [_narrow_earlier]}
+        rules: dict[Opcode | None, list[Rule]] = {opcode: [_widen_later] for opcode in _MOVES - {Opcode.BROADCAST}}
+        rules |= {Opcode.CONCATENATE: [_widen_concatenated], Opcode.CONVERT: [_narrow_earlier]}
         changed = False
         for computation in module.post_order():
             changed |= Rewriter(computation, rules, accept=self._accept, skip=is_dynamic).run()
@@ -39,7 +40,7 @@ def _is_wider(wide: HloInstruction, narrow: HloInstruction) -> bool:
 
 def _widen_later(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operands[0]
-    if x.opcode != "convert" or not is_one_use(x) or not _is_wider(x, x.operands[0]):
+    if x.opcode != Opcode.CONVERT or not is_one_use(x) or not _is_wider(x, x.operands[0]):
         return None
     source = x.operands[0]
     shape = source.shape.with_dimensions(i.shape.dimensions)
@@ -49,12 +50,12 @@ def _widen_later(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _widen_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     first = i.operands[0]
     for x in i.operands:
-        if x.opcode != "convert" or not is_one_use(x) or not _is_wider(x, x.operands[0]):
+        if x.opcode != Opcode.CONVERT or not is_one_use(x) or not _is_wider(x, x.operands[0]):
             return None
         if x.operands[0].shape.element_type is not first.operands[0].shape.element_type:
             return None
     sources = [x.operands[0] for x in i.operands]
-    return b.convert(b.add("concatenate", *sources, dimensions=i.attributes["dimensions"]), i.shape)
+    return b.convert(b.add(Opcode.CONCATENATE, *sources, dimensions=i.attributes["dimensions"]), i.shape)
 
 
 def _narrow_earlier(i: HloInstruction, b: Builder) -> HloInstruction | None:

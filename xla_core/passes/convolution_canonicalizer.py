@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -46,7 +47,7 @@ class ConvolutionCanonicalizer(OpExpander):
     """
 
     name = "convolution-canonicalizer"
-    opcodes = frozenset({"convolution"})
+    opcodes = frozenset({Opcode.CONVOLUTION})
 
     def __init__(self, only: Callable[[HloInstruction], bool] | None = None, *, plain: bool = False) -> None:
         super().__init__(only)
@@ -78,15 +79,15 @@ def _plain_convolution(
     edge, last = PaddingDimension(0, 0), len(window) + 1
     padding = (edge, *(PaddingDimension(d.padding_low, d.padding_high, d.base_dilation - 1) for d in window), edge)
     if any(p != edge for p in padding):
-        image = b.add("pad", image, b.constant(0, image.shape.with_dimensions(())), padding=padding)
+        image = b.add(Opcode.PAD, image, b.constant(0, image.shape.with_dimensions(())), padding=padding)
     reversed_dims = tuple(i for i, d in enumerate(window) if d.window_reversal and d.size > 1)
     if reversed_dims:
-        kernel = b.add("reverse", kernel, dimensions=reversed_dims)
+        kernel = b.add(Opcode.REVERSE, kernel, dimensions=reversed_dims)
     by_feature = convolution.attribute("feature_group_count") > 1
     groups = max(convolution.attribute("feature_group_count"), convolution.attribute("batch_group_count"))
     parts = [
         b.add(
-            "convolution",
+            Opcode.CONVOLUTION,
             _group(image, last if by_feature else 0, number, groups, b),
             _group(kernel, last, number, groups, b),
             window=tuple(
@@ -97,7 +98,7 @@ def _plain_convolution(
         )
         for number in range(groups)
     ]
-    return parts[0] if groups == 1 else b.add("concatenate", *parts, dimensions=(last,))
+    return parts[0] if groups == 1 else b.add(Opcode.CONCATENATE, *parts, dimensions=(last,))
 
 
 def _group(operand: HloInstruction, dimension: int, number: int, groups: int, b: Builder) -> HloInstruction:
@@ -107,4 +108,4 @@ def _group(operand: HloInstruction, dimension: int, number: int, groups: int, b:
     size = operand.shape.dimensions[dimension] // groups
     ranges = [SliceDimension(0, n) for n in operand.shape.dimensions]
     ranges[dimension] = SliceDimension(number * size, (number + 1) * size)
-    return b.add("slice", operand, slice=tuple(ranges))
+    return b.add(Opcode.SLICE, operand, slice=tuple(ranges))

@@ -18,6 +18,7 @@ from xla_core.errors import InternalError, InvalidArgumentError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.memory_scheduler import schedule_module
 from xla_core.passes.pass_manager import HloPass
@@ -98,10 +99,10 @@ class _Resolver:
             self._consumer.replace_operand(self._operand, new)
             at = self._order.index(self._consumer)
             self._order[at:at] = self._made
-        if old.opcode == "tuple" and not old.user_count and not old.is_root:
+        if old.opcode == Opcode.TUPLE and not old.user_count and not old.is_root:
             self._order.remove(old)
             self._computation.remove(old)
-        return sum(1 for i in self._made if i.opcode == "copy")
+        return sum(1 for i in self._made if i.opcode == Opcode.COPY)
 
     def _copy_leaves(self, old: HloInstruction) -> dict[int, HloInstruction]:
         """The copies, in an order in which none overwrites what a later one reads; one more breaks a cycle."""
@@ -116,11 +117,11 @@ class _Resolver:
                 read_by[reads[leaf]].add(leaf)
             free = [leaf for leaf in todo if not read_by[writes[leaf]] - {leaf}]
             for leaf in free:
-                copies[leaf] = self._add("copy", sources[leaf])
+                copies[leaf] = self._add(Opcode.COPY, sources[leaf])
                 del todo[leaf]
             if not free:
                 leaf = next(iter(todo))
-                sources[leaf], reads[leaf] = self._add("copy", sources[leaf]), 0
+                sources[leaf], reads[leaf] = self._add(Opcode.COPY, sources[leaf]), 0
         return copies
 
     def _leaf(self, node: HloInstruction, shape: Shape, leaf: int) -> HloInstruction:
@@ -150,17 +151,17 @@ class _Resolver:
                 changed = any(first <= leaf < first + count for leaf in copies)
                 parts.append(self._rebuild(part, element, first, copies) if changed else part)
             first += count
-        return self._add("tuple", *parts)
+        return self._add(Opcode.TUPLE, *parts)
 
     def _element(self, node: HloInstruction, index: int) -> HloInstruction:
-        if node.opcode == "tuple":
+        if node.opcode == Opcode.TUPLE:
             return node.operand(index)
-        return self._add("get-tuple-element", node, index=index)
+        return self._add(Opcode.GET_TUPLE_ELEMENT, node, index=index)
 
-    def _add(self, opcode: str, *operands: HloInstruction, **attributes: int) -> HloInstruction:
-        if opcode == "copy":
+    def _add(self, opcode: Opcode, *operands: HloInstruction, **attributes: int) -> HloInstruction:
+        if opcode == Opcode.COPY:
             shape = operands[0].shape
-        elif opcode == "tuple":
+        elif opcode == Opcode.TUPLE:
             shape = Shape.tuple([o.shape for o in operands])
         else:
             shape = operands[0].shape.tuple_shapes[attributes["index"]]

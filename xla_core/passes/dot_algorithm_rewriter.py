@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import algorithm_format
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
@@ -19,7 +20,7 @@ class DotAlgorithmRewriter(OpExpander):
     """
 
     name = "dot-algorithm-rewriter"
-    opcodes = frozenset({"dot"})
+    opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:
         return instruction.attributes.get("algorithm") is not None
@@ -28,7 +29,7 @@ class DotAlgorithmRewriter(OpExpander):
         algorithm: str = instruction.attributes["algorithm"]
         plain = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
         operands = [_rounded(o, algorithm, b) for o in instruction.operands]
-        return b.add("dot", *operands, shape=instruction.shape.without_layout(), **plain)
+        return b.add(Opcode.DOT, *operands, shape=instruction.shape.without_layout(), **plain)
 
 
 def _rounded(operand: HloInstruction, algorithm: str, b: Builder) -> HloInstruction:
@@ -36,6 +37,6 @@ def _rounded(operand: HloInstruction, algorithm: str, b: Builder) -> HloInstruct
     if name is None:
         return operand
     if name == "tf32":
-        return b.add("reduce-precision", operand, exponent_bits=8, mantissa_bits=10)
+        return b.add(Opcode.REDUCE_PRECISION, operand, exponent_bits=8, mantissa_bits=10)
     narrow = b.convert(operand, operand.shape.with_element_type(ElementType(name)))
     return b.convert(narrow, operand.shape)

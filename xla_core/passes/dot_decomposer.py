@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -34,7 +35,7 @@ class DotDecomposer(OpExpander):
     """
 
     name = "dot-decomposer"
-    opcodes = frozenset({"dot"})
+    opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:
         return not is_canonical_dot(instruction) and bool(instruction.attributes.get("lhs_contracting_dims"))
@@ -56,7 +57,7 @@ class DotDecomposer(OpExpander):
             "lhs_contracting_dims": (left_k,),
             "rhs_contracting_dims": (right_k,),
         }
-        product = b.add("dot", left, right, shape=instruction.shape.with_dimensions(sizes), **{**a, **numbers})
+        product = b.add(Opcode.DOT, left, right, shape=instruction.shape.with_dimensions(sizes), **{**a, **numbers})
         return b.reshape(product, instruction.shape.dimensions)
 
     def _expand_swapped(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
@@ -73,7 +74,7 @@ class DotDecomposer(OpExpander):
         rank = instruction.shape.rank
         order = [*range(batch), *range(batch + left_free, rank), *range(batch, batch + left_free)]
         shape = instruction.shape.with_dimensions([instruction.shape.dimensions[d] for d in order])
-        swapped = b.add("dot", rhs, lhs, shape=shape, **attributes)
+        swapped = b.add(Opcode.DOT, rhs, lhs, shape=shape, **attributes)
         back = [order.index(d) for d in range(rank)]
         product = self.expand(swapped, b)
         if swapped.parent is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander, scalar_computation
 from xla_core.passes.rewriter import Builder
@@ -22,7 +23,7 @@ class DotStrengthReduction(OpExpander):
     """
 
     name = "dot-strength-reduction"
-    opcodes = frozenset({"dot"})
+    opcodes = frozenset({Opcode.DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:
         return _sides(instruction) is not None
@@ -33,14 +34,14 @@ class DotStrengthReduction(OpExpander):
         matrix, vector = sides
         dims, batch = matrix.shape.dimensions, len(instruction.attribute("lhs_batch_dims"))
         rows = b.reshape(vector, (*dims[:batch], dims[-1]))
-        product = b.add("multiply", matrix, b.broadcast(rows, dims, (*range(batch), len(dims) - 1)))
+        product = b.add(Opcode.MULTIPLY, matrix, b.broadcast(rows, dims, (*range(batch), len(dims) - 1)))
         element_type = instruction.shape.element_type
         total = b.add(
-            "reduce",
+            Opcode.REDUCE,
             product,
             b.constant(0, Shape(element_type)),
             dimensions=(len(dims) - 1,),
-            to_apply=scalar_computation(instruction, "add", element_type),
+            to_apply=scalar_computation(instruction, Opcode.ADD, element_type),
         )
         return b.reshape(total, instruction.shape.dimensions)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -14,16 +15,16 @@ class DynamicIndexSplitter(OpExpander):
     """dynamic-slice and dynamic-update-slice whose start is one vector."""
 
     name = "dynamic-index-splitter"
-    opcodes = frozenset({"dynamic-slice", "dynamic-update-slice"})
+    opcodes = frozenset({Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE})
 
     def matches(self, instruction: HloInstruction) -> bool:
-        first = 1 if instruction.opcode == "dynamic-slice" else 2
+        first = 1 if instruction.opcode == Opcode.DYNAMIC_SLICE else 2
         return len(instruction.operands) == first + 1 and instruction.operands[first].shape.rank == 1
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         *others, vector = instruction.operands
         scalars = [
-            b.reshape(b.add("slice", vector, slice=(SliceDimension(d, d + 1),)), ())
+            b.reshape(b.add(Opcode.SLICE, vector, slice=(SliceDimension(d, d + 1),)), ())
             for d in range(vector.shape.dimensions[0])
         ]
         return b.clone(instruction, [*others, *scalars])

@@ -10,6 +10,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Builder, remove_dead, replace
@@ -24,7 +25,7 @@ class OpExpander(HloPass):
         only: which instructions to expand; those that a target lacks, say. None expands all.
     """
 
-    opcodes: ClassVar[frozenset[str]]
+    opcodes: ClassVar[frozenset[Opcode]]
     widens: ClassVar[bool] = False
     """Whether floats of fewer than 32 bits are expanded in f32 and rounded once, at the end."""
 
@@ -79,8 +80,8 @@ def _expand_in_f32(expander: OpExpander, instruction: HloInstruction, b: Builder
     remove_dead(clone)
     if not instruction.shape.is_tuple:
         return b.convert(expanded, leaves[0])
-    parts = [b.add("get-tuple-element", expanded, index=i) for i in range(len(leaves))]
-    return b.add("tuple", *(b.convert(part, leaf) for part, leaf in zip(parts, leaves, strict=True)))
+    parts = [b.add(Opcode.GET_TUPLE_ELEMENT, expanded, index=i) for i in range(len(leaves))]
+    return b.add(Opcode.TUPLE, *(b.convert(part, leaf) for part, leaf in zip(parts, leaves, strict=True)))
 
 
 def module_of(instruction: HloInstruction) -> HloModule:
@@ -90,7 +91,7 @@ def module_of(instruction: HloInstruction) -> HloModule:
     return instruction.parent.module
 
 
-def scalar_computation(instruction: HloInstruction, opcode: str, element_type: ElementType) -> HloComputation:
+def scalar_computation(instruction: HloInstruction, opcode: Opcode, element_type: ElementType) -> HloComputation:
     """A new computation in the instruction's module: a binary op of two scalars, for reductions."""
     computation = HloComputation(f"{opcode}_{element_type}")
     x, y = (computation.parameter(n, Shape(element_type)) for n in range(2))

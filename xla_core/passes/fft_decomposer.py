@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -16,7 +17,7 @@ class FftDecomposer(OpExpander):
     """
 
     name = "fft-decomposer"
-    opcodes = frozenset({"fft"})
+    opcodes = frozenset({Opcode.FFT})
 
     def matches(self, instruction: HloInstruction) -> bool:
         return len(instruction.attribute("fft_length")) > 1
@@ -26,7 +27,7 @@ class FftDecomposer(OpExpander):
         rank = instruction.shape.rank
 
         def last(value: HloInstruction, kind: str, length: int) -> HloInstruction:
-            return b.add("fft", value, fft_type=kind, fft_length=(length,))
+            return b.add(Opcode.FFT, value, fft_type=kind, fft_length=(length,))
 
         value = instruction.operand(0)
         if kind != "IRFFT":

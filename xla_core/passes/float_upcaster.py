@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -18,7 +19,7 @@ class FloatUpcaster(OpExpander):
     """
 
     name = "float-upcaster"
-    opcodes = frozenset({"dot", "convolution"})
+    opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION})
 
     def matches(self, instruction: HloInstruction) -> bool:
         types = {instruction.shape.element_type, *(o.shape.element_type for o in instruction.operands)}

@@ -9,6 +9,7 @@ from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
@@ -22,7 +23,7 @@ class GatherExpander(OpExpander):
     """Takes one slice a turn. A gather of a single slice is a dynamic-slice, without a loop."""
 
     name = "gather-expander"
-    opcodes = frozenset({"gather"})
+    opcodes = frozenset({Opcode.GATHER})
 
     def matches(self, instruction: HloInstruction) -> bool:
         return instruction.shape.num_elements > 0
@@ -41,7 +42,7 @@ class GatherExpander(OpExpander):
 
         def take(inner: Builder, turn: HloInstruction, x: HloInstruction, vectors: HloInstruction) -> HloInstruction:
             starts = start_of(inner, vectors, turn, index_map, x.shape.rank)
-            part = inner.add("dynamic-slice", x, *starts, dynamic_slice_sizes=tuple(sizes))
+            part = inner.add(Opcode.DYNAMIC_SLICE, x, *starts, dynamic_slice_sizes=tuple(sizes))
             return inner.reshape(part, (1, *kept))
 
         if count == 1:
@@ -53,7 +54,7 @@ class GatherExpander(OpExpander):
             ) -> list[HloInstruction]:
                 zeros = [inner.constant(0, _INDEX)] * len(kept)
                 part = take(inner, turn, *constant)
-                return [inner.add("dynamic-update-slice", changing[0], part, turn, *zeros)]
+                return [inner.add(Opcode.DYNAMIC_UPDATE_SLICE, changing[0], part, turn, *zeros)]
 
             start = b.constant(0, x.shape.with_dimensions((count, *kept)))
             (result,) = counted_loop(instruction, b, count, [start], [x, vectors], body)
@@ -92,12 +93,12 @@ def canonical_indices(
     columns = [moved]
     for axis in index_batching:
         numbers = b.add(
-            "iota",
+            Opcode.IOTA,
             shape=Shape(indices.shape.element_type, (*batch, 1)),
             iota_dimension=axis - (axis > vector_dim),
         )
         columns.append(numbers)
-    whole = b.add("concatenate", *columns, dimensions=(len(batch),)) if len(columns) > 1 else moved
+    whole = b.add(Opcode.CONCATENATE, *columns, dimensions=(len(batch),)) if len(columns) > 1 else moved
     flat = b.reshape(whole, (math.prod(batch), whole.shape.dimensions[-1]))
     return flat, [*index_map, *batching], batch
 
@@ -111,8 +112,8 @@ def start_of(
     starts = [b.constant(0, element)] * rank
     if depth:
         at = b.convert(turn, element)
-        row = b.add("dynamic-slice", vectors, at, b.constant(0, element), dynamic_slice_sizes=(1, depth))
+        row = b.add(Opcode.DYNAMIC_SLICE, vectors, at, b.constant(0, element), dynamic_slice_sizes=(1, depth))
         flat = b.reshape(row, (depth,))
         for n, d in enumerate(index_map):
-            starts[d] = b.reshape(b.add("slice", flat, slice=(SliceDimension(n, n + 1),)), ())
+            starts[d] = b.reshape(b.add(Opcode.SLICE, flat, slice=(SliceDimension(n, n + 1),)), ())
     return starts

@@ -7,6 +7,7 @@ from __future__ import annotations
 from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
 from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -17,7 +18,7 @@ class RaggedDotExpander(OpExpander):
     """A dot with a dimension of groups."""
 
     name = "ragged-dot-expander"
-    opcodes = frozenset({"ragged-dot"})
+    opcodes = frozenset({Opcode.RAGGED_DOT})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         return decompose_ragged_dot(instruction, b)
@@ -27,7 +28,7 @@ class ScaledDotExpander(OpExpander):
     """A dot of the operands times their scales."""
 
     name = "scaled-dot-expander"
-    opcodes = frozenset({"scaled-dot"})
+    opcodes = frozenset({Opcode.SCALED_DOT})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         return decompose_scaled_dot(instruction, b)

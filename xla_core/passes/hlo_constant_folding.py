@@ -20,6 +20,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import PINNED, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
@@ -28,11 +29,18 @@ from xla_core.passes.tuple_simplifier import add_constant
 
 __all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
 
-_KEPT = frozenset({"tuple", "iota", "broadcast", "copy", "bitcast", "fusion"})
+_KEPT = frozenset({Opcode.TUPLE, Opcode.IOTA, Opcode.BROADCAST, Opcode.COPY, Opcode.BITCAST, Opcode.FUSION})
 """Made for a reason, or cheaper than the array that they give."""
 
 _TIMES_REDUCED = frozenset(
-    {"dot", "convolution", "reduce-window", "select-and-scatter", "triangular-solve", "cholesky"}
+    {
+        Opcode.DOT,
+        Opcode.CONVOLUTION,
+        Opcode.REDUCE_WINDOW,
+        Opcode.SELECT_AND_SCATTER,
+        Opcode.TRIANGULAR_SOLVE,
+        Opcode.CHOLESKY,
+    }
 )
 
 
@@ -63,7 +71,7 @@ class HloConstantFolding(HloPass):
 
     def run(self, module: HloModule) -> bool:
         changed = False
-        pinned = EffectAnalysis(PINNED, frozenset({"custom-call"}))
+        pinned = EffectAnalysis(PINNED, frozenset({Opcode.CUSTOM_CALL}))
         for computation in module.post_order():
             for instruction in computation.post_order():
                 if instruction.parent is None or instruction.opcode in _KEPT or pinned.of(instruction):
@@ -83,13 +91,13 @@ class HloConstantFolding(HloPass):
 
     def _fold(self, computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
         shape = instruction.shape
-        if shape.dynamic_dimensions or not (instruction.operands or instruction.opcode == "call"):
+        if shape.dynamic_dimensions or not (instruction.operands or instruction.opcode == Opcode.CALL):
             return None
-        if instruction.is_elementwise and shape.rank and instruction.opcode != "map":
+        if instruction.is_elementwise and shape.rank and instruction.opcode != Opcode.MAP:
             uniform = _fold_uniform(computation, instruction)
             if uniform is not None:
                 return uniform
-        if any(o.opcode != "constant" for o in instruction.operands) or not self._is_small(instruction):
+        if any(o.opcode != Opcode.CONSTANT for o in instruction.operands) or not self._is_small(instruction):
             return None
         literal = _evaluate(instruction, self._max_steps(instruction))
         return None if literal is None else add_constant(computation, literal)
@@ -153,5 +161,5 @@ def _fold_uniform(computation: HloComputation, instruction: HloInstruction) -> H
     value = _run(EvaluationContext(max_steps=4096), scalar, list(values))
     if value is None:
         return None
-    constant = computation.add("constant", shape=shape, literal=Literal(np.asarray(value), shape))
-    return computation.add("broadcast", constant, shape=instruction.shape, dimensions=())
+    constant = computation.add(Opcode.CONSTANT, shape=shape, literal=Literal(np.asarray(value), shape))
+    return computation.add(Opcode.BROADCAST, constant, shape=instruction.shape, dimensions=())

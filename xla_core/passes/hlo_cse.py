@@ -9,6 +9,7 @@ from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import PINNED, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.structural_key import StructuralKeys
 from xla_core.passes.pass_manager import HloPass
 
@@ -38,7 +39,7 @@ def _merge_instructions(computation: HloComputation, keys: StructuralKeys, fixed
     seen: dict[Hashable, HloInstruction] = {}
     changed = False
     for instruction in computation.post_order():
-        if instruction.opcode == "parameter" or fixed.of(instruction):
+        if instruction.opcode == Opcode.PARAMETER or fixed.of(instruction):
             continue
         if instruction.control_predecessors or instruction.control_successors:
             continue

@@ -6,6 +6,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import narrow_loop
 
@@ -27,7 +28,7 @@ class HloDce(HloPass):
         # Callers first: an element that dies outside may be one that kept another alive inside.
         for computation in reversed(module.post_order()):
             for instruction in computation.instructions:
-                if instruction.opcode == "while" and instruction.parent is computation:
+                if instruction.opcode == Opcode.WHILE and instruction.parent is computation:
                     changed |= narrow_loop(instruction)
         if changed:
             for computation in module.post_order():

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.target import LayoutRules
@@ -48,14 +49,14 @@ def is_relabelling(instruction: HloInstruction) -> bool:
         return False
     if before.memory_space != after.memory_space:
         return False
-    if before.tiles and instruction.opcode != "copy":
+    if before.tiles and instruction.opcode != Opcode.COPY:
         return False
     match instruction.opcode:
-        case "copy":
+        case Opcode.COPY:
             return before == after
-        case "reshape":
+        case Opcode.RESHAPE:
             return before.is_row_major and after.is_row_major
-        case "transpose":
+        case Opcode.TRANSPOSE:
             order = instruction.attributes["dimensions"]
             old = [d for d in before.minor_to_major if source.dimensions[d] != 1]
             new = [order[d] for d in after.minor_to_major if result.dimensions[d] != 1]
@@ -88,25 +89,25 @@ class _Assigner:
 
     def _visit(self, i: HloInstruction) -> None:
         opcode = i.opcode
-        if opcode == "parameter":
+        if opcode == Opcode.PARAMETER:
             self._set(i, self._rules.with_layout(i.shape) if self._fixed else self._default(i.shape))
-        elif opcode == "tuple":
+        elif opcode == Opcode.TUPLE:
             self._set(i, Shape.tuple([o.shape for o in i.operands]))
-        elif opcode == "get-tuple-element":
+        elif opcode == Opcode.GET_TUPLE_ELEMENT:
             self._set(i, i.operand(0).shape.tuple_shapes[i.tuple_index])
-        elif opcode in ("opt-barrier", "domain", "add-dependency"):
+        elif opcode in (Opcode.OPT_BARRIER, Opcode.DOMAIN, Opcode.ADD_DEPENDENCY):
             self._set(i, i.operand(0).shape)
-        elif opcode == "bitcast":
+        elif opcode == Opcode.BITCAST:
             self._require(i, [self._before[i.operand(0)].with_default_layout()])
             self._set(i, i.shape.with_default_layout())
         elif self._rules.instruction is not None and self._demanded(i):
             pass
-        elif opcode == "custom-call" and i.attribute("operand_layout_constraints"):
+        elif opcode == Opcode.CUSTOM_CALL and i.attribute("operand_layout_constraints"):
             self._require(i, [self._rules.with_layout(s) for s in i.attribute("operand_layout_constraints")])
             self._set(i, self._rules.with_layout(i.shape))
-        elif opcode == "copy" and i.shape.layout is not None and not i.is_root:
+        elif opcode == Opcode.COPY and i.shape.layout is not None and not i.is_root:
             self._set(i, i.operand(0).shape)  # a change of layout is this pass's to decide
-        elif i.is_elementwise and opcode != "bitcast-convert":
+        elif i.is_elementwise and opcode != Opcode.BITCAST_CONVERT:
             self._elementwise(i)
         else:
             self._require(i, [self._default(o.shape) for o in i.operands])
@@ -173,17 +174,21 @@ class _Assigner:
         if shape.is_tuple:
             parts = []
             for k, element in enumerate(shape.tuple_shapes):
-                if value.opcode == "tuple":
+                if value.opcode == Opcode.TUPLE:
                     part = value.operand(k)
                 else:
                     made = HloInstruction(
-                        "get-tuple-element", value.shape.tuple_shapes[k], [value], {"index": k}, metadata=value.metadata
+                        Opcode.GET_TUPLE_ELEMENT,
+                        value.shape.tuple_shapes[k],
+                        [value],
+                        {"index": k},
+                        metadata=value.metadata,
                     )
                     part = self._computation.add_instruction(made)
                 parts.append(self._in_layout(part, element))
-            new = HloInstruction("tuple", shape, parts, metadata=value.metadata)
+            new = HloInstruction(Opcode.TUPLE, shape, parts, metadata=value.metadata)
         else:
-            new = HloInstruction("copy", shape, [value], metadata=value.metadata)
+            new = HloInstruction(Opcode.COPY, shape, [value], metadata=value.metadata)
         root = self._computation.root
         self._copies[value, shape] = self._computation.add_instruction(new)
         self._computation.set_root(root)
@@ -191,19 +196,19 @@ class _Assigner:
         return new
 
     def _make_bitcast(self, i: HloInstruction) -> None:
-        if i.opcode not in ("reshape", "transpose", "copy") or not is_relabelling(i):
+        if i.opcode not in (Opcode.RESHAPE, Opcode.TRANSPOSE, Opcode.COPY) or not is_relabelling(i):
             return
         self._changed = True
         operand = i.operand(0)
-        source = operand.operand(0) if operand.opcode == "bitcast" else operand
+        source = operand.operand(0) if operand.opcode == Opcode.BITCAST else operand
         new = source
-        if i.opcode == "copy":
+        if i.opcode == Opcode.COPY:
             new = operand
         elif source.shape != i.shape:
-            new = HloInstruction("bitcast", i.shape, [source], metadata=i.metadata)
+            new = HloInstruction(Opcode.BITCAST, i.shape, [source], metadata=i.metadata)
             self._computation.add_instruction(new, i.name)
         self._computation.replace_with(i, new)
-        if operand.opcode == "bitcast" and operand is not new and not (operand.user_count or operand.is_root):
+        if operand.opcode == Opcode.BITCAST and operand is not new and not (operand.user_count or operand.is_root):
             self._computation.remove(operand)
 
 

@@ -6,6 +6,7 @@ from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["MapInliner"]
@@ -17,11 +18,11 @@ class MapInliner(HloPass):
     name = "map-inliner"
 
     def run(self, module: HloModule) -> bool:
-        check_growth(module, lambda i: i.called_computations if i.opcode == "map" else ())
+        check_growth(module, lambda i: i.called_computations if i.opcode == Opcode.MAP else ())
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:
-                if instruction.opcode == "map" and _is_simple(instruction.attributes["to_apply"]):
+                if instruction.opcode == Opcode.MAP and _is_simple(instruction.attributes["to_apply"]):
                     _inline(computation, instruction)
                     changed = True
         if changed:
@@ -31,7 +32,8 @@ class MapInliner(HloPass):
 
 def _is_simple(body: HloComputation) -> bool:
     return all(
-        i.opcode in ("parameter", "constant") or (i.is_elementwise and i.opcode != "map" and not i.called_computations)
+        i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT)
+        or (i.is_elementwise and i.opcode != Opcode.MAP and not i.called_computations)
         for i in body.instructions
     )
 
@@ -43,10 +45,12 @@ def _inline(computation: HloComputation, instruction: HloInstruction) -> None:
     for old in body.post_order():
         if old in copies:
             continue
-        if old.opcode == "constant":
+        if old.opcode == Opcode.CONSTANT:
             scalar = computation.add_instruction(old.clone())
             shape = old.shape.with_dimensions(dimensions)
-            copies[old] = computation.add("broadcast", scalar, shape=shape, dimensions=()) if dimensions else scalar
+            copies[old] = (
+                computation.add(Opcode.BROADCAST, scalar, shape=shape, dimensions=()) if dimensions else scalar
+            )
         else:
             shape = old.shape.with_dimensions(dimensions)
             copies[old] = computation.add_instruction(old.clone([copies[o] for o in old.operands], shape=shape))

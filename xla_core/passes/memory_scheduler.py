@@ -20,6 +20,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 
@@ -49,7 +50,7 @@ def schedule_module(module: HloModule, size: _SizeFunction | None = None) -> dic
     """
     measure = size or (lambda shape: shape.byte_size)
     order = sequential_computations(module)
-    bodies = {i.attributes["body"] for c in order for i in c.instructions if i.opcode == "while"}
+    bodies = {i.attributes["body"] for c in order for i in c.instructions if i.opcode == Opcode.WHILE}
     peaks: dict[HloComputation, int] = {}
     schedule: dict[HloComputation, _Order] = {}
     for computation in order:
@@ -98,10 +99,10 @@ class _Memory:
         self.defines[instruction] = 0
         self.reads[instruction] = []
         leaves = list(instruction.shape.leaves())
-        if opcode == "tuple":
+        if opcode == Opcode.TUPLE:
             self.versions[instruction] = [v for o in operands for v in o]
             return
-        if opcode == "get-tuple-element":
+        if opcode == Opcode.GET_TUPLE_ELEMENT:
             shapes = instruction.operand(0).shape.tuple_shapes
             before = sum(sum(1 for _ in s.leaves()) for s in shapes[: instruction.tuple_index])
             self.versions[instruction] = operands[0][before : before + len(leaves)]
@@ -118,7 +119,7 @@ class _Memory:
             self.readers[buffer][instruction] = None
         self.reads[instruction] = list(read)
         self.inner[instruction] = max((callee_peaks.get(c, 0) for c in control_flow_callees(instruction)), default=0)
-        if opcode == "while":
+        if opcode == Opcode.WHILE:
             self.versions[instruction] = [_Version(v.buffer) for v in operands[0]]
             return
         updated = in_place_operands(instruction)
@@ -127,7 +128,7 @@ class _Memory:
             if leaf < len(updated) and len(operands[updated[leaf]]) == 1:
                 made.append(_Version(operands[updated[leaf]][0].buffer))
                 continue
-            owned = shape.is_array and opcode not in ("parameter", "constant")
+            owned = shape.is_array and opcode not in (Opcode.PARAMETER, Opcode.CONSTANT)
             self.sizes.append(size(shape) if owned else 0)
             self.readers.append({})
             made.append(_Version(len(self.sizes) - 1))
@@ -137,7 +138,7 @@ class _Memory:
     def find_hazards(self, *, is_body: bool) -> None:
         """Fills `soft`: for what overwrites a version, the other readers of that version."""
         for instruction in self.instructions:
-            if instruction.opcode == "while":
+            if instruction.opcode == Opcode.WHILE:
                 for version in self.versions[instruction.operand(0)]:
                     self._before(version, instruction)
             for operand in in_place_operands(instruction):
@@ -161,7 +162,7 @@ class _Memory:
             return
         for before, after in pairs:
             writer = definer[after]
-            if before is not after and writer.opcode != "parameter":
+            if before is not after and writer.opcode != Opcode.PARAMETER:
                 self._before(before, writer)
 
     def _leaf(self, instruction: HloInstruction, index: tuple[int, ...]) -> _Version:
@@ -186,7 +187,7 @@ class _Memory:
                 extra = sum(weight[o][0] for o in i.operands) + max(0, i.user_count - 1)
                 total = sum(weight[o][1] for o in i.operands) + self.defines[i]
                 weight[i] = (min(extra, 1 << 60), min(total, 1 << 60))
-        order: _Order = [i for i in self.instructions if i.opcode in ("parameter", "constant")]
+        order: _Order = [i for i in self.instructions if i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT)]
         left = dict.fromkeys(order, True)  # False while its operands are being visited
         for seed in (*self.instructions, self.computation.root):
             stack = [seed] if seed in (self.computation.root,) or seed.user_count == 0 else []

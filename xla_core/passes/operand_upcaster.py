@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -13,7 +14,7 @@ class OperandUpcaster(OpExpander):
     """Converts the operands of dot and convolution to the result's type: bf16 x bf16 -> f32 becomes f32 x f32."""
 
     name = "operand-upcaster"
-    opcodes = frozenset({"dot", "convolution"})
+    opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION})
 
     def matches(self, instruction: HloInstruction) -> bool:
         wide = instruction.shape.element_type

@@ -5,6 +5,7 @@ xla/service/optimization_barrier_expander.h.)
 from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
 
@@ -15,7 +16,7 @@ class OptimizationBarrierExpander(OpExpander):
     """A barrier is its operand."""
 
     name = "optimization-barrier-expander"
-    opcodes = frozenset({"opt-barrier"})
+    opcodes = frozenset({Opcode.OPT_BARRIER})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         return instruction.operands[0]

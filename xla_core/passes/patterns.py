@@ -11,6 +11,7 @@ import numpy as np
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = [
@@ -30,9 +31,9 @@ __all__ = [
 
 def uniform_value(instruction: HloInstruction) -> np.ndarray | None:
     """The one value of all elements, of rank 0, where the instruction is a splat constant or a broadcast of one."""
-    while instruction.opcode == "broadcast":
+    while instruction.opcode == Opcode.BROADCAST:
         instruction = instruction.operands[0]
-    if instruction.opcode != "constant" or not instruction.shape.is_array:
+    if instruction.opcode != Opcode.CONSTANT or not instruction.shape.is_array:
         return None
     literal = instruction.literal
     if not literal.array.size or not literal.is_splat:
@@ -42,9 +43,9 @@ def uniform_value(instruction: HloInstruction) -> np.ndarray | None:
 
 def is_constant(instruction: HloInstruction) -> bool:
     """A constant, or a broadcast of a constant."""
-    while instruction.opcode == "broadcast":
+    while instruction.opcode == Opcode.BROADCAST:
         instruction = instruction.operands[0]
-    return instruction.opcode == "constant"
+    return instruction.opcode == Opcode.CONSTANT
 
 
 def is_all(instruction: HloInstruction, value: float) -> bool:
@@ -95,7 +96,7 @@ def largest(element_type: ElementType) -> Any:
     return _limits(element_type)[1] if is_total_order(element_type) else math.inf
 
 
-def reduction_opcode(computation: HloComputation) -> str | None:
+def reduction_opcode(computation: HloComputation) -> Opcode | None:
     """The binary op that a computation of two scalars applies to its parameters; None where it does more."""
     root = computation.root
     if len(computation.parameters) != 2 or len(root.operands) != 2 or computation.instruction_count != 3:
@@ -103,19 +104,19 @@ def reduction_opcode(computation: HloComputation) -> str | None:
     return root.opcode if set(root.operands) == set(computation.parameters) else None
 
 
-def neutral_value(opcode: str, element_type: ElementType) -> Any:
+def neutral_value(opcode: Opcode, element_type: ElementType) -> Any:
     """The value that leaves every other one as it is under a reduction by `opcode`; None where there is none."""
-    if opcode == "add":
+    if opcode == Opcode.ADD:
         return 0.0 if not element_type.is_floating else -0.0
-    if opcode == "multiply":
+    if opcode == Opcode.MULTIPLY:
         return 1
-    if opcode == "maximum":
+    if opcode == Opcode.MAXIMUM:
         return smallest(element_type) if _has_extremes(element_type) else None
-    if opcode == "minimum":
+    if opcode == Opcode.MINIMUM:
         return largest(element_type) if _has_extremes(element_type) else None
-    if opcode in ("or", "xor"):
+    if opcode in (Opcode.OR, Opcode.XOR):
         return 0
-    if opcode == "and":
+    if opcode == Opcode.AND:
         return -1 if element_type.is_signed else _limits(element_type)[1]
     return None
 

@@ -15,6 +15,7 @@ from xla_core.checks import require
 from xla_core.compile_options import CompileOptions
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, require_module
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.bitcast_expander import BitcastExpander
 from xla_core.passes.call_inliner import CallInliner
 from xla_core.passes.composite_rewriter import CompositeRewriter
@@ -81,7 +82,7 @@ def _layout(target: TargetConfig, options: CompileOptions) -> HloPass:
 
 def _fusion(target: TargetConfig, options: CompileOptions) -> HloPass:
     pipeline = HloPassPipeline("fusion")
-    if options.optimization_level >= 2 and "fusion" in target.capabilities.ops:
+    if options.optimization_level >= 2 and Opcode.FUSION in target.capabilities.ops:
         policy = FusionPolicy(target.fusion, target.parallel)
         pipeline.add(InstructionFusion(policy))
         pipeline.add(MultiOutputFusion(policy))

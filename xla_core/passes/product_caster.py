@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import product_type
 from xla_core.hlo.ops.rules import category
 from xla_core.passes.expander import OpExpander
@@ -21,7 +22,7 @@ class ProductCaster(OpExpander):
     """
 
     name = "product-caster"
-    opcodes = frozenset({"dot", "convolution", "ragged-dot"})
+    opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION, Opcode.RAGGED_DOT})
 
     def matches(self, instruction: HloInstruction) -> bool:
         shapes = [instruction.shape, *(o.shape for o in instruction.operands[:2])]

@@ -12,6 +12,7 @@ import numpy as np
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.patterns import neutral_value, reduction_opcode, uniform_value
 from xla_core.passes.rewriter import Builder
@@ -22,7 +23,7 @@ __all__ = ["ReduceWindowRewriter", "scanned_dimension"]
 def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
     """The dimension along which a reduce-window is a scan, and whether from its end; None where it isn't one."""
     found: tuple[int, bool] | None = None
-    if instruction.opcode != "reduce-window" or len(instruction.operands) != 2:
+    if instruction.opcode != Opcode.REDUCE_WINDOW or len(instruction.operands) != 2:
         return None
     for d, (w, size) in enumerate(
         zip(instruction.attributes["window"], instruction.operands[0].shape.dimensions, strict=True)
@@ -45,7 +46,7 @@ class ReduceWindowRewriter(OpExpander):
     """
 
     name = "reduce-window-rewriter"
-    opcodes = frozenset({"reduce-window"})
+    opcodes = frozenset({Opcode.REDUCE_WINDOW})
     block = 16
 
     def matches(self, instruction: HloInstruction) -> bool:
@@ -76,7 +77,7 @@ class ReduceWindowRewriter(OpExpander):
 
 
 class _Scan:
-    def __init__(self, b: Builder, opcode: str, block: int) -> None:
+    def __init__(self, b: Builder, opcode: Opcode, block: int) -> None:
         self.b = b
         self.opcode = opcode
         self.block = block
@@ -121,11 +122,11 @@ class _Scan:
         padding = [PaddingDimension(0, 0)] * x.shape.rank
         padding[d] = PaddingDimension(low, high)
         value = self.b.constant(neutral, x.shape.with_dimensions(()))
-        return self.b.add("pad", x, value, padding=tuple(padding))
+        return self.b.add(Opcode.PAD, x, value, padding=tuple(padding))
 
     def _slice(self, x: HloInstruction, d: int, start: int, size: int) -> HloInstruction:
         if size == x.shape.dimensions[d]:
             return x
         slices = [SliceDimension(0, n) for n in x.shape.dimensions]
         slices[d] = SliceDimension(start, start + size)
-        return self.b.add("slice", x, slice=tuple(slices))
+        return self.b.add(Opcode.SLICE, x, slice=tuple(slices))

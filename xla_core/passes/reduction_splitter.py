@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.patterns import neutral_value, reduction_opcode
 from xla_core.passes.rewriter import Builder
@@ -22,7 +23,7 @@ class ReductionSplitter(OpExpander):
     """
 
     name = "reduction-splitter"
-    opcodes = frozenset({"reduce"})
+    opcodes = frozenset({Opcode.REDUCE})
 
     def __init__(self, parallel: ParallelModel | None = None) -> None:
         super().__init__()
@@ -63,9 +64,9 @@ class ReductionSplitter(OpExpander):
         opcode = reduction_opcode(body)
         assert opcode is not None
         neutral = b.constant(neutral_value(opcode, x.shape.element_type), init.shape)
-        first = b.add("reduce", cut, neutral, dimensions=tuple(reduced), to_apply=body)
+        first = b.add(Opcode.REDUCE, cut, neutral, dimensions=tuple(reduced), to_apply=body)
         kept = [n for n in range(len(sizes) + 1) if n not in reduced]
         place = kept.index(d)
-        second = b.add("reduce", first, init, dimensions=(place,), to_apply=body)
+        second = b.add(Opcode.REDUCE, first, init, dimensions=(place,), to_apply=body)
         assert math.prod(second.shape.dimensions) == instruction.shape.num_elements
         return second

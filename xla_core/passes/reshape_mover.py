@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import is_dynamic, is_one_use
 from xla_core.passes.rewriter import Builder, Rewriter
@@ -28,14 +29,14 @@ class ReshapeMover(HloPass):
     def run(self, module: HloModule) -> bool:
         changed = False
         for computation in module.post_order():
-            changed |= Rewriter(computation, {"*": [_move]}, accept=self._accept, skip=is_dynamic).run()
+            changed |= Rewriter(computation, {None: [_move]}, accept=self._accept, skip=is_dynamic).run()
         return changed
 
 
 def _move(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    if not i.is_elementwise or i.opcode in ("copy", "map") or not i.operands:
+    if not i.is_elementwise or i.opcode in (Opcode.COPY, Opcode.MAP) or not i.operands:
         return None
-    moved = [o for o in dict.fromkeys(i.operands) if o.opcode in ("reshape", "transpose")]
+    moved = [o for o in dict.fromkeys(i.operands) if o.opcode in (Opcode.RESHAPE, Opcode.TRANSPOSE)]
     if not moved or not _worthwhile(i, moved):
         return None
     first = moved[0]
@@ -52,7 +53,7 @@ def _move(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return None
     operands = [_moved(o, moved, i, source, b) for o in i.operands]
     result = b.clone(i, operands, shape=i.shape.with_dimensions(source))
-    if first.opcode == "reshape":
+    if first.opcode == Opcode.RESHAPE:
         return b.reshape(result, i.shape.dimensions)
     return b.transpose(result, first.attributes["dimensions"])
 
@@ -74,4 +75,4 @@ def _worthwhile(i: HloInstruction, moved: list[HloInstruction]) -> bool:
 
 
 def _is_scalar_broadcast(operand: HloInstruction) -> bool:
-    return operand.opcode == "broadcast" and operand.operands[0].shape.rank == 0
+    return operand.opcode == Opcode.BROADCAST and operand.operands[0].shape.rank == 0

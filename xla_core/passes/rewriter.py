@@ -13,6 +13,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.effects import is_effect
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["Builder", "Rewriter", "Rule", "remove_dead", "replace"]
 
@@ -26,7 +27,7 @@ class Rewriter:
     """Applies rules, keyed by opcode, to one computation until none matches.
 
     Args:
-        rules: for each opcode its rules, tried in order; those of "*" are tried for every opcode, last.
+        rules: for each opcode its rules, tried in order; those of None are tried for every opcode, last.
         accept: whether an instruction that a rule made may stay; a rule whose instructions may not is undone.
         skip: instructions that rules don't look at.
         layout_sensitive: a replacement must have the very layout; otherwise layouts are still free.
@@ -37,7 +38,7 @@ class Rewriter:
     def __init__(
         self,
         computation: HloComputation,
-        rules: Mapping[str, Sequence[Rule]],
+        rules: Mapping[Opcode | None, Sequence[Rule]],
         *,
         accept: Callable[[HloInstruction], bool] | None = None,
         skip: Callable[[HloInstruction], bool] | None = None,
@@ -57,7 +58,7 @@ class Rewriter:
         for instruction in self.computation.post_order():
             self._push(instruction)
         changed = False
-        everywhere = self.rules.get("*", ())
+        everywhere = self.rules.get(None, ())
         # A pair of rules that undo each other must not hang the compiler.
         steps = self._STEPS_PER_INSTRUCTION * len(self.queue) + 1000
         while self.queue and steps:
@@ -123,10 +124,10 @@ def replace(old: HloInstruction, new: HloInstruction) -> HloInstruction:
     assert computation is not None
     wanted = old.shape.layout
     if wanted is not None and computation.is_entry and old is computation.root and new.shape.layout != wanted:
-        if new.shape.layout is None and not new.user_count and new.opcode != "parameter":
+        if new.shape.layout is None and not new.user_count and new.opcode != Opcode.PARAMETER:
             new.shape = old.shape
         else:
-            new = computation.add("copy", new, shape=old.shape)
+            new = computation.add(Opcode.COPY, new, shape=old.shape)
     return computation.replace_with(old, new)
 
 
@@ -134,7 +135,7 @@ def _is_dead(instruction: HloInstruction) -> bool:
     return (
         not instruction.user_count
         and not instruction.is_root
-        and instruction.opcode != "parameter"
+        and instruction.opcode != Opcode.PARAMETER
         and not is_effect(instruction)
     )
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander
 from xla_core.passes.rewriter import Builder
@@ -26,28 +27,28 @@ class RngBitGeneratorExpander(OpExpander):
     """Expands Threefry-2x32, and Philox-4x32 (which is the default too), for every type of bits."""
 
     name = "rng-bit-generator-expander"
-    opcodes = frozenset({"rng-bit-generator"})
+    opcodes = frozenset({Opcode.RNG_BIT_GENERATOR})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         w = _Words(b)
         state, bits = instruction.operands[0], instruction.shape.tuple_shapes[1]
         if not bits.num_elements:
-            return b.add("tuple", state, b.constant(0, bits))
+            return b.add(Opcode.TUPLE, state, b.constant(0, bits))
         words = state.shape.num_elements * state.shape.element_type.bit_width // 64
         if state.shape.element_type is _U32:
             pairs = b.reshape(state, (words, 2))
-            numbers = b.add("bitcast-convert", pairs, shape=Shape(_U64, (words,)))
+            numbers = b.add(Opcode.BITCAST_CONVERT, pairs, shape=Shape(_U64, (words,)))
         else:
             numbers = state
-        parts = [b.reshape(b.add("slice", numbers, slice=(SliceDimension(n, n + 1),)), ()) for n in range(words)]
+        parts = [b.reshape(b.add(Opcode.SLICE, numbers, slice=(SliceDimension(n, n + 1),)), ()) for n in range(words)]
         generate = _three_fry if instruction.attributes["algorithm"] == "rng_three_fry" else _philox
         new, result = generate(w, parts, bits.dimensions, bits.element_type.bit_width)
         result = w.as_type(result, bits.element_type)
-        whole = b.add("concatenate", *[b.reshape(n, (1,)) for n in new], dimensions=(0,))
+        whole = b.add(Opcode.CONCATENATE, *[b.reshape(n, (1,)) for n in new], dimensions=(0,))
         if state.shape.element_type is _U32:
-            whole = b.add("bitcast-convert", whole, shape=Shape(_U32, (words, 2)))
+            whole = b.add(Opcode.BITCAST_CONVERT, whole, shape=Shape(_U32, (words, 2)))
             whole = b.reshape(whole, (2 * words,))
-        return b.add("tuple", whole, b.reshape(result, bits.dimensions))
+        return b.add(Opcode.TUPLE, whole, b.reshape(result, bits.dimensions))
 
 
 class _Words:
@@ -64,20 +65,20 @@ class _Words:
 
     def split(self, x: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
         """The low and the high words of 64-bit numbers."""
-        high = self.b.add("shift-right-logical", x, self.constant(32, x))
+        high = self.b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, self.constant(32, x))
         return self.to(x, _U32), self.to(high, _U32)
 
     def join(self, low: HloInstruction, high: HloInstruction) -> HloInstruction:
         high = self.to(high, _U64)
-        return self.b.add("or", self.to(low, _U64), self.b.add("shift-left", high, self.constant(32, high)))
+        return self.b.add(Opcode.OR, self.to(low, _U64), self.b.add(Opcode.SHIFT_LEFT, high, self.constant(32, high)))
 
     def add(self, x: HloInstruction, y: HloInstruction | int) -> HloInstruction:
-        return self._binary("add", x, y)
+        return self._binary(Opcode.ADD, x, y)
 
     def xor(self, x: HloInstruction, y: HloInstruction | int) -> HloInstruction:
-        return self._binary("xor", x, y)
+        return self._binary(Opcode.XOR, x, y)
 
-    def _binary(self, opcode: str, x: HloInstruction, y: HloInstruction | int) -> HloInstruction:
+    def _binary(self, opcode: Opcode, x: HloInstruction, y: HloInstruction | int) -> HloInstruction:
         other = self.constant(y, x) if isinstance(y, int) else y
         rank, wide = max((x.shape.rank, x.shape.dimensions), (other.shape.rank, other.shape.dimensions))
         del rank
@@ -85,14 +86,14 @@ class _Words:
         return self.b.add(opcode, left, right)
 
     def rotate(self, x: HloInstruction, distance: int) -> HloInstruction:
-        left = self.b.add("shift-left", x, self.constant(distance, x))
-        right = self.b.add("shift-right-logical", x, self.constant(32 - distance, x))
-        return self.b.add("or", left, right)
+        left = self.b.add(Opcode.SHIFT_LEFT, x, self.constant(distance, x))
+        right = self.b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, self.constant(32 - distance, x))
+        return self.b.add(Opcode.OR, left, right)
 
     def counters(self, start: HloInstruction, sizes: Sequence[int]) -> HloInstruction:
         """start, start + 1, ... in row-major order."""
         count = math.prod(sizes)
-        numbers = self.b.add("iota", shape=Shape(_U64, (count,)), iota_dimension=0)
+        numbers = self.b.add(Opcode.IOTA, shape=Shape(_U64, (count,)), iota_dimension=0)
         return self.b.reshape(self.add(numbers, start), sizes)
 
     def as_type(self, x: HloInstruction, element_type: ElementType) -> HloInstruction:
@@ -100,14 +101,14 @@ class _Words:
         width = element_type.bit_width
         if width < 8:
             mask = self.constant((1 << width) - 1, x)
-            return self.b.convert(self.b.add("and", x, mask), Shape(element_type))
+            return self.b.convert(self.b.add(Opcode.AND, x, mask), Shape(element_type))
         unsigned = {8: ElementType.U8, 16: ElementType.U16, 32: _U32, 64: _U64}[width]
         if x.shape.element_type is not unsigned:
             mask = self.constant((1 << width) - 1, x)
-            x = self.to(self.b.add("and", x, mask), unsigned)
+            x = self.to(self.b.add(Opcode.AND, x, mask), unsigned)
         if element_type is unsigned:
             return x
-        return self.b.add("bitcast-convert", x, shape=x.shape.without_layout().with_element_type(element_type))
+        return self.b.add(Opcode.BITCAST_CONVERT, x, shape=x.shape.without_layout().with_element_type(element_type))
 
 
 _Pair = tuple[HloInstruction, HloInstruction]
@@ -148,11 +149,11 @@ def _three_fry(
     half[axis] = (sizes[axis] + 1) // 2
     apart = [*half[: axis + 1], 1, *half[axis + 1 :]]
     pair = [b.reshape(x, apart) for x in words(half)]
-    both = b.add("concatenate", *pair, dimensions=(axis + 1,))
+    both = b.add(Opcode.CONCATENATE, *pair, dimensions=(axis + 1,))
     whole = b.reshape(both, [*half[:axis], 2 * half[axis], *half[axis + 1 :]])
     if sizes[axis] % 2:
         kept = [SliceDimension(0, n) for n in sizes]
-        whole = b.add("slice", whole, slice=tuple(kept))
+        whole = b.add(Opcode.SLICE, whole, slice=tuple(kept))
     return [key_word, w.add(start, math.prod(half))], whole
 
 
@@ -170,7 +171,7 @@ def _philox_4x32(w: _Words, key: _Pair, counter: Sequence[HloInstruction]) -> li
 
 def _multiply(w: _Words, x: HloInstruction, factor: int) -> _Pair:
     wide = w.to(x, _U64)
-    return w.split(w.b.add("multiply", wide, w.constant(factor, wide)))
+    return w.split(w.b.add(Opcode.MULTIPLY, wide, w.constant(factor, wide)))
 
 
 def _philox(
@@ -182,18 +183,18 @@ def _philox(
     count = math.prod(sizes)
     blocks = -(-count * (2 if width == 64 else 1) // 4)
     low = w.counters(start, (blocks,))
-    carried = w.to(b.add("compare", low, b.broadcast(start, (blocks,)), direction="LT"), _U64)
+    carried = w.to(b.add(Opcode.COMPARE, low, b.broadcast(start, (blocks,)), direction="LT"), _U64)
     # Of a state of two words, the key is the counter's high half too.
     high = w.add(carried, state[2] if len(state) > 2 else key_word)
     words = _philox_4x32(w, key, [*w.split(low), *w.split(high)])
     last = w.add(start, blocks)
     new = [key_word, last]
     if len(state) > 2:
-        new.append(w.add(state[2], w.to(b.add("compare", last, start, direction="LT"), _U64)))
+        new.append(w.add(state[2], w.to(b.add(Opcode.COMPARE, last, start, direction="LT"), _U64)))
     if width == 64:
         words = [w.join(words[0], words[1]), w.join(words[2], words[3])]
     columns = [b.reshape(x, (blocks, 1)) for x in words]
-    flat = b.reshape(b.add("concatenate", *columns, dimensions=(1,)), (blocks * len(words),))
+    flat = b.reshape(b.add(Opcode.CONCATENATE, *columns, dimensions=(1,)), (blocks * len(words),))
     if blocks * len(words) != count:
-        flat = b.add("slice", flat, slice=(SliceDimension(0, count),))
+        flat = b.add(Opcode.SLICE, flat, slice=(SliceDimension(0, count),))
     return new, b.reshape(flat, sizes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expander import OpExpander
 
 __all__ = ["ScanExpander"]
@@ -14,7 +15,7 @@ class ScanExpander(OpExpander):
     """A loop of as many turns as the scanned dimension is long."""
 
     name = "scan-expander"
-    opcodes = frozenset({"scan"})
+    opcodes = frozenset({Opcode.SCAN})
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         return decompose_scan(instruction, b)

@@ -8,6 +8,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander, scalar_computation
 from xla_core.passes.gather_expander import canonical_indices, start_of
@@ -23,7 +24,7 @@ class ScatterExpander(OpExpander):
     """For each index: slices the window out, combines it with its update, writes it back, unless it lies outside."""
 
     name = "scatter-expander"
-    opcodes = frozenset({"scatter"})
+    opcodes = frozenset({Opcode.SCATTER})
 
     def matches(self, instruction: HloInstruction) -> bool:
         combiner: HloComputation = instruction.attributes["to_apply"]
@@ -34,7 +35,8 @@ class ScatterExpander(OpExpander):
             all(o.shape.num_elements > 0 for o in instruction.operands)
             and parameters == types[:count] + types[count + 1 :]
             and all(
-                i.opcode in ("parameter", "constant", "tuple") or (i.is_elementwise and i.opcode != "map")
+                i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE)
+                or (i.is_elementwise and i.opcode != Opcode.MAP)
                 for i in combiner.instructions
             )
         )
@@ -64,7 +66,7 @@ class ScatterExpander(OpExpander):
         window = [1 if d in removed else next(rest) for d in range(inputs[0].shape.rank)]
         order = [d for d in range(updates[0].shape.rank) if d not in window_dims] + list(window_dims)
         rows = [b.reshape(b.transpose(u, order), (count, *window)) for u in updates]
-        every = scalar_computation(instruction, "and", ElementType.PRED)
+        every = scalar_computation(instruction, Opcode.AND, ElementType.PRED)
 
         def body(
             inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
@@ -75,18 +77,18 @@ class ScatterExpander(OpExpander):
             zeros = [inner.constant(0, _INDEX)] * len(window)
             parts = []
             for row in rows:
-                part = inner.add("dynamic-slice", row, turn, *zeros, dynamic_slice_sizes=(1, *window))
+                part = inner.add(Opcode.DYNAMIC_SLICE, row, turn, *zeros, dynamic_slice_sizes=(1, *window))
                 parts.append(inner.reshape(part, window))
-            there = [inner.add("dynamic-slice", x, *starts, dynamic_slice_sizes=tuple(window)) for x in changing]
+            there = [inner.add(Opcode.DYNAMIC_SLICE, x, *starts, dynamic_slice_sizes=tuple(window)) for x in changing]
             combined = _combine(inner, instruction.attributes["to_apply"], [*there, *parts])
             chosen = inner.broadcast(inside, window)
             return [
-                inner.add("dynamic-update-slice", x, inner.add("select", chosen, new, old), *starts)
+                inner.add(Opcode.DYNAMIC_UPDATE_SLICE, x, inner.add(Opcode.SELECT, chosen, new, old), *starts)
                 for x, new, old in zip(changing, combined, there, strict=True)
             ]
 
         results = counted_loop(instruction, b, count, inputs, [vectors, *rows], body)
-        return b.add("tuple", *results) if instruction.shape.is_tuple else results[0]
+        return b.add(Opcode.TUPLE, *results) if instruction.shape.is_tuple else results[0]
 
 
 def _inside(
@@ -96,13 +98,13 @@ def _inside(
     if not starts:
         return b.constant(True, _PRED)
     element = starts[0].shape.element_type
-    row = b.add("concatenate", *[b.reshape(s, (1,)) for s in starts], dimensions=(0,))
+    row = b.add(Opcode.CONCATENATE, *[b.reshape(s, (1,)) for s in starts], dimensions=(0,))
     last = [min(n - w, (1 << (element.bit_width - element.is_signed)) - 1) for n, w in zip(sizes, window, strict=True)]
     limits = b.constant(last, Shape(element, (len(last),)))
-    fits = b.add("compare", row, limits, direction="LE")
+    fits = b.add(Opcode.COMPARE, row, limits, direction="LE")
     if element.is_signed:
-        fits = b.add("and", fits, b.add("compare", row, b.constant(0, row.shape), direction="GE"))
-    return b.add("reduce", fits, b.constant(True, _PRED), dimensions=(0,), to_apply=every)
+        fits = b.add(Opcode.AND, fits, b.add(Opcode.COMPARE, row, b.constant(0, row.shape), direction="GE"))
+    return b.add(Opcode.REDUCE, fits, b.constant(True, _PRED), dimensions=(0,), to_apply=every)
 
 
 def _combine(b: Builder, combiner: HloComputation, operands: list[HloInstruction]) -> list[HloInstruction]:
@@ -110,11 +112,11 @@ def _combine(b: Builder, combiner: HloComputation, operands: list[HloInstruction
     dimensions = operands[0].shape.dimensions
     values = dict(zip(combiner.parameters, operands, strict=True))
     for i in combiner.post_order():
-        if i in values or i.opcode == "tuple":
+        if i in values or i.opcode == Opcode.TUPLE:
             continue
-        if i.opcode == "constant":
+        if i.opcode == Opcode.CONSTANT:
             values[i] = b.broadcast(b.computation.add_instruction(i.clone()), dimensions)
         else:
             values[i] = b.clone(i, [values[o] for o in i.operands], shape=i.shape.with_dimensions(dimensions))
     root = combiner.root
-    return [values[o] for o in root.operands] if root.opcode == "tuple" else [values[root]]
+    return [values[o] for o in root.operands] if root.opcode == Opcode.TUPLE else [values[root]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import OpExpander, module_of
 from xla_core.passes.inlining import copy_into
@@ -22,7 +23,7 @@ class SelectAndScatterExpander(OpExpander):
     """
 
     name = "select-and-scatter-expander"
-    opcodes = frozenset({"select-and-scatter"})
+    opcodes = frozenset({Opcode.SELECT_AND_SCATTER})
 
     def matches(self, instruction: HloInstruction) -> bool:
         return instruction.shape.num_elements > 0 and instruction.operands[1].shape.num_elements > 0
@@ -31,10 +32,10 @@ class SelectAndScatterExpander(OpExpander):
         x, source, initial = instruction.operands
         count = x.shape.num_elements
         number = Shape(ElementType.S32)
-        numbers = b.add("iota", shape=number.with_dimensions((count,)), iota_dimension=0)
+        numbers = b.add(Opcode.IOTA, shape=number.with_dimensions((count,)), iota_dimension=0)
         anything = b.constant(0, x.shape.with_dimensions(()))
         found = b.add(
-            "reduce-window",
+            Opcode.REDUCE_WINDOW,
             x,
             b.reshape(numbers, x.shape.dimensions),
             anything,
@@ -42,10 +43,10 @@ class SelectAndScatterExpander(OpExpander):
             window=instruction.attributes["window"],
             to_apply=_better(instruction),
         )
-        places = b.add("get-tuple-element", found, index=1)
+        places = b.add(Opcode.GET_TUPLE_ELEMENT, found, index=1)
         amount = source.shape.num_elements
         scattered = b.add(
-            "scatter",
+            Opcode.SCATTER,
             b.broadcast(initial, (count,)),
             b.reshape(places, (amount,)),
             b.reshape(source, (amount,)),
@@ -65,8 +66,8 @@ def _better(instruction: HloInstruction) -> HloComputation:
     c = HloComputation("select_better")
     x, i, y, j = (c.parameter(n, s) for n, s in enumerate((value, number, value, number)))
     none = c.constant(-1, number)
-    missing_i, missing_j = (c.add("compare", k, none, direction="EQ") for k in (i, j))
+    missing_i, missing_j = (c.add(Opcode.COMPARE, k, none, direction="EQ") for k in (i, j))
     preferred, _ = copy_into(c, instruction.attributes["select"], [x, y])
-    takes_x = c.add("or", missing_j, c.add("and", c.add("not", missing_i), preferred))
-    c.set_root(c.add("tuple", c.add("select", takes_x, x, y), c.add("select", takes_x, i, j)))
+    takes_x = c.add(Opcode.OR, missing_j, c.add(Opcode.AND, c.add(Opcode.NOT, missing_i), preferred))
+    c.set_root(c.add(Opcode.TUPLE, c.add(Opcode.SELECT, takes_x, x, y), c.add(Opcode.SELECT, takes_x, i, j)))
     return module_of(instruction).add_computation(c)

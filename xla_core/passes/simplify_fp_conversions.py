@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Builder, Rewriter
 
@@ -23,13 +24,13 @@ class SimplifyFpConversions(HloPass):
     def run(self, module: HloModule) -> bool:
         changed = False
         for computation in module.post_order():
-            changed |= Rewriter(computation, {"convert": [_merge]}).run()
+            changed |= Rewriter(computation, {Opcode.CONVERT: [_merge]}).run()
         return changed
 
 
 def _merge(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operands[0]
-    if x.opcode != "convert" or i.shape.dynamic_dimensions:
+    if x.opcode != Opcode.CONVERT or i.shape.dynamic_dimensions:
         return None
     source = x.operands[0]
     if not all(v.shape.element_type.is_floating for v in (i, x, source)):

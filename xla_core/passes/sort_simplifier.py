@@ -7,6 +7,7 @@ from __future__ import annotations
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
@@ -23,7 +24,11 @@ class SortSimplifier(HloPass):
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:
-                if instruction.opcode == "sort" and instruction.shape.is_tuple and instruction.parent is computation:
+                if (
+                    instruction.opcode == Opcode.SORT
+                    and instruction.shape.is_tuple
+                    and instruction.parent is computation
+                ):
                     changed |= _narrow(module, computation, instruction)
         if changed:
             module.remove_unreachable_computations()
@@ -31,7 +36,7 @@ class SortSimplifier(HloPass):
 
 
 def _narrow(module: HloModule, computation: HloComputation, sort: HloInstruction) -> bool:
-    if sort.is_root or any(u.opcode != "get-tuple-element" for u in sort.users):
+    if sort.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in sort.users):
         return False
     comparator: HloComputation = sort.attributes["to_apply"]
     used = {u.tuple_index for u in sort.users if u.user_count or u.is_root}
@@ -50,7 +55,7 @@ def _narrow(module: HloModule, computation: HloComputation, sort: HloInstruction
             computation.remove(user)
             continue
         place = keep.index(user.tuple_index)
-        part = new if len(keep) == 1 else computation.add("get-tuple-element", new, index=place)
+        part = new if len(keep) == 1 else computation.add(Opcode.GET_TUPLE_ELEMENT, new, index=place)
         computation.replace_with(user, part)
     computation.remove(sort)
     for operand in operands:
@@ -67,7 +72,7 @@ def _without(comparator: HloComputation, keep: list[int]) -> HloComputation:
             old = comparator.parameters[2 * n + side]
             copies[old] = copy.parameter(2 * place + side, old.shape, old.name)
     for old in comparator.post_order():
-        if old.opcode != "parameter":
+        if old.opcode != Opcode.PARAMETER:
             copies[old] = copy.add_instruction(old.clone([copies[o] for o in old.operands]))
     copy.set_root(copies[comparator.root])
     return copy

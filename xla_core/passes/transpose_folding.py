@@ -10,8 +10,9 @@ from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
-from xla_core.passes.rewriter import Builder, Rewriter
+from xla_core.passes.rewriter import Builder, Rewriter, Rule
 
 __all__ = ["TransposeFolding", "keeps_batch_in_front"]
 
@@ -21,7 +22,7 @@ Foldable = Callable[[HloInstruction, int], bool]
 
 def keeps_batch_in_front(instruction: HloInstruction, operand: int) -> bool:
     """A dot's transpose moves contracted and other dimensions only: matrices become transposed ones. No convolution."""
-    if instruction.opcode != "dot":
+    if instruction.opcode != Opcode.DOT:
         return False
     side = ("lhs", "rhs")[operand]
     batch = instruction.attributes.get(f"{side}_batch_dims", ())
@@ -42,7 +43,10 @@ class TransposeFolding(HloPass):
         self._foldable = foldable
 
     def run(self, module: HloModule) -> bool:
-        rules = {"dot": [self._fold_dot], "convolution": [self._fold_convolution]}
+        rules: dict[Opcode | None, list[Rule]] = {
+            Opcode.DOT: [self._fold_dot],
+            Opcode.CONVOLUTION: [self._fold_convolution],
+        }
         changed = False
         for computation in module.post_order():
             changed |= Rewriter(computation, rules).run()
@@ -50,7 +54,7 @@ class TransposeFolding(HloPass):
 
     def _operand(self, i: HloInstruction) -> int | None:
         for number, operand in enumerate(i.operands):
-            if operand.opcode == "transpose" and self._foldable(i, number):
+            if operand.opcode == Opcode.TRANSPOSE and self._foldable(i, number):
                 return number
         return None
 

@@ -7,6 +7,7 @@ import math
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.cholesky_expander import adjoint, triangle
 from xla_core.passes.expander import OpExpander
@@ -26,7 +27,7 @@ class TriangularSolveExpander(OpExpander):
     """A loop over rows of the solution, from the end of the triangle that has one unknown."""
 
     name = "triangular-solve-expander"
-    opcodes = frozenset({"triangular-solve"})
+    opcodes = frozenset({Opcode.TRIANGULAR_SOLVE})
     widens = True
 
     def matches(self, instruction: HloInstruction) -> bool:
@@ -49,7 +50,7 @@ class TriangularSolveExpander(OpExpander):
         def row(
             inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
         ) -> list[HloInstruction]:
-            at = turn if lower else inner.add("subtract", inner.constant(n - 1, _INDEX), turn)
+            at = turn if lower else inner.add(Opcode.SUBTRACT, inner.constant(n - 1, _INDEX), turn)
             return [_row(inner, at, changing[0], *constant, unit=unit)]
 
         (solution,) = counted_loop(instruction, b, n, [b.constant(0, wanted.shape)], [matrix, wanted], row)
@@ -68,10 +69,10 @@ def _row(
 ) -> HloInstruction:
     size, n, columns = wanted.shape.dimensions
     zero = b.constant(0, _INDEX)
-    factors = b.add("dynamic-slice", matrix, zero, at, zero, dynamic_slice_sizes=(size, 1, n))
+    factors = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, at, zero, dynamic_slice_sizes=(size, 1, n))
     # Rows that aren't solved yet are zero: they add nothing.
     known = b.add(
-        "dot",
+        Opcode.DOT,
         factors,
         solution,
         shape=wanted.shape.with_dimensions((size, 1, columns)),
@@ -81,9 +82,9 @@ def _row(
         rhs_contracting_dims=(1,),
         operand_precision=("highest", "highest"),
     )
-    target = b.add("dynamic-slice", wanted, zero, at, zero, dynamic_slice_sizes=(size, 1, columns))
-    rest = b.add("subtract", target, known)
+    target = b.add(Opcode.DYNAMIC_SLICE, wanted, zero, at, zero, dynamic_slice_sizes=(size, 1, columns))
+    rest = b.add(Opcode.SUBTRACT, target, known)
     if not unit:
-        pivot = b.add("dynamic-slice", factors, zero, zero, at, dynamic_slice_sizes=(size, 1, 1))
-        rest = b.add("divide", rest, b.broadcast(b.reshape(pivot, (size,)), (size, 1, columns), (0,)))
-    return b.add("dynamic-update-slice", solution, rest, zero, at, zero)
+        pivot = b.add(Opcode.DYNAMIC_SLICE, factors, zero, zero, at, dynamic_slice_sizes=(size, 1, 1))
+        rest = b.add(Opcode.DIVIDE, rest, b.broadcast(b.reshape(pivot, (size,)), (size, 1, columns), (0,)))
+    return b.add(Opcode.DYNAMIC_UPDATE_SLICE, solution, rest, zero, at, zero)

@@ -6,6 +6,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
 
@@ -40,7 +41,7 @@ class TupleSimplifier(HloPass):
 
 def expanded_constant(instruction: HloInstruction) -> HloInstruction | None:
     """The tuple of arrays for a constant that is a tuple."""
-    if instruction.opcode != "constant" or not instruction.shape.is_tuple or instruction.parent is None:
+    if instruction.opcode != Opcode.CONSTANT or not instruction.shape.is_tuple or instruction.parent is None:
         return None
     return add_constant(instruction.parent, instruction.literal)
 
@@ -48,28 +49,32 @@ def expanded_constant(instruction: HloInstruction) -> HloInstruction | None:
 def add_constant(computation: HloComputation, literal: Literal) -> HloInstruction:
     """A new constant; of a tuple, constants and what makes it of them."""
     if not literal.shape.is_tuple:
-        return computation.add("constant", shape=literal.shape, literal=literal)
-    return computation.add("tuple", *(add_constant(computation, element) for element in literal.elements))
+        return computation.add(Opcode.CONSTANT, shape=literal.shape, literal=literal)
+    return computation.add(Opcode.TUPLE, *(add_constant(computation, element) for element in literal.elements))
 
 
 def forwarded_element(instruction: HloInstruction) -> HloInstruction | None:
     """What a get-tuple-element of a tuple gets."""
-    if instruction.opcode != "get-tuple-element" or instruction.operands[0].opcode != "tuple":
+    if instruction.opcode != Opcode.GET_TUPLE_ELEMENT or instruction.operands[0].opcode != Opcode.TUPLE:
         return None
     return instruction.operands[0].operands[instruction.tuple_index]
 
 
 def forwarded_tuple(instruction: HloInstruction) -> HloInstruction | None:
     """The tuple whose elements, all and in order, a tuple is made of."""
-    if instruction.opcode != "tuple" or not instruction.operands:
+    if instruction.opcode != Opcode.TUPLE or not instruction.operands:
         return None
     first = instruction.operands[0]
-    if first.opcode != "get-tuple-element" or not first.operands[0].shape.compatible(instruction.shape):
+    if first.opcode != Opcode.GET_TUPLE_ELEMENT or not first.operands[0].shape.compatible(instruction.shape):
         return None
     source = first.operands[0]
     if instruction.is_root and source.shape != instruction.shape:
         return None
     for index, operand in enumerate(instruction.operands):
-        if operand.opcode != "get-tuple-element" or operand.operands[0] is not source or operand.tuple_index != index:
+        if (
+            operand.opcode != Opcode.GET_TUPLE_ELEMENT
+            or operand.operands[0] is not source
+            or operand.tuple_index != index
+        ):
             return None
     return source

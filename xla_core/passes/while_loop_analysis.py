@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import largest, smallest, uniform_value
 from xla_core.passes.while_util import Loop
 
@@ -30,7 +31,7 @@ class Induction:
 def induction(loop: Loop) -> Induction | None:
     """The variable that the condition compares with a bound, where it starts and steps by constants."""
     compare = loop.condition.root
-    if compare.opcode != "compare":
+    if compare.opcode != Opcode.COMPARE:
         return None
     left, right = compare.operands
     direction = compare.attributes["direction"]
@@ -46,7 +47,7 @@ def induction(loop: Loop) -> Induction | None:
 
 
 def _state_index(value: HloInstruction, loop: Loop) -> int | None:
-    if value.opcode == "get-tuple-element" and value.operands[0] is loop.condition.parameters[0]:
+    if value.opcode == Opcode.GET_TUPLE_ELEMENT and value.operands[0] is loop.condition.parameters[0]:
         return value.tuple_index
     return None
 
@@ -65,18 +66,20 @@ def _known(value: HloInstruction, loop: Loop) -> int | None:
 
 def _step(loop: Loop, index: int) -> int | None:
     result = loop.results[index]
-    if result.opcode not in ("add", "subtract") or result.shape.rank:
+    if result.opcode not in (Opcode.ADD, Opcode.SUBTRACT) or result.shape.rank:
         return None
     left, right = result.operands
-    if result.opcode == "add" and uniform_value(left) is not None:
+    if result.opcode == Opcode.ADD and uniform_value(left) is not None:
         left, right = right, left
     value = uniform_value(right)
     is_variable = (
-        left.opcode == "get-tuple-element" and left.operands[0] is loop.body.parameters[0] and left.tuple_index == index
+        left.opcode == Opcode.GET_TUPLE_ELEMENT
+        and left.operands[0] is loop.body.parameters[0]
+        and left.tuple_index == index
     )
     if value is None or not is_variable:
         return None
-    return int(value) if result.opcode == "add" else -int(value)
+    return int(value) if result.opcode == Opcode.ADD else -int(value)
 
 
 def trip_count(loop: Loop) -> int | None:

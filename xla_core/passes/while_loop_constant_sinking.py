@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import Loop, rebuild_loop
 
@@ -22,7 +23,7 @@ class WhileLoopConstantSinking(HloPass):
         # Outer loops first, so that a constant sinks through all of them at once.
         for computation in reversed(module.post_order()):
             for instruction in computation.instructions:
-                if instruction.opcode != "while" or instruction.parent is not computation:
+                if instruction.opcode != Opcode.WHILE or instruction.parent is not computation:
                     continue
                 loop = Loop.of(instruction)
                 if loop is None:
@@ -44,6 +45,6 @@ class WhileLoopConstantSinking(HloPass):
 
 
 def _is_constant(instruction: HloInstruction) -> bool:
-    while instruction.opcode == "broadcast":
+    while instruction.opcode == Opcode.BROADCAST:
         instruction = instruction.operands[0]
-    return instruction.opcode in ("constant", "iota") and instruction.shape.is_array
+    return instruction.opcode in (Opcode.CONSTANT, Opcode.IOTA) and instruction.shape.is_array

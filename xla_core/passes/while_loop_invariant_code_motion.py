@@ -9,6 +9,7 @@ from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import PINNED
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import Extra, Loop, rebuild_loop
 
@@ -16,8 +17,18 @@ __all__ = ["WhileLoopInvariantCodeMotion"]
 
 _CHEAP = frozenset(
     {
-        *("bitcast", "broadcast", "constant", "get-tuple-element", "iota", "reshape", "reverse", "slice", "tuple"),
-        *("transpose", "copy", "parameter"),
+        *(
+            Opcode.BITCAST,
+            Opcode.BROADCAST,
+            Opcode.CONSTANT,
+            Opcode.GET_TUPLE_ELEMENT,
+            Opcode.IOTA,
+            Opcode.RESHAPE,
+            Opcode.REVERSE,
+            Opcode.SLICE,
+            Opcode.TUPLE,
+        ),
+        *(Opcode.TRANSPOSE, Opcode.COPY, Opcode.PARAMETER),
     }
 )
 """Costs little, or is a part of what uses it: stays in the loop unless it is computed from."""
@@ -39,7 +50,7 @@ class WhileLoopInvariantCodeMotion(HloPass):
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:
-                if instruction.opcode == "while" and instruction.parent is computation:
+                if instruction.opcode == Opcode.WHILE and instruction.parent is computation:
                     changed |= self._hoist(computation, instruction)
         if changed:
             module.remove_unreachable_computations()
@@ -86,7 +97,7 @@ def _is_from_state(node: HloInstruction) -> list[bool]:
     stack, seen = [node], set()
     while stack:
         found = stack.pop()
-        if found.opcode == "parameter":
+        if found.opcode == Opcode.PARAMETER:
             return [True]
         if found not in seen:
             seen.add(found)
@@ -101,7 +112,7 @@ def _invariant(loop: Loop) -> set[HloInstruction]:
     for node in loop.body.post_order():
         if node is parameter or node is loop.body.root:
             continue
-        if node.opcode == "get-tuple-element" and node.operands[0] is parameter:
+        if node.opcode == Opcode.GET_TUPLE_ELEMENT and node.operands[0] is parameter:
             if loop.is_unchanged(node.tuple_index):
                 invariant.add(node)
         elif all(o in invariant for o in node.operands) and _may_move(node, pinned):
@@ -110,7 +121,7 @@ def _invariant(loop: Loop) -> set[HloInstruction]:
 
 
 def _may_move(node: HloInstruction, pinned: EffectAnalysis) -> bool:
-    if node.opcode == "custom-call" or pinned.of(node):
+    if node.opcode == Opcode.CUSTOM_CALL or pinned.of(node):
         return False
     return not (node.control_predecessors or node.control_successors)
 
@@ -125,10 +136,10 @@ def _copy_out(
         if top in outside:
             stack.pop()
             continue
-        if top.opcode == "get-tuple-element" and top.operands[0] is loop.body.parameters[0]:
+        if top.opcode == Opcode.GET_TUPLE_ELEMENT and top.operands[0] is loop.body.parameters[0]:
             initial = loop.initial(top.tuple_index)
             outside[top] = initial or computation.add(
-                "get-tuple-element", loop.instruction.operands[0], index=top.tuple_index
+                Opcode.GET_TUPLE_ELEMENT, loop.instruction.operands[0], index=top.tuple_index
             )
             continue
         missing = [o for o in top.operands if o not in outside]

@@ -8,6 +8,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.inlining import inline_call
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_loop_analysis import trip_count
@@ -29,7 +30,7 @@ class WhileLoopSimplifier(HloPass):
         changed = False
         for computation in module.post_order():
             for instruction in computation.instructions:
-                if instruction.opcode == "while" and instruction.parent is computation:
+                if instruction.opcode == Opcode.WHILE and instruction.parent is computation:
                     changed |= _simplify(computation, instruction)
         if changed:
             module.remove_unreachable_computations()
@@ -55,7 +56,7 @@ def _simplify(computation: HloComputation, instruction: HloInstruction) -> bool:
 def _take_unchanged_from_start(computation: HloComputation, loop: Loop) -> bool:
     changed = False
     for user in loop.instruction.users:
-        if user.opcode != "get-tuple-element" or user.is_root or not user.user_count:
+        if user.opcode != Opcode.GET_TUPLE_ELEMENT or user.is_root or not user.user_count:
             continue
         initial = loop.initial(user.tuple_index)
         if initial is not None and loop.is_unchanged(user.tuple_index):

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["Extra", "Loop", "narrow_loop", "rebuild_loop"]
@@ -24,14 +25,14 @@ class Loop:
     @staticmethod
     def of(instruction: HloInstruction) -> Loop | None:
         """None when the state is used as a whole somewhere inside."""
-        if instruction.opcode != "while" or not instruction.shape.is_tuple:
+        if instruction.opcode != Opcode.WHILE or not instruction.shape.is_tuple:
             return None
         loop = Loop(instruction, instruction.attributes["body"], instruction.attributes["condition"])
         for computation in (loop.body, loop.condition):
             parameter = computation.parameters[0]
-            if parameter.is_root or any(u.opcode != "get-tuple-element" for u in parameter.users):
+            if parameter.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in parameter.users):
                 return None
-        return loop if loop.body.root.opcode == "tuple" else None
+        return loop if loop.body.root.opcode == Opcode.TUPLE else None
 
     @property
     def size(self) -> int:
@@ -46,7 +47,7 @@ class Loop:
     def initial(self, index: int) -> HloInstruction | None:
         """An element's initial value, where the initial state is a tuple that was just made."""
         state = self.instruction.operands[0]
-        return state.operands[index] if state.opcode == "tuple" else None
+        return state.operands[index] if state.opcode == Opcode.TUPLE else None
 
     def elements(self, computation: HloComputation) -> dict[int, list[HloInstruction]]:
         """The get-tuple-elements of the state in the body or the condition, by index."""
@@ -59,7 +60,7 @@ class Loop:
         """The body hands the element on as it is."""
         result = self.results[index]
         return (
-            result.opcode == "get-tuple-element"
+            result.opcode == Opcode.GET_TUPLE_ELEMENT
             and result.operands[0] is self.body.parameters[0]
             and result.tuple_index == index
         )
@@ -73,7 +74,7 @@ class Loop:
         effects: set[int] = set()
         analysis = EffectAnalysis()
         for instruction in order:
-            if instruction.opcode == "get-tuple-element" and instruction.operands[0] is parameter:
+            if instruction.opcode == Opcode.GET_TUPLE_ELEMENT and instruction.operands[0] is parameter:
                 found = frozenset((instruction.tuple_index,))
             elif instruction is parameter:
                 found = empty
@@ -100,7 +101,7 @@ class Extra:
 def narrow_loop(instruction: HloInstruction) -> bool:
     """Takes elements out of a loop's state that neither condition, effects nor users of the result need."""
     loop = Loop.of(instruction)
-    if loop is None or instruction.is_root or any(u.opcode != "get-tuple-element" for u in instruction.users):
+    if loop is None or instruction.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in instruction.users):
         return False
     needs, effects = loop.dependencies()
     live = {u.tuple_index for u in instruction.users if u.user_count or u.is_root}
@@ -147,17 +148,17 @@ def rebuild_loop(
     module.add_computation(condition)
 
     initial = [_element(computation, old.operands[0], i) for i in keep] + [e.outside for e in extra]
-    start = computation.add("tuple", *initial, metadata=old.metadata)
+    start = computation.add(Opcode.TUPLE, *initial, metadata=old.metadata)
     new = computation.add_instruction(old.clone([start], shape=state, body=body, condition=condition))
     new.control_predecessors = old.control_predecessors
     for successor in old.control_successors:
         successor.control_predecessors = [new if p is old else p for p in successor.control_predecessors]
     for user in old.users:
-        if user.opcode == "get-tuple-element" and not user.is_root:
+        if user.opcode == Opcode.GET_TUPLE_ELEMENT and not user.is_root:
             if user.tuple_index in replaced:
                 computation.replace_with(user, _copy_constant(computation, replaced[user.tuple_index]))
             elif user.tuple_index in numbers:
-                moved = computation.add("get-tuple-element", new, index=numbers[user.tuple_index])
+                moved = computation.add(Opcode.GET_TUPLE_ELEMENT, new, index=numbers[user.tuple_index])
                 moved.metadata = user.metadata
                 computation.replace_with(user, moved)
             elif not user.user_count:
@@ -165,23 +166,23 @@ def rebuild_loop(
     if old.user_count or old.is_root:
         # Someone takes the whole state: make it of its parts; what nobody keeps is as it was at the start.
         parts = [
-            computation.add("get-tuple-element", new, index=numbers[i])
+            computation.add(Opcode.GET_TUPLE_ELEMENT, new, index=numbers[i])
             if i in numbers
             else _copy_constant(computation, replaced[i])
             if i in replaced
             else _element(computation, old.operands[0], i)
             for i in range(loop.size)
         ]
-        computation.replace_with(old, computation.add("tuple", *parts))
+        computation.replace_with(old, computation.add(Opcode.TUPLE, *parts))
     else:
         computation.remove(old)
     return new
 
 
 def _element(computation: HloComputation, state: HloInstruction, index: int) -> HloInstruction:
-    if state.opcode == "tuple":
+    if state.opcode == Opcode.TUPLE:
         return state.operands[index]
-    return computation.add("get-tuple-element", state, index=index)
+    return computation.add(Opcode.GET_TUPLE_ELEMENT, state, index=index)
 
 
 def _copy_constant(computation: HloComputation, constant: HloInstruction) -> HloInstruction:
@@ -203,7 +204,7 @@ def _rebuild(
     old_parameter = old.parameters[0]
     parameter = new.parameter(0, state, old_parameter.name)
     copies: dict[HloInstruction, HloInstruction] = {
-        inside: new.add("get-tuple-element", parameter, index=number) for inside, number in joined.items()
+        inside: new.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=number) for inside, number in joined.items()
     }
     handed_on = list(copies.values())
     needed: set[HloInstruction] = set()
@@ -219,7 +220,7 @@ def _rebuild(
     for instruction in old.post_order():
         if instruction not in needed or instruction is old_parameter or instruction in copies:
             continue
-        if instruction.opcode == "get-tuple-element" and instruction.operands[0] is old_parameter:
+        if instruction.opcode == Opcode.GET_TUPLE_ELEMENT and instruction.operands[0] is old_parameter:
             index = instruction.tuple_index
             if index in replaced:
                 copies[instruction] = _copy_constant(new, replaced[index])
@@ -233,5 +234,5 @@ def _rebuild(
     if results is None:
         new.set_root(copies[old.root])
     else:
-        new.set_root(new.add("tuple", *[copies[r] for r in results], *handed_on, metadata=old.root.metadata))
+        new.set_root(new.add(Opcode.TUPLE, *[copies[r] for r in results], *handed_on, metadata=old.root.metadata))
     return new

@@ -9,12 +9,13 @@ import numpy as np
 from xla_core.hlo.effects import is_effect
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import remove_dead
 
 __all__ = ["ZeroSizedHloElimination"]
 
-_KEPT = frozenset({"constant", "parameter"})
+_KEPT = frozenset({Opcode.CONSTANT, Opcode.PARAMETER})
 
 
 class ZeroSizedHloElimination(HloPass):
@@ -39,7 +40,7 @@ class ZeroSizedHloElimination(HloPass):
                 if math.prod(max(n, 1) for n in shape.dimensions) * shape.dtype.itemsize >= 1 << 63:
                     continue  # numpy has no such array, though it would be empty
                 literal = Literal(np.empty(shape.dimensions, shape.dtype), shape)
-                computation.replace_with(instruction, computation.add("constant", shape=shape, literal=literal))
+                computation.replace_with(instruction, computation.add(Opcode.CONSTANT, shape=shape, literal=literal))
                 for operand in operands:
                     remove_dead(operand)
                 changed = True

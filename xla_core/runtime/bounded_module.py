@@ -13,6 +13,7 @@ from xla_core.hlo.entry import donated_parameters, flatten_entry
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import INT_MAX, Shape
 
@@ -68,12 +69,12 @@ class BoundedModule(OpenProgram):
 def _padded(entry: HloComputation, parameter: HloInstruction, declared: Shape) -> HloInstruction:
     """The parameter with the sizes it has, of the declared shape."""
     element = Shape(declared.element_type)
-    zero = entry.add("constant", shape=element, literal=Literal(np.zeros((), declared.dtype), element))
+    zero = entry.add(Opcode.CONSTANT, shape=element, literal=Literal(np.zeros((), declared.dtype), element))
     sizes = parameter.shape.dimensions
     room = tuple(PaddingDimension(0, bound - n) for n, bound in zip(sizes, declared.dimensions, strict=True))
-    value = entry.add("pad", parameter, zero, padding=room, metadata=parameter.metadata)
+    value = entry.add(Opcode.PAD, parameter, zero, padding=room, metadata=parameter.metadata)
     for dimension, is_open in enumerate(declared.dynamic_dimensions):
         if is_open:
-            size = entry.add("constant", literal=Literal(np.asarray(sizes[dimension], np.int32)))
-            value = entry.add("set-dimension-size", value, size, dimensions=(dimension,))
+            size = entry.add(Opcode.CONSTANT, literal=Literal(np.asarray(sizes[dimension], np.int32)))
+            value = entry.add(Opcode.SET_DIMENSION_SIZE, value, size, dimensions=(dimension,))
     return value

@@ -14,6 +14,7 @@ import numpy as np
 
 from xla_core.analysis import BufferAllocation, BufferSlice
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = [
@@ -129,7 +130,7 @@ class CallThunk(Thunk):
 class CollectiveThunk(Thunk):
     """One device's part of a collective. `opcode` and `attributes` are the instruction's."""
 
-    opcode: str
+    opcode: Opcode
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
     operand_shapes: tuple[Shape, ...] = ()

@@ -15,6 +15,7 @@ from xla_core.hlo.evaluator import EvaluationContext, evaluate_computation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.schedule.thunk import (
@@ -116,22 +117,22 @@ class _Emitter:
         name, opcode, traits = instruction.name, instruction.opcode, instruction.op.traits
         if Trait.NOP in traits:
             return ()
-        if opcode == "while":
+        if opcode == Opcode.WHILE:
             condition: HloComputation = instruction.attributes["condition"]
             body: HloComputation = instruction.attributes["body"]
             predicate = self._assignment.slice(condition.root)
             return (
                 WhileThunk(name, predicate, self.sequence(condition), self.sequence(body), _trip_count(instruction)),
             )
-        if opcode == "conditional":
+        if opcode == Opcode.CONDITIONAL:
             index = instruction.operand(0)
             branches = tuple(self.sequence(c) for c in branch_computations(instruction.attributes))
             is_predicate = index.shape.element_type.value == "pred"
             return (ConditionalThunk(name, self._assignment.slice(index), branches, is_predicate),)
-        if opcode == "call":
+        if opcode == Opcode.CALL:
             return (CallThunk(name, self.sequence(instruction.attributes["to_apply"])),)
         operands, results = self._operands(instruction), self.slices(instruction)
-        if opcode == "copy" and _same_layout(instruction):
+        if opcode == Opcode.COPY and _same_layout(instruction):
             pairs = zip(operands, results, strict=True)
             return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
         if Trait.HOST_TRANSFER in traits:
@@ -159,16 +160,16 @@ class _Emitter:
         """A send is made where it starts, a receipt where it is waited for."""
         name, shapes = instruction.name, leaf_shapes(instruction.shape)
         match instruction.opcode:
-            case "infeed":
+            case Opcode.INFEED:
                 return (InfeedThunk(name, results, shapes),)
-            case "outfeed":
+            case Opcode.OUTFEED:
                 value = instruction.operand(0)
                 return (OutfeedThunk(name, self.slices(value), value.shape),)
-            case "send":
+            case Opcode.SEND:
                 value = instruction.operand(0)
                 leaves = zip(self.slices(value), leaf_shapes(value.shape), strict=True)
                 return tuple(SendThunk(name, place, shape, *_channel(instruction)) for place, shape in leaves)
-            case "recv-done":
+            case Opcode.RECV_DONE:
                 leaves = zip(results, shapes, strict=True)
                 return tuple(RecvThunk(name, place, shape, *_channel(instruction)) for place, shape in leaves)
         return ()
@@ -176,7 +177,7 @@ class _Emitter:
 
 def _channel(transfer: HloInstruction) -> tuple[int, bool, dict[str, Any]]:
     """Number, whether the other end is the host, and attributes, of a send or of the recv of a recv-done."""
-    start = transfer.operand(0) if transfer.operand(0).opcode == "recv" else transfer
+    start = transfer.operand(0) if transfer.operand(0).opcode == Opcode.RECV else transfer
     return start.attribute("channel_id") or 0, start.attribute("is_host_transfer"), dict(start.attributes)
 
 

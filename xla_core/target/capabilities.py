@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["Capabilities", "Constraint", "Ok", "Support", "Unsupported"]
@@ -66,14 +67,14 @@ class Capabilities(CheckedModel):
             (`{"reduce": {"add", "maximum"}}`).
     """
 
-    ops: Mapping[str, frozenset[ElementType]] = Field(default_factory=dict)
+    ops: Mapping[Opcode, frozenset[ElementType]] = Field(default_factory=dict)
     index_types: frozenset[ElementType] = frozenset({ElementType.S32})
     storage_types: frozenset[ElementType] | None = None
     custom_calls: frozenset[str] = frozenset()
     dot_algorithms: frozenset[str] = frozenset()
     composites: frozenset[str] = frozenset()
-    constraints: Mapping[str, tuple[Constraint, ...]] = Field(default_factory=dict)
-    scalar_computations: Mapping[str, frozenset[str]] = Field(default_factory=dict)
+    constraints: Mapping[Opcode | Literal["*"], tuple[Constraint, ...]] = Field(default_factory=dict)
+    scalar_computations: Mapping[Opcode, frozenset[Opcode]] = Field(default_factory=dict)
 
     # -- making ------------------------------------------------------------------------------------------------------
 
@@ -82,8 +83,8 @@ class Capabilities(CheckedModel):
         cls,
         element_types: Iterable[ElementType] | None = None,
         *,
-        opcodes: Iterable[str] | None = None,
-        without: Iterable[str] = (),
+        opcodes: Iterable[Opcode] | None = None,
+        without: Iterable[Opcode] = (),
     ) -> Capabilities:
         """Every op of the table (or `opcodes`), but for `without`, with every element type (or those given)."""
         types = frozenset(t for t in (element_types or ElementType) if t.is_array)
@@ -92,18 +93,18 @@ class Capabilities(CheckedModel):
         indices = frozenset(t for t in ElementType if t.is_integral and t.bit_width >= 8)
         return cls(ops=dict.fromkeys(names, types), index_types=indices)
 
-    def with_ops(self, opcodes: Iterable[str], element_types: Iterable[ElementType]) -> Capabilities:
+    def with_ops(self, opcodes: Iterable[Opcode], element_types: Iterable[ElementType]) -> Capabilities:
         """These too."""
         ops, types = dict(self.ops), frozenset(element_types)
         for opcode in opcodes:
             ops[opcode] = ops.get(opcode, frozenset()) | types
         return self.model_copy(update={"ops": ops})
 
-    def without_ops(self, *opcodes: str) -> Capabilities:
+    def without_ops(self, *opcodes: Opcode) -> Capabilities:
         """All but these."""
         return self.model_copy(update={"ops": {k: v for k, v in self.ops.items() if k not in opcodes}})
 
-    def with_constraint(self, opcode: str, constraint: Constraint) -> Capabilities:
+    def with_constraint(self, opcode: Opcode | Literal["*"], constraint: Constraint) -> Capabilities:
         """A further condition on an opcode, or on every one ("*")."""
         both = {**self.constraints, opcode: (*self.constraints.get(opcode, ()), constraint)}
         return self.model_copy(update={"constraints": both})
@@ -135,20 +136,20 @@ class Capabilities(CheckedModel):
         if held is not None:
             return held
         opcode = instruction.opcode
-        if not _THE_CORES.isdisjoint(instruction.op.traits) or (opcode == "copy" and opcode not in self.ops):
+        if not _THE_CORES.isdisjoint(instruction.op.traits) or (opcode == Opcode.COPY and opcode not in self.ops):
             return self._check_constraints(instruction)
-        if opcode == "custom-call":
+        if opcode == Opcode.CUSTOM_CALL:
             target = instruction.attribute("custom_call_target")
             if target in self.custom_calls or target in self.composites:
                 return self._check_constraints(instruction)
-            if "custom-call" not in self.ops:
+            if Opcode.CUSTOM_CALL not in self.ops:
                 return Unsupported(f"there is no custom call {target!r}")
         if opcode not in self.ops:
             return Unsupported(f"there is no {opcode}")
         wrong = self._wrong_type(instruction)
         if wrong is not None:
             return Unsupported(f"there is no {opcode} of {wrong}")
-        algorithm = instruction.attributes.get("algorithm") if opcode == "dot" else None
+        algorithm = instruction.attributes.get("algorithm") if opcode == Opcode.DOT else None
         if algorithm is not None and algorithm not in self.dot_algorithms:
             return Unsupported(f"there is no dot by algorithm {algorithm}")
         inside = self._check_computations(instruction, seen)
@@ -182,7 +183,7 @@ class Capabilities(CheckedModel):
         allowed = self.scalar_computations.get(instruction.opcode)
         for computation in instruction.called_computations:
             if allowed is not None:
-                inside = [i.opcode for i in computation.instructions if i.opcode != "parameter"]
+                inside = [i.opcode for i in computation.instructions if i.opcode != Opcode.PARAMETER]
                 if len(inside) != 1 or inside[0] not in allowed:
                     names = ", ".join(sorted(allowed))
                     return Unsupported(f"{instruction.opcode} takes a computation of a single op of {names}")
@@ -196,7 +197,8 @@ class Capabilities(CheckedModel):
         return None
 
     def _check_constraints(self, instruction: HloInstruction) -> Support:
-        for key in (instruction.opcode, "*"):
+        keys: tuple[Opcode | Literal["*"], ...] = (instruction.opcode, "*")
+        for key in keys:
             for constraint in self.constraints.get(key, ()):
                 reason = constraint(instruction)
                 if reason is not None:

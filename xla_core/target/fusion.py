@@ -9,6 +9,7 @@ from pydantic import Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["FusionCosts", "FusionDecision", "FusionPreferences"]
 
@@ -49,7 +50,7 @@ class FusionCosts(CheckedModel):
         kernel: of starting a kernel.
     """
 
-    opcodes: Mapping[str, float] = Field(default_factory=lambda: dict(_OPCODES))
+    opcodes: Mapping[Opcode, float] = Field(default_factory=lambda: dict(_OPCODES))
     transcendental: float = Field(default=40.0, ge=0)
     integer_division: float = Field(default=24.0, ge=0)
     branch: float = Field(default=12.0, ge=0)
@@ -57,17 +58,17 @@ class FusionCosts(CheckedModel):
     kernel: float = Field(default=10_000.0, ge=0)
 
 
-_OPCODES: Mapping[str, float] = {
-    "divide": 4.0,
-    "sqrt": 4.0,
-    "rsqrt": 4.0,
-    "remainder": 16.0,
-    "exponential": 14.0,
-    "exponential-minus-one": 20.0,
-    "logistic": 18.0,
-    "tanh": 18.0,
-    "gather": 4.0,
-    "transpose": 2.0,
+_OPCODES: Mapping[Opcode, float] = {
+    Opcode.DIVIDE: 4.0,
+    Opcode.SQRT: 4.0,
+    Opcode.RSQRT: 4.0,
+    Opcode.REMAINDER: 16.0,
+    Opcode.EXPONENTIAL: 14.0,
+    Opcode.EXPONENTIAL_MINUS_ONE: 20.0,
+    Opcode.LOGISTIC: 18.0,
+    Opcode.TANH: 18.0,
+    Opcode.GATHER: 4.0,
+    Opcode.TRANSPOSE: 2.0,
 }
 
 
@@ -93,8 +94,8 @@ class FusionPreferences(CheckedModel):
 
     enabled: bool = True
     costs: FusionCosts = FusionCosts()
-    unfusible: frozenset[str] = frozenset()
-    expensive: frozenset[str] = frozenset()
+    unfusible: frozenset[Opcode] = frozenset()
+    expensive: frozenset[Opcode] = frozenset()
     max_operands: int = Field(default=64, ge=1)
     max_instructions: int = Field(default=512, ge=1)
     max_outputs: int = Field(default=16, ge=1)

@@ -28,7 +28,7 @@ from xla_core.backend import (
     StreamExecutor,
 )
 from xla_core.codegen.llvm import LoopAbi, compile_ir, compile_objects, emitter_capabilities, may_share_buffer
-from xla_core.hlo import ElementType, HloInstruction, HloModule, Shape
+from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, Shape
 from xla_core.passes import (
     ConvolutionCanonicalizer,
     HloPass,
@@ -94,7 +94,7 @@ class CpuCompiler(Compiler):
             name="cpu",
             triple=self.triple,
             device=describe_host(self.cpu),
-            capabilities=capabilities.with_constraint("custom-call", why_unknown),
+            capabilities=capabilities.with_constraint(Opcode.CUSTOM_CALL, why_unknown),
             alignment=AlignmentRules(buffer=ALIGNMENT, allocation=ALIGNMENT),
             fusion=FusionPreferences(costs=FusionCosts(kernel=10_000.0)),  # half a microsecond
             parallel=ParallelModel(kernel_nanoseconds=12_000.0, chunk_nanoseconds=100_000.0),

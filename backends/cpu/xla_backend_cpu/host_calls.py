@@ -27,6 +27,7 @@ from xla_core.hlo import (
     HloInstruction,
     HloModule,
     Literal,
+    Opcode,
     Shape,
     Trait,
     Value,
@@ -39,7 +40,7 @@ from xla_core.runtime import HostEvent, HostStream, InProcessCommunicator, commu
 
 __all__ = ["HostCalls", "HostRun", "host_call_address"]
 
-_KEEPING = frozenset({"outfeed", "send"})  # what they are given is read after they return
+_KEEPING = frozenset({Opcode.OUTFEED, Opcode.SEND})  # what they are given is read after they return
 
 
 def array_at(address: int, shape: Shape) -> np.ndarray:
@@ -66,7 +67,7 @@ class _HostCall:
         self._function: CustomCallFunction | None = None
         self._target = ""
         self._attributes: Mapping[str, Any] = {}
-        if instruction.opcode == "custom-call":
+        if instruction.opcode == Opcode.CUSTOM_CALL:
             self._target = instruction.attribute("custom_call_target")
             self._function = custom_call_function(self._target)
             self._attributes = _attributes(instruction)
@@ -244,7 +245,7 @@ def _host_call(context: int, number: int, table: int) -> int:
 def _described(error: BaseException, instruction: HloInstruction) -> XlaError:
     if isinstance(error, XlaError):
         known = error
-    elif instruction.opcode == "custom-call":  # another's code: no defect of ours
+    elif instruction.opcode == Opcode.CUSTOM_CALL:  # another's code: no defect of ours
         target = instruction.attribute("custom_call_target")
         known = XlaError(
             f"custom call {target!r} raised {type(error).__name__}: {error}",

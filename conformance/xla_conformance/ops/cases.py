@@ -21,6 +21,7 @@ from xla_core.hlo import (
     ElementType,
     HloComputation,
     HloModule,
+    Opcode,
     OpDef,
     Shape,
     Tolerance,
@@ -40,7 +41,7 @@ CONVERSIONS_QUICK = frozenset({ElementType.PRED, ElementType.S32, ElementType.F3
 class OpCase:
     """`build` makes the module for an element type: the case's own, or the wide one of the expected result."""
 
-    opcode: str
+    opcode: Opcode
     variant: str
     element_type: ElementType
     build: Callable[[ElementType], HloModule]
@@ -107,14 +108,14 @@ def generate(element_types: Iterable[ElementType], *, every_conversion: bool = T
     """Every case of these element types, in the op table's order. A type that an op doesn't take gives none."""
     wanted = frozenset(element_types)
     types = [t for t in ElementType if t in wanted]
-    written: dict[str, list[Template]] = {}
+    written: dict[Opcode, list[Template]] = {}
     for template in load_templates():
         written.setdefault(template.opcode, []).append(template)
     for opcode, op in OPS.items():
         if opcode in written:
             for template in written[opcode]:
                 yield from _of_template(template, types)
-        elif opcode == "convert":
+        elif opcode == Opcode.CONVERT:
             yield from _conversions(types, every_conversion)
         elif op.is_elementwise and isinstance(op.arity, int):
             yield from _elementwise(op, types)
@@ -124,7 +125,13 @@ def _of_template(template: Template, types: list[ElementType]) -> Iterator[OpCas
     def build(element_type: ElementType) -> HloModule:
         return _parsed(template, element_type).clone()
 
-    special = template.opcode in ("compare", "clamp", "reduce-precision", "select", "bitcast-convert")
+    special = template.opcode in (
+        Opcode.COMPARE,
+        Opcode.CLAMP,
+        Opcode.REDUCE_PRECISION,
+        Opcode.SELECT,
+        Opcode.BITCAST_CONVERT,
+    )
     if template.rule.kind == "sum" and "$zero" in template.text:
         types = [t for t in types if t is not ElementType.F8E8M0FNU]  # it has no zero for a sum to begin at
     for element_type in types:
@@ -169,13 +176,13 @@ def _conversions(types: list[ElementType], every: bool) -> Iterator[OpCase]:
                 continue
 
             def build(element_type: ElementType, target: ElementType = target) -> HloModule:
-                return _module("convert", [Shape(element_type, DIMENSIONS)], Shape(target, DIMENSIONS))
+                return _module(Opcode.CONVERT, [Shape(element_type, DIMENSIONS)], Shape(target, DIMENSIONS))
 
             if _builds(build, source):
-                yield OpCase("convert", f"to_{target.value}", source, build, EXACT, special=True)
+                yield OpCase(Opcode.CONVERT, f"to_{target.value}", source, build, EXACT, special=True)
 
 
-def _module(opcode: str, shapes: list[Shape], result: Shape | None = None) -> HloModule:
+def _module(opcode: Opcode, shapes: list[Shape], result: Shape | None = None) -> HloModule:
     module = HloModule(opcode)
     entry = HloComputation("main")
     parameters = [entry.parameter(i, shape) for i, shape in enumerate(shapes)]

@@ -20,7 +20,7 @@ import string
 import numpy as np
 
 from xla_conformance.ops.tolerances import EXACT, Rule
-from xla_core.hlo import ElementType
+from xla_core.hlo import ElementType, Opcode
 
 __all__ = ["CLASSES", "Template", "load_templates"]
 
@@ -35,7 +35,7 @@ CLASSES: dict[str, frozenset[ElementType]] = {
 class Template:
     """A program whose element type is open. `opcode` is the op it is about."""
 
-    opcode: str
+    opcode: Opcode
     variant: str
     text: str
     types: frozenset[ElementType]
@@ -69,7 +69,7 @@ def _read(text: str) -> list[Template]:
         opcode, _, variant = name.partition(".")
         templates.append(
             Template(
-                opcode,
+                Opcode(opcode),
                 variant,
                 f"HloModule {name}\n" + "\n".join(lines[:after]) + "\n",
                 _types(given.get("types", "any")),

@@ -35,7 +35,7 @@ def ops(
     opcodes = [n for n in dict.fromkeys((name, name.replace("_", "-"))) if n in hlo.OPS]
     if not dialects and not opcodes:
         raise _unknown(name, [*stablehlo.OPS, *hlo.OPS])
-    shown = [_dialect_op(stablehlo.op_reference(n)) for n in dialects] + [_hlo_op(hlo.OPS[n]) for n in opcodes]
+    shown = [_dialect_op(stablehlo.op_reference(n)) for n in dialects] + [_hlo_op(hlo.lookup(n)) for n in opcodes]
     console.print("\n\n".join(shown), markup=False, soft_wrap=True)
 
 

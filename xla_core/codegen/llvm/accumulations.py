@@ -14,6 +14,7 @@ from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.reduce_window import WindowForm
 from xla_core.codegen.llvm.reductions import Reducer, operand_index
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["ACCUMULATIONS", "Accumulation", "Run", "Step"]
 
@@ -283,9 +284,9 @@ class MajorWindow(Accumulation):
         return bool(window) and WindowForm(instruction).is_trivial(len(window) - 1)
 
 
-ACCUMULATIONS: dict[str, type[Accumulation]] = {
-    "reduce": ColumnReduction,
-    "dot": Dot,
-    "convolution": Convolution,
-    "reduce-window": MajorWindow,
+ACCUMULATIONS: dict[Opcode, type[Accumulation]] = {
+    Opcode.REDUCE: ColumnReduction,
+    Opcode.DOT: Dot,
+    Opcode.CONVOLUTION: Convolution,
+    Opcode.REDUCE_WINDOW: MajorWindow,
 }

@@ -15,6 +15,7 @@ from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.reductions import Reducer, operand_index
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["BLOCK_REDUCTION"]
 
@@ -22,7 +23,7 @@ _LEAST = 32  # elements of a row below which a thread does it alone
 
 
 def _matches(body: KernelBody) -> bool:
-    if body.abi.threads_per_block < 2 or body.root.opcode != "reduce" or not body.results_are_row_major:
+    if body.abi.threads_per_block < 2 or body.root.opcode != Opcode.REDUCE or not body.results_are_row_major:
         return False
     dims = body.root.operand(0).shape.dimensions
     reduced = {d for d in body.root.attribute("dimensions") if dims[d] > 1}

@@ -13,6 +13,7 @@ from xla_core.codegen.llvm.integer_ops import INTEGER_OPS
 from xla_core.codegen.llvm.kernel_emitter import FORMS
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.target import Capabilities
 
 __all__ = ["emitter_capabilities"]
@@ -25,16 +26,16 @@ def emitter_capabilities() -> Capabilities:
     A backend starts from these and adds what it runs in other ways (collectives, custom calls, transfers).
     """
     arrays = [t for t in ElementType if t.is_array]
-    everything = {*ELEMENTAL, *GENERATORS, "fusion", *(opcode for form in FORMS for opcode in form.opcodes)}
+    everything = {*ELEMENTAL, *GENERATORS, Opcode.FUSION, *(opcode for form in FORMS for opcode in form.opcodes)}
     by_category = {*INTEGER_OPS, *FLOAT_OPS, *COMPLEX_OPS}
     return (
         Capabilities.all_of(opcodes=everything - by_category)
         .with_ops(INTEGER_OPS, [t for t in arrays if not t.is_floating and not t.is_complex])
         .with_ops(FLOAT_OPS, [t for t in arrays if t.is_floating])
         .with_ops(COMPLEX_OPS, [t for t in arrays if t.is_complex])
-        .with_constraint("fft", _over_one_dimension)
-        .with_constraint("topk", why_sorted)
-        .with_constraint("stochastic-convert", _to_integers)
+        .with_constraint(Opcode.FFT, _over_one_dimension)
+        .with_constraint(Opcode.TOPK, why_sorted)
+        .with_constraint(Opcode.STOCHASTIC_CONVERT, _to_integers)
     )
 
 

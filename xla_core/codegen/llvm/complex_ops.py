@@ -8,6 +8,7 @@ from xla_core.codegen.llvm.ir_array import Complex, ElementValue
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.math import MathEmitter
 from xla_core.elementary import COMPLEX_ARITHMETIC, COMPLEX_FUNCTIONS, Pair
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["COMPLEX_OPS"]
 
@@ -38,5 +39,5 @@ def _in_f64(opcode: str) -> ComplexOp:
     return emit
 
 
-COMPLEX_OPS: dict[str, ComplexOp] = {opcode: _in_own_precision(opcode) for opcode in COMPLEX_ARITHMETIC}
-COMPLEX_OPS.update({opcode: _in_f64(opcode) for opcode in COMPLEX_FUNCTIONS})
+COMPLEX_OPS: dict[Opcode, ComplexOp] = {Opcode(opcode): _in_own_precision(opcode) for opcode in COMPLEX_ARITHMETIC}
+COMPLEX_OPS.update({Opcode(opcode): _in_f64(opcode) for opcode in COMPLEX_FUNCTIONS})

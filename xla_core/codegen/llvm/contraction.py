@@ -18,6 +18,7 @@ from xla_core.codegen.llvm.types import register_type
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["ConvolutionForm", "DotForm", "ProductSum"]
 
@@ -28,7 +29,7 @@ _FEW_TERMS = 16
 def _terms(product: HloInstruction) -> int:
     """How many products an element of a dot's or convolution's result is the sum of, at most."""
     lhs, rhs = (o.shape.dimensions for o in product.operands)
-    if product.opcode == "dot":
+    if product.opcode == Opcode.DOT:
         return math.prod(lhs[d] for d in product.attribute("lhs_contracting_dims"))
     labels: ConvolutionDimensionNumbers = product.attribute("dim_labels")
     return math.prod(size for d, size in enumerate(rhs) if d != labels.kernel_output_feature)
@@ -120,7 +121,7 @@ def _sources(
     return [where[d] for d in range(operand.shape.rank)]
 
 
-@generator("dot")
+@generator(Opcode.DOT)
 def _dot(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     form, total = DotForm(instruction), ProductSum(f, instruction)
 
@@ -207,7 +208,7 @@ class ConvolutionForm:
         )
 
 
-@generator("convolution")
+@generator(Opcode.CONVOLUTION)
 def _convolution(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     form, total = ConvolutionForm(instruction), ProductSum(f, instruction)
     context, b = f.context, f.b

@@ -13,6 +13,7 @@ from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import register_type, type_bits
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["choose_element", "from_bits", "parts", "sliced", "to_bits", "transposed", "whole", "zero_of"]
 
@@ -35,12 +36,12 @@ def zero_of(element_type: ElementType) -> ElementValue:
     return Complex(zero, zero) if element_type.is_complex else zero
 
 
-@generator("constant")
+@generator(Opcode.CONSTANT)
 def _constant(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     return f.literal(instruction.literal, index)
 
 
-@generator("broadcast")
+@generator(Opcode.BROADCAST)
 def _broadcast(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     dims, target = instruction.shape.dimensions, list(instruction.attribute("dimensions"))
@@ -71,13 +72,13 @@ def _follows(target: Sequence[int], dimension: int) -> bool:
     return place > 0 and target[place - 1] == dimension - 1
 
 
-@generator("reshape", "bitcast")
+@generator(Opcode.RESHAPE, Opcode.BITCAST)
 def _reshape(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     return f.value(operand, index.reshaped(operand.shape.dimensions))
 
 
-@generator("transpose")
+@generator(Opcode.TRANSPOSE)
 def _transpose(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     permutation = instruction.attribute("dimensions")  # output dimension i is operand dimension permutation[i]
@@ -102,7 +103,7 @@ def transposed(b: IrBuilder, index: Index, permutation: Sequence[int], operand_d
     return Index(operand_dims, [digit for r in order for digit in groups[r]])
 
 
-@generator("reverse")
+@generator(Opcode.REVERSE)
 def _reverse(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     dims, reversed_dims = operand.shape.dimensions, set(instruction.attribute("dimensions"))
@@ -122,7 +123,7 @@ def _reverse(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> El
     return f.value(operand, Index(dims, digits))
 
 
-@generator("slice")
+@generator(Opcode.SLICE)
 def _slice(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     ranges = instruction.attribute("slice")
@@ -161,7 +162,7 @@ def sliced(
     return Index(operand_dims, digits)
 
 
-@generator("iota")
+@generator(Opcode.IOTA)
 def _iota(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     digit = index.component(f.b, instruction.attribute("iota_dimension"))
     if digit.extent <= 1 << 31:  # 32-bit integers have wider vectors and cheaper conversions to floats
@@ -171,7 +172,7 @@ def _iota(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Eleme
     return f.elemental.convert(digit.value, ElementType.S64, instruction.shape.element_type)
 
 
-@generator("concatenate")
+@generator(Opcode.CONCATENATE)
 def _concatenate(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     """A chain of choices: all operands up to the one that holds the index are tested in turn, halving."""
     (dimension,) = instruction.attribute("dimensions")
@@ -199,7 +200,7 @@ def _concatenate(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -
     return piece(0, len(operands))
 
 
-@generator("pad")
+@generator(Opcode.PAD)
 def _pad(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand, padding_value = instruction.operands
     config = instruction.attribute("padding")
@@ -246,7 +247,7 @@ def choose_element(
     return whole(f.context.choose(condition, lambda: parts(then()), lambda: parts(otherwise())))
 
 
-@generator("bitcast-convert")
+@generator(Opcode.BITCAST_CONVERT)
 def _bitcast_convert(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     source, target = operand.shape.element_type, instruction.shape.element_type
@@ -293,7 +294,7 @@ def from_bits(b: IrBuilder, bits: Value, element_type: ElementType) -> ElementVa
     return b.bitcast(as_register(b, bits, element_type), type_)
 
 
-@generator("get-tuple-element")
+@generator(Opcode.GET_TUPLE_ELEMENT)
 def _get_tuple_element(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
     operand = instruction.operand(0)
     values = f.values(operand, index)
@@ -301,6 +302,6 @@ def _get_tuple_element(f: FusedIrEmitter, instruction: HloInstruction, index: In
     return values[first : first + len(list(instruction.shape.leaves()))]
 
 
-@generator("tuple", "opt-barrier")
+@generator(Opcode.TUPLE, Opcode.OPT_BARRIER)
 def _tuple(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
     return [value for operand in instruction.operands for value in f.values(operand, index)]

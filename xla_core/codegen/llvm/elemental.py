@@ -22,16 +22,17 @@ from xla_core.codegen.llvm.types import is_float_type, register_type, type_bits
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["ELEMENTAL", "ElementalEmitter", "ElementalIrEmitter", "elemental", "total_order"]
 
 ElementalEmitter = Callable[["ElementalIrEmitter", HloInstruction, Sequence[ElementValue]], ElementValue]
 """(emitter, instruction, operand elements) -> the element."""
 
-ELEMENTAL: dict[str, ElementalEmitter] = {}
+ELEMENTAL: dict[Opcode, ElementalEmitter] = {}
 
 
-def elemental(*opcodes: str) -> Callable[[ElementalEmitter], ElementalEmitter]:
+def elemental(*opcodes: Opcode) -> Callable[[ElementalEmitter], ElementalEmitter]:
     """Registers the emitter of some opcodes."""
 
     def register(function: ElementalEmitter) -> ElementalEmitter:
@@ -150,7 +151,7 @@ class ElementalIrEmitter:
         return b.cast("trunc", b.clamp(b.int_(low, "i32"), wide, b.int_(high, "i32")), register_type(target))
 
 
-def _by_category(opcode: str) -> ElementalEmitter:
+def _by_category(opcode: Opcode) -> ElementalEmitter:
     """An op whose meaning is in the tables of integers, floats and complex numbers."""
 
     def emit(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
@@ -181,29 +182,29 @@ for _opcode in {*INTEGER_OPS, *FLOAT_OPS, *COMPLEX_OPS}:
     ELEMENTAL[_opcode] = _by_category(_opcode)
 
 
-@elemental("copy")
+@elemental(Opcode.COPY)
 def _copy(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     return operands[0]
 
 
-@elemental("convert")
+@elemental(Opcode.CONVERT)
 def _convert(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     return e.convert(operands[0], instruction.operand(0).shape.element_type, instruction.shape.element_type)
 
 
-@elemental("complex")
+@elemental(Opcode.COMPLEX)
 def _complex(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     real, imag = (o for o in operands if isinstance(o, Value))
     return Complex(real, imag)
 
 
-@elemental("real")
+@elemental(Opcode.REAL)
 def _real(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     value = operands[0]
     return value.real if isinstance(value, Complex) else value
 
 
-@elemental("imag")
+@elemental(Opcode.IMAG)
 def _imag(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     value = operands[0]
     if isinstance(value, Complex):
@@ -212,7 +213,7 @@ def _imag(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence
     return e.narrow(e.b.float_(0.0), element_type)
 
 
-@elemental("is-finite")
+@elemental(Opcode.IS_FINITE)
 def _is_finite(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     value = operands[0]
     assert isinstance(value, Value)
@@ -220,7 +221,7 @@ def _is_finite(e: ElementalIrEmitter, instruction: HloInstruction, operands: Seq
     return e.b.fcmp("one", e.b.intrinsic("fabs", wide), e.b.like(float("inf"), wide))
 
 
-@elemental("select")
+@elemental(Opcode.SELECT)
 def _select(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     condition, a, c = operands
     assert isinstance(condition, Value)
@@ -231,22 +232,22 @@ def _select(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequen
     return e.b.select(condition, a, c)
 
 
-@elemental("clamp")
+@elemental(Opcode.CLAMP)
 def _clamp(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     low, value, high = (o for o in operands if isinstance(o, Value))
     element_type = instruction.shape.element_type
     if element_type.is_floating:
         low, value, high = (e.widen(v, element_type) for v in (low, value, high))
-        larger = FLOAT_OPS["maximum"](e.math, low, value)
-        return e.narrow(FLOAT_OPS["minimum"](e.math, larger, high), element_type)
-    larger = INTEGER_OPS["maximum"](e.b, element_type, low, value)
-    return INTEGER_OPS["minimum"](e.b, element_type, larger, high)
+        larger = FLOAT_OPS[Opcode.MAXIMUM](e.math, low, value)
+        return e.narrow(FLOAT_OPS[Opcode.MINIMUM](e.math, larger, high), element_type)
+    larger = INTEGER_OPS[Opcode.MAXIMUM](e.b, element_type, low, value)
+    return INTEGER_OPS[Opcode.MINIMUM](e.b, element_type, larger, high)
 
 
 _FLOAT_PREDICATES = {"EQ": "oeq", "NE": "une", "LT": "olt", "LE": "ole", "GT": "ogt", "GE": "oge"}
 
 
-@elemental("compare")
+@elemental(Opcode.COMPARE)
 def _compare(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     b = e.b
     direction = instruction.attribute("direction")
@@ -280,7 +281,7 @@ def total_order(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
     return b.xor(integer, flip)
 
 
-@elemental("reduce-precision")
+@elemental(Opcode.REDUCE_PRECISION)
 def _reduce_precision(
     e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]
 ) -> ElementValue:
@@ -294,7 +295,7 @@ def _reduce_precision(
     return reduce_precision(e.b, value, element_type, exponent, mantissa)
 
 
-@elemental("stochastic-convert")
+@elemental(Opcode.STOCHASTIC_CONVERT)
 def _stochastic_convert(
     e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]
 ) -> ElementValue:

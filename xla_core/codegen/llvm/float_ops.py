@@ -10,27 +10,28 @@ from xla_core.codegen.llvm.math import MathEmitter
 from xla_core.elementary import FUNCTIONS
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["FLOAT_OPS", "reduce_precision"]
 
 FloatOp = Callable[..., Value]
 """(math emitter, operands) -> value."""
 
-FLOAT_OPS: dict[str, FloatOp] = {
-    "add": lambda m, x, y: m.b.fadd(x, y),
-    "subtract": lambda m, x, y: m.b.fsub(x, y),
-    "multiply": lambda m, x, y: m.b.fmul(x, y),
-    "divide": lambda m, x, y: m.b.fdiv(x, y),
-    "remainder": lambda m, x, y: m.b.emit(x.type, f"frem {x}, {y.name}"),
-    "maximum": lambda m, x, y: m.b.intrinsic("maximum", x, y),
-    "minimum": lambda m, x, y: m.b.intrinsic("minimum", x, y),
-    "negate": lambda m, x: m.b.fneg(x),
-    "abs": lambda m, x: m.b.intrinsic("fabs", x),
-    "floor": lambda m, x: m.b.intrinsic("floor", x),
-    "ceil": lambda m, x: m.b.intrinsic("ceil", x),
-    "round-nearest-even": lambda m, x: m.b.intrinsic("roundeven", x),
-    "round-nearest-afz": lambda m, x: m.b.intrinsic("round", x),
-    "sqrt": lambda m, x: m.b.intrinsic("sqrt", x),
+FLOAT_OPS: dict[Opcode, FloatOp] = {
+    Opcode.ADD: lambda m, x, y: m.b.fadd(x, y),
+    Opcode.SUBTRACT: lambda m, x, y: m.b.fsub(x, y),
+    Opcode.MULTIPLY: lambda m, x, y: m.b.fmul(x, y),
+    Opcode.DIVIDE: lambda m, x, y: m.b.fdiv(x, y),
+    Opcode.REMAINDER: lambda m, x, y: m.b.emit(x.type, f"frem {x}, {y.name}"),
+    Opcode.MAXIMUM: lambda m, x, y: m.b.intrinsic(Opcode.MAXIMUM, x, y),
+    Opcode.MINIMUM: lambda m, x, y: m.b.intrinsic(Opcode.MINIMUM, x, y),
+    Opcode.NEGATE: lambda m, x: m.b.fneg(x),
+    Opcode.ABS: lambda m, x: m.b.intrinsic("fabs", x),
+    Opcode.FLOOR: lambda m, x: m.b.intrinsic(Opcode.FLOOR, x),
+    Opcode.CEIL: lambda m, x: m.b.intrinsic(Opcode.CEIL, x),
+    Opcode.ROUND_NEAREST_EVEN: lambda m, x: m.b.intrinsic("roundeven", x),
+    Opcode.ROUND_NEAREST_AFZ: lambda m, x: m.b.intrinsic("round", x),
+    Opcode.SQRT: lambda m, x: m.b.intrinsic(Opcode.SQRT, x),
 }
 
 
@@ -39,7 +40,7 @@ def _math(name: str) -> FloatOp:
 
 
 for _name in FUNCTIONS:
-    FLOAT_OPS.setdefault(_name, _math(_name))
+    FLOAT_OPS.setdefault(Opcode(_name), _math(_name))
 
 
 def _sign(m: MathEmitter, x: Value) -> Value:
@@ -49,7 +50,7 @@ def _sign(m: MathEmitter, x: Value) -> Value:
     return b.select(b.fcmp("une", x, b.like(0.0, x)), b.select(b.fcmp("uno", x, x), x, one), x)
 
 
-FLOAT_OPS["sign"] = _sign
+FLOAT_OPS[Opcode.SIGN] = _sign
 
 
 def reduce_precision(

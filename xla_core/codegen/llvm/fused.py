@@ -21,20 +21,21 @@ from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["GENERATORS", "Binding", "FusedIrEmitter", "Generator", "generator"]
 
 Generator = Callable[["FusedIrEmitter", HloInstruction, Index], "ElementValue | list[ElementValue]"]
 """(emitter, instruction, index) -> the element; for a tuple-shaped instruction the elements of its leaves."""
 
-GENERATORS: dict[str, Generator] = {}
+GENERATORS: dict[Opcode, Generator] = {}
 """Opcodes whose element is found through other indices of the operands. Elementwise ones are in ELEMENTAL."""
 
 Binding = IrArray | ElementValue | Callable[[Index], ElementValue]
 """What stands for an instruction: an array in memory, a scalar value, or a function of the index."""
 
 
-def generator(*opcodes: str) -> Callable[[Generator], Generator]:
+def generator(*opcodes: Opcode) -> Callable[[Generator], Generator]:
     """Registers the generator of some opcodes."""
 
     def register(function: Generator) -> Generator:
@@ -126,10 +127,10 @@ class FusedIrEmitter:
         computation = instruction.parent
         if computation not in self._reductions:
             found: set[HloInstruction] = set()
-            if any(i.opcode == "reduce" for i in (computation.instructions if computation else ())):
+            if any(i.opcode == Opcode.REDUCE for i in (computation.instructions if computation else ())):
                 for each in computation.post_order() if computation else ():
                     bound = each in self._bindings
-                    if not bound and (each.opcode == "reduce" or any(o in found for o in each.operands)):
+                    if not bound and (each.opcode == Opcode.REDUCE or any(o in found for o in each.operands)):
                         found.add(each)
             self._reductions[computation] = found
         return self._reductions[computation]

@@ -12,6 +12,7 @@ from xla_core.codegen.llvm.ir_array import ElementValue
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["clamped_starts", "dynamic_sliced", "index_value", "shifted"]
 
@@ -77,7 +78,7 @@ def dynamic_sliced(f: FusedIrEmitter, window: Index, dims: Sequence[int], starts
     return Index(dims, digits)
 
 
-@generator("dynamic-slice")
+@generator(Opcode.DYNAMIC_SLICE)
 def _dynamic_slice(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand, starts = instruction.operand(0), instruction.operands[1:]
     dims = operand.shape.dimensions
@@ -85,7 +86,7 @@ def _dynamic_slice(f: FusedIrEmitter, instruction: HloInstruction, index: Index)
     return f.value(operand, dynamic_sliced(f, index, dims, digits))
 
 
-@generator("dynamic-update-slice")
+@generator(Opcode.DYNAMIC_UPDATE_SLICE)
 def _dynamic_update_slice(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand, update, *starts = instruction.operands
     dims, sizes = operand.shape.dimensions, update.shape.dimensions
@@ -126,7 +127,7 @@ def shifted(
     return inside, Index(sizes, digits)
 
 
-@generator("gather")
+@generator(Opcode.GATHER)
 def _gather(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     """A dynamic slice of the operand, whose starts the batch part of the index selects."""
     operand, indices = instruction.operands

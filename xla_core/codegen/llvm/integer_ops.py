@@ -9,16 +9,17 @@ from xla_core.codegen.llvm.ir_array import as_register
 from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.types import type_bits
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["INTEGER_OPS", "compare_integers"]
 
 IntegerOp = Callable[..., Value]
 """(builder, element type, operands) -> value, all as registers of the element type hold them."""
 
-INTEGER_OPS: dict[str, IntegerOp] = {}
+INTEGER_OPS: dict[Opcode, IntegerOp] = {}
 
 
-def _op(*opcodes: str) -> Callable[[IntegerOp], IntegerOp]:
+def _op(*opcodes: Opcode) -> Callable[[IntegerOp], IntegerOp]:
     def register(function: IntegerOp) -> IntegerOp:
         """`function` may leave anything in the bits that the type does not have."""
 
@@ -43,22 +44,22 @@ def compare_integers(b: IrBuilder, direction: str, lhs: Value, rhs: Value, *, si
     return b.icmp(predicate, lhs, rhs)
 
 
-@_op("add")
+@_op(Opcode.ADD)
 def _add(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.or_(x, y) if t is ElementType.PRED else b.add(x, y)
 
 
-@_op("subtract")
+@_op(Opcode.SUBTRACT)
 def _subtract(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.xor(x, y) if t is ElementType.PRED else b.sub(x, y)
 
 
-@_op("multiply")
+@_op(Opcode.MULTIPLY)
 def _multiply(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.and_(x, y) if t is ElementType.PRED else b.mul(x, y)
 
 
-@_op("mulhi")
+@_op(Opcode.MULHI)
 def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     product = f"i{2 * type_bits(x.type)}"
     extend = "sext" if t.is_signed else "zext"
@@ -66,7 +67,7 @@ def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.cast("trunc", b.lshr(wide, t.bit_width), x.type)
 
 
-@_op("divide")
+@_op(Opcode.DIVIDE)
 def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     """X / 0 has all bits set; the most negative number by -1 is itself."""
     by_zero = b.icmp("eq", y, b.int_(0, y.type))
@@ -78,7 +79,7 @@ def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.select(by_zero, ones, quotient)
 
 
-@_op("remainder")
+@_op(Opcode.REMAINDER)
 def _remainder(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     """X rem 0 is x; the most negative number rem -1 is 0."""
     by_zero = b.icmp("eq", y, b.int_(0, y.type))
@@ -94,17 +95,17 @@ def _overflows(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.and_(b.icmp("eq", x, least), b.icmp("eq", y, b.int_(-1, y.type)))
 
 
-@_op("maximum")
+@_op(Opcode.MAXIMUM)
 def _maximum(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.or_(x, y) if t is ElementType.PRED else b.intrinsic("smax" if t.is_signed else "umax", x, y)
 
 
-@_op("minimum")
+@_op(Opcode.MINIMUM)
 def _minimum(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     return b.and_(x, y) if t is ElementType.PRED else b.intrinsic("smin" if t.is_signed else "umin", x, y)
 
 
-@_op("power")
+@_op(Opcode.POWER)
 def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
     """By squaring, wrapping; a negative exponent leaves 1 for base 1, +-1 for base -1, else 0."""
     if t is ElementType.PRED:
@@ -131,21 +132,21 @@ def _bitwise(opcode: str) -> IntegerOp:
     return emit
 
 
-for _name in ("and", "or", "xor"):
-    _op(_name)(_bitwise(_name))
+for _opcode in (Opcode.AND, Opcode.OR, Opcode.XOR):
+    _op(_opcode)(_bitwise(_opcode))  # LLVM calls them the same
 
 
-@_op("not")
+@_op(Opcode.NOT)
 def _not(b: IrBuilder, t: ElementType, x: Value) -> Value:
     return b.not_(x)
 
 
-@_op("negate")
+@_op(Opcode.NEGATE)
 def _negate(b: IrBuilder, t: ElementType, x: Value) -> Value:
     return b.sub(b.int_(0, x.type), x)
 
 
-@_op("abs")
+@_op(Opcode.ABS)
 def _abs(b: IrBuilder, t: ElementType, x: Value) -> Value:
     if not t.is_signed:
         return x
@@ -155,7 +156,7 @@ def _abs(b: IrBuilder, t: ElementType, x: Value) -> Value:
     return b.emit(x.type, f"call {x.type} @{name}({x}, {flag})")
 
 
-@_op("sign")
+@_op(Opcode.SIGN)
 def _sign(b: IrBuilder, t: ElementType, x: Value) -> Value:
     zero, one = b.int_(0, x.type), b.int_(1, x.type)
     positive = b.select(b.icmp("ne", x, zero), one, zero)
@@ -180,17 +181,17 @@ def _shift(opcode: str) -> IntegerOp:
     return emit
 
 
-_op("shift-left")(_shift("shl"))
-_op("shift-right-arithmetic")(_shift("ashr"))
-_op("shift-right-logical")(_shift("lshr"))
+_op(Opcode.SHIFT_LEFT)(_shift("shl"))
+_op(Opcode.SHIFT_RIGHT_ARITHMETIC)(_shift("ashr"))
+_op(Opcode.SHIFT_RIGHT_LOGICAL)(_shift("lshr"))
 
 
-@_op("popcnt")
+@_op(Opcode.POPCNT)
 def _popcnt(b: IrBuilder, t: ElementType, x: Value) -> Value:
     return b.intrinsic("ctpop", _unsigned(b, t, x))
 
 
-@_op("count-leading-zeros")
+@_op(Opcode.COUNT_LEADING_ZEROS)
 def _clz(b: IrBuilder, t: ElementType, x: Value) -> Value:
     name = f"llvm.ctlz.{x.type}"
     b.module.declare(name, x.type, [x.type, "i1"])

@@ -11,6 +11,7 @@ from xla_core.codegen.llvm.ir_array import IrArray
 from xla_core.codegen.llvm.loop_changes import Spaces
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["EmittedKernel", "KernelBody", "KernelForm", "Plan"]
 
@@ -60,7 +61,7 @@ class KernelBody:
     ) -> None:
         self.abi = abi
         self.instruction = instruction
-        self.root = instruction.attribute("calls").root if instruction.opcode == "fusion" else instruction
+        self.root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
         self.spaces = spaces
         self.aliasing = frozenset(aliasing)
         self.bindings: Mapping[HloInstruction, Binding | list[Binding]] = {}
@@ -69,12 +70,12 @@ class KernelBody:
     @property
     def roots(self) -> list[HloInstruction]:
         """The root, or a multi-output root's parts."""
-        return list(self.root.operands) if self.root.opcode == "tuple" else [self.root]
+        return list(self.root.operands) if self.root.opcode == Opcode.TUPLE else [self.root]
 
     @property
     def size(self) -> int:
         """How many instructions the kernel computes."""
-        return len(self.instruction.attribute("calls").instructions) if self.instruction.opcode == "fusion" else 1
+        return len(self.instruction.attribute("calls").instructions) if self.instruction.opcode == Opcode.FUSION else 1
 
     @property
     def results_are_row_major(self) -> bool:
@@ -85,13 +86,13 @@ class KernelBody:
     @property
     def has_inner_reductions(self) -> bool:
         """Whether anything is computed from a reduction inside the fusion."""
-        if self.instruction.opcode != "fusion":
+        if self.instruction.opcode != Opcode.FUSION:
             return False
-        return any(i.opcode == "reduce" and i.user_count for i in self.instruction.attribute("calls").instructions)
+        return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.instruction.attribute("calls").instructions)
 
     def operand_leaf(self, inner: HloInstruction) -> int:
         """The number among the operands' leaves of what the root reads directly; -1 where it is computed inside."""
-        inside = self.instruction.opcode == "fusion"
+        inside = self.instruction.opcode == Opcode.FUSION
         sources = self.instruction.attribute("calls").parameters if inside else self.instruction.operands
         leaf = 0
         for source in sources:
@@ -115,4 +116,4 @@ class KernelForm:
     matches: Callable[[KernelBody], bool]
     plan: Callable[[KernelBody], Plan]
     emit: Callable[[KernelBody, KernelFrame, EmissionContext, FusedIrEmitter], None]
-    opcodes: tuple[str, ...] = ()
+    opcodes: tuple[Opcode, ...] = ()

@@ -21,6 +21,7 @@ from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, Targe
 from xla_core.codegen.llvm.tiles import TILES
 from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["FORMS", "KernelEmitter"]
 
@@ -147,7 +148,7 @@ def _bindings(
     """What stands for the parameters of a fusion, or for the operands of a single instruction."""
     bindings: dict[HloInstruction, Binding | list[Binding]] = {}
     targets = (
-        instruction.attribute("calls").parameters if instruction.opcode == "fusion" else list(instruction.operands)
+        instruction.attribute("calls").parameters if instruction.opcode == Opcode.FUSION else list(instruction.operands)
     )
     first = 0
     for target, operand in zip(targets, instruction.operands, strict=True):

@@ -20,6 +20,7 @@ from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, partitioned_loops
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["LOOP", "physical_index"]
@@ -71,9 +72,9 @@ def sections(body: KernelBody) -> list[Section]:
 def _parts(body: KernelBody, number: int, root: HloInstruction) -> list[Section]:
     shape = next(root.shape.leaves())
     row_major = shape.layout is None or shape.layout.is_row_major
-    if root.opcode == "dynamic-update-slice" and _in_place(body, number, root) and row_major:
+    if root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and _in_place(body, number, root) and row_major:
         return [_update_section(number, root)]
-    if root.opcode == "concatenate" and len(root.operands) <= _MOST_PARTS and row_major and not body.abi.flatten:
+    if root.opcode == Opcode.CONCATENATE and len(root.operands) <= _MOST_PARTS and row_major and not body.abi.flatten:
         return _operand_sections(number, root)
     return [Section(shape, number, root)]
 

@@ -12,6 +12,7 @@ from xla_core.codegen.llvm.ir_module import Value
 from xla_core.codegen.llvm.reductions import Reducer
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["WindowForm"]
 
@@ -62,7 +63,7 @@ class WindowForm:
         )
 
 
-@generator("reduce-window")
+@generator(Opcode.REDUCE_WINDOW)
 def _reduce_window(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
     form, reducer, b = WindowForm(instruction), Reducer(f, instruction), f.b
     if not instruction.operand(0).shape.num_elements:

@@ -20,8 +20,11 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["Reducer", "operand_index"]
+
+_FLAGS = {Opcode.ADD: "reassoc", Opcode.MULTIPLY: "reassoc", Opcode.MAXIMUM: "nsz", Opcode.MINIMUM: "nsz"}
 
 
 class Reducer:
@@ -41,14 +44,14 @@ class Reducer:
         self.operands, self.inits = instruction.operands[:count], instruction.operands[count:]
         self.dimensions = self.operands[0].shape.dimensions
         self.reduced: list[int] = []
-        if instruction.opcode == "reduce":
+        if instruction.opcode == Opcode.REDUCE:
             self.reduced = sorted(instruction.attribute("dimensions"))
         self.extent = math.prod(self.dimensions[d] for d in self.reduced)
         self.types = [p.shape.element_type for p in self.computation.parameters[:count]]
-        self.opcode = simple_opcode(self.computation)
+        opcode = simple_opcode(self.computation)
         small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
-        self.wide = small and self.opcode in ("add", "multiply", "maximum", "minimum")
-        self.flags = {"add": "reassoc", "multiply": "reassoc", "maximum": "nsz", "minimum": "nsz"}.get(self.opcode, "")
+        self.flags = _FLAGS.get(opcode, "") if opcode else ""
+        self.wide = opcode if small and self.flags else None
 
     def start(self) -> list[Value]:
         """The registers of the initial values."""
@@ -77,7 +80,7 @@ class Reducer:
         if self.wide:
             b = self.context.builder
             saved, b.fast_math = b.fast_math, f"{b.fast_math} {self.flags}".strip()
-            result = FLOAT_OPS[self.opcode](self.f.elemental.math, left[0], right[0])
+            result = FLOAT_OPS[self.wide](self.f.elemental.math, left[0], right[0])
             b.fast_math = saved
             return [result]
         arguments = [*unflatten(left, self.types), *unflatten(right, self.types)]
@@ -85,11 +88,11 @@ class Reducer:
         return [register for element in results for register in parts(element)]
 
 
-def simple_opcode(computation: HloComputation) -> str:
-    """The opcode of a body that is one associative op on its two parameters, else ''."""
+def simple_opcode(computation: HloComputation) -> Opcode | None:
+    """The opcode of a body that is one associative op on its two parameters, else None."""
     root = computation.root
     both = len(computation.parameters) == 2 and {*root.operands} == {*computation.parameters}
-    return root.opcode if both and Trait.ASSOCIATIVE in root.op.traits else ""
+    return root.opcode if both and Trait.ASSOCIATIVE in root.op.traits else None
 
 
 def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[ElementValue]:
@@ -116,7 +119,7 @@ def operand_index(
     return Index(dimensions, [digit for run in runs for digit in groups[run[0]]])
 
 
-@generator("reduce")
+@generator(Opcode.REDUCE)
 def _reduce(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
     reducer = Reducer(f, instruction)
     dims, reduced, start = reducer.dimensions, reducer.reduced, reducer.start()
@@ -138,7 +141,7 @@ def _reduce(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> lis
     return reducer.leave(f.context.nest(space, reducer.extent, step, start, name="reduce"))
 
 
-@elemental("map")
+@elemental(Opcode.MAP)
 def _map(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
     (result,) = call_computation(e.context, instruction.attribute("to_apply"), operands)
     return result

@@ -21,6 +21,7 @@ from xla_core.codegen.llvm.loop_changes import LoopNest
 from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["SCATTER"]
 
@@ -66,7 +67,7 @@ def _partition(body: KernelBody, form: _Form) -> Partition:
 
 
 def _matches(body: KernelBody) -> bool:
-    return body.root.opcode == "scatter" and body.root.operand(0).shape.num_elements > 0
+    return body.root.opcode == Opcode.SCATTER and body.root.operand(0).shape.num_elements > 0
 
 
 def _plan(body: KernelBody) -> Plan:
@@ -192,4 +193,4 @@ def _update(
         result.store(b, target, fused.elemental.convert(value, type_, result.shape.element_type))
 
 
-SCATTER = KernelForm(_matches, _plan, _emit, ("scatter",))
+SCATTER = KernelForm(_matches, _plan, _emit, (Opcode.SCATTER,))

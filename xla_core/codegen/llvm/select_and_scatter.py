@@ -15,12 +15,13 @@ from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.reduce_window import WindowForm
 from xla_core.codegen.llvm.reductions import unflatten
 from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["SELECT_AND_SCATTER"]
 
 
 def _matches(body: KernelBody) -> bool:
-    return body.root.opcode == "select-and-scatter"
+    return body.root.opcode == Opcode.SELECT_AND_SCATTER
 
 
 def _outer(form: WindowForm) -> int:
@@ -109,4 +110,4 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     context.close_loop(loop)
 
 
-SELECT_AND_SCATTER = KernelForm(_matches, _plan, _emit, ("select-and-scatter",))
+SELECT_AND_SCATTER = KernelForm(_matches, _plan, _emit, (Opcode.SELECT_AND_SCATTER,))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from xla_core.analysis.buffer_sharing import can_share_buffer
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["may_share_buffer"]
 
-_NOT_IN_PLACE = frozenset({"sort", "custom-call"})
+_NOT_IN_PLACE = frozenset({Opcode.SORT, Opcode.CUSTOM_CALL})
 """What others may do in place, but no kernel of ours."""
 
 

@@ -20,6 +20,7 @@ from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.reductions import unflatten
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.llvm.types import register_type, type_bits
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["SORT"]
 
@@ -29,7 +30,7 @@ _RUN = 16  # elements that are sorted by insertion
 
 
 def _matches(body: KernelBody) -> bool:
-    return body.root.opcode == "sort"
+    return body.root.opcode == Opcode.SORT
 
 
 def _dimension(body: KernelBody) -> int:
@@ -195,4 +196,4 @@ def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: 
     context.loop(b.int_(0), b.int_(length), pair, step=b.int_(2 * run), name="pairs")
 
 
-SORT = KernelForm(_matches, _plan, _emit, ("sort",))
+SORT = KernelForm(_matches, _plan, _emit, (Opcode.SORT,))

@@ -21,6 +21,7 @@ from xla_core.codegen.llvm.partition import Partition, unit_digits
 from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["TILES"]
 
@@ -34,18 +35,21 @@ def _accumulated(body: KernelBody) -> list[HloInstruction]:
     dims = next(body.roots[0].shape.leaves()).dimensions
     stack, seen = list(body.roots), set(body.roots)
     inputs: set[HloInstruction] = set()
-    if body.instruction.opcode != "fusion":
+    if body.instruction.opcode != Opcode.FUSION:
         inputs = set(body.instruction.operands)
     while stack:
         instruction = stack.pop()
-        if instruction in inputs or instruction.opcode == "parameter":
+        if instruction in inputs or instruction.opcode == Opcode.PARAMETER:
             continue
         leaf = next(instruction.shape.leaves(), None)
         if instruction.opcode in ACCUMULATIONS and leaf is not None and leaf.dimensions == dims:
             found[instruction] = None
             continue
-        walks = Trait.ELEMENTWISE in instruction.op.traits or instruction.opcode in ("get-tuple-element", "tuple")
-        for operand in instruction.operands if walks and instruction.opcode != "bitcast-convert" else ():
+        walks = Trait.ELEMENTWISE in instruction.op.traits or instruction.opcode in (
+            Opcode.GET_TUPLE_ELEMENT,
+            Opcode.TUPLE,
+        )
+        for operand in instruction.operands if walks and instruction.opcode != Opcode.BITCAST_CONVERT else ():
             if operand not in seen:
                 seen.add(operand)
                 stack.append(operand)
@@ -77,7 +81,7 @@ def _partition(body: KernelBody) -> Partition:
 def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
     """How many of the last dimensions the tile may run over: those below all reduced ones, for reductions."""
     found = _accumulated(body)
-    if any(i.opcode != "reduce" for i in found):
+    if any(i.opcode != Opcode.REDUCE for i in found):
         return 1
     count = len(dims)
     for instruction in found:

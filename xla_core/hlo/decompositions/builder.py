@@ -11,6 +11,7 @@ import numpy.typing as npt
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["Builder"]
@@ -25,7 +26,7 @@ class Builder:
         self.added: list[HloInstruction] = []
 
     def add(
-        self, opcode: str, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any
+        self, opcode: Opcode, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any
     ) -> HloInstruction:
         """As `HloComputation.add`."""
         metadata = None if self.source is None else self.source.metadata
@@ -59,25 +60,25 @@ class Builder:
         array = np.asarray(value)
         if array.ndim == 0 and shape.rank:
             scalar = self.constant(array, shape.with_dimensions(()))
-            return self.add("broadcast", scalar, shape=shape.without_layout(), dimensions=())
+            return self.add(Opcode.BROADCAST, scalar, shape=shape.without_layout(), dimensions=())
         literal = Literal(array.astype(shape.dtype), shape.without_layout())
-        return self.add("constant", shape=literal.shape, literal=literal)
+        return self.add(Opcode.CONSTANT, shape=literal.shape, literal=literal)
 
     def compare(self, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
         """`compare` in a direction: EQ, NE, GE, GT, LE, LT."""
-        return self.add("compare", x, y, direction=direction)
+        return self.add(Opcode.COMPARE, x, y, direction=direction)
 
     def reshape(self, operand: HloInstruction, dimensions: Sequence[int]) -> HloInstruction:
         """The operand itself where it has these dimensions."""
         if operand.shape.dimensions == tuple(dimensions):
             return operand
-        return self.add("reshape", operand, shape=operand.shape.with_dimensions(dimensions))
+        return self.add(Opcode.RESHAPE, operand, shape=operand.shape.with_dimensions(dimensions))
 
     def transpose(self, operand: HloInstruction, permutation: Sequence[int]) -> HloInstruction:
         """The operand itself where nothing moves."""
         if list(permutation) == sorted(permutation):
             return operand
-        return self.add("transpose", operand, dimensions=tuple(permutation))
+        return self.add(Opcode.TRANSPOSE, operand, dimensions=tuple(permutation))
 
     def broadcast(
         self, operand: HloInstruction, result: Sequence[int], dimensions: Sequence[int] = ()
@@ -86,10 +87,12 @@ class Builder:
         if operand.shape.dimensions == tuple(result) and tuple(dimensions) == tuple(range(len(result))):
             return operand
         shape = operand.shape.with_dimensions(result)
-        return self.add("broadcast", operand, shape=shape, dimensions=tuple(dimensions))
+        return self.add(Opcode.BROADCAST, operand, shape=shape, dimensions=tuple(dimensions))
 
     def convert(self, operand: HloInstruction, like: Shape) -> HloInstruction:
         """The operand in the element type of `like`."""
         if operand.shape.element_type is like.element_type:
             return operand
-        return self.add("convert", operand, shape=operand.shape.without_layout().with_element_type(like.element_type))
+        return self.add(
+            Opcode.CONVERT, operand, shape=operand.shape.without_layout().with_element_type(like.element_type)
+        )

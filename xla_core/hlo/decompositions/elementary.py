@@ -7,6 +7,7 @@ from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["OPCODES", "decompose_elementary"]
 
@@ -29,9 +30,9 @@ def decompose_elementary(instruction: HloInstruction, b: Builder) -> HloInstruct
         formula = _COMPLEX.get(instruction.opcode)
         if formula is None:
             return None
-        pairs = [Pair(b.add("real", o), b.add("imag", o)) for o in instruction.operands]
+        pairs = [Pair(b.add(Opcode.REAL, o), b.add(Opcode.IMAG, o)) for o in instruction.operands]
         result = formula(HloArithmetic(b, pairs[0].real.shape), *pairs)
-        return b.add("complex", *result) if isinstance(result, Pair) else result
+        return b.add(Opcode.COMPLEX, *result) if isinstance(result, Pair) else result
     formula = FUNCTIONS.get(instruction.opcode) if kind.is_floating else None
     if formula is None:
         return None

@@ -8,6 +8,7 @@ from xla_core.elementary import Arithmetic
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["HloArithmetic"]
@@ -61,7 +62,7 @@ class HloArithmetic(Arithmetic[HloInstruction]):
 
     def emit(self, opcode: str, *operands: HloInstruction) -> HloInstruction:
         """The op itself: who lacks it decomposes that in turn."""
-        return self.b.add(opcode, *operands)
+        return self.b.add(Opcode(opcode), *operands)
 
     # -- floats ------------------------------------------------------------------------------------------------------
 
@@ -69,39 +70,39 @@ class HloArithmetic(Arithmetic[HloInstruction]):
         return self.add(self.mul(x, y), z)
 
     def add(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add("add", x, self._same(x, y))
+        return self.b.add(Opcode.ADD, x, self._same(x, y))
 
     def sub(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add("subtract", x, self._same(x, y))
+        return self.b.add(Opcode.SUBTRACT, x, self._same(x, y))
 
     def mul(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add("multiply", x, self._same(x, y))
+        return self.b.add(Opcode.MULTIPLY, x, self._same(x, y))
 
     def div(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add("divide", x, self._same(x, y))
+        return self.b.add(Opcode.DIVIDE, x, self._same(x, y))
 
     def neg(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add("negate", x)
+        return self.b.add(Opcode.NEGATE, x)
 
     def abs(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add("abs", x)
+        return self.b.add(Opcode.ABS, x)
 
     def sqrt(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add("sqrt", x)
+        return self.b.add(Opcode.SQRT, x)
 
     def floor(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add("floor", x)
+        return self.b.add(Opcode.FLOOR, x)
 
     def maximum(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("maximum", x, y)
+        return self.b.add(Opcode.MAXIMUM, x, y)
 
     def with_sign(self, magnitude: HloInstruction, sign: HloInstruction) -> HloInstruction:
         sign_bit = self.integer(-1 << (63 if self.is_wide(sign) else 31), sign)
-        rest = self.b.add("and", self.bits(magnitude), self.b.add("not", sign_bit))
-        return self.from_bits(self.b.add("or", rest, self.b.add("and", self.bits(sign), sign_bit)))
+        rest = self.b.add(Opcode.AND, self.bits(magnitude), self.b.add(Opcode.NOT, sign_bit))
+        return self.from_bits(self.b.add(Opcode.OR, rest, self.b.add(Opcode.AND, self.bits(sign), sign_bit)))
 
     def _compare(self, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
-        return self.b.add("compare", x, y, direction=direction)
+        return self.b.add(Opcode.COMPARE, x, y, direction=direction)
 
     def fcmp(self, predicate: str, x: HloInstruction, y: HloInstruction) -> HloInstruction:
         if predicate in _WHERE_TRUE:
@@ -121,62 +122,62 @@ class HloArithmetic(Arithmetic[HloInstruction]):
         return self._compare(x, y, _WHERE_TRUE[predicate])
 
     def select(self, condition: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("select", condition, x, y)
+        return self.b.add(Opcode.SELECT, condition, x, y)
 
     def iadd(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("add", x, y)
+        return self.b.add(Opcode.ADD, x, y)
 
     def isub(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("subtract", x, y)
+        return self.b.add(Opcode.SUBTRACT, x, y)
 
     def imul(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("multiply", x, y)
+        return self.b.add(Opcode.MULTIPLY, x, y)
 
     def udiv(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("divide", x, y)
+        return self.b.add(Opcode.DIVIDE, x, y)
 
     def and_(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("and", x, y)
+        return self.b.add(Opcode.AND, x, y)
 
     def or_(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("or", x, y)
+        return self.b.add(Opcode.OR, x, y)
 
     def xor(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add("xor", x, y)
+        return self.b.add(Opcode.XOR, x, y)
 
     def not_(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add("not", x)
+        return self.b.add(Opcode.NOT, x)
 
-    def _shift(self, opcode: str, x: HloInstruction, amount: int) -> HloInstruction:
+    def _shift(self, opcode: Opcode, x: HloInstruction, amount: int) -> HloInstruction:
         return self.b.add(opcode, x, self.integer(amount, x)) if amount else x
 
     def shl(self, x: HloInstruction, amount: int) -> HloInstruction:
-        return self._shift("shift-left", x, amount)
+        return self._shift(Opcode.SHIFT_LEFT, x, amount)
 
     def lshr(self, x: HloInstruction, amount: int) -> HloInstruction:
-        return self._shift("shift-right-logical", x, amount)
+        return self._shift(Opcode.SHIFT_RIGHT_LOGICAL, x, amount)
 
     def ashr(self, x: HloInstruction, amount: int) -> HloInstruction:
-        return self._shift("shift-right-arithmetic", x, amount)
+        return self._shift(Opcode.SHIFT_RIGHT_ARITHMETIC, x, amount)
 
     def clamp(self, low: HloInstruction, x: HloInstruction, high: HloInstruction) -> HloInstruction:
-        return self.b.add("clamp", low, x, high)
+        return self.b.add(Opcode.CLAMP, low, x, high)
 
     def funnel_shift(self, high: HloInstruction, low: HloInstruction, amount: HloInstruction) -> HloInstruction:
-        rest = self.b.add("subtract", self.number(32, "i32"), amount)  # a shift by 32 leaves nothing, as it should
-        left = self.b.add("shift-left", high, amount)
-        return self.b.add("or", left, self.b.add("shift-right-logical", low, rest))
+        rest = self.b.add(Opcode.SUBTRACT, self.number(32, "i32"), amount)  # a shift by 32 leaves nothing, as it should
+        left = self.b.add(Opcode.SHIFT_LEFT, high, amount)
+        return self.b.add(Opcode.OR, left, self.b.add(Opcode.SHIFT_RIGHT_LOGICAL, low, rest))
 
     def bits(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add("bitcast-convert", x, shape=self._of("i64" if self.is_wide(x) else "i32"))
+        return self.b.add(Opcode.BITCAST_CONVERT, x, shape=self._of("i64" if self.is_wide(x) else "i32"))
 
     def from_bits(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add("bitcast-convert", x, shape=self._of("f64" if self.is_wide(x) else "f32"))
+        return self.b.add(Opcode.BITCAST_CONVERT, x, shape=self._of("f64" if self.is_wide(x) else "f32"))
 
     def extend(self, x: HloInstruction) -> HloInstruction:
         if self.is_wide(x):
             return x
-        return self.b.add("and", self.b.convert(x, self._of("i64")), self.number(0xFFFFFFFF, "i64"))
+        return self.b.add(Opcode.AND, self.b.convert(x, self._of("i64")), self.number(0xFFFFFFFF, "i64"))
 
     def truncate(self, x: HloInstruction) -> HloInstruction:
         return self.b.convert(x, self._of("i32"))

@@ -8,6 +8,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["counted_loop"]
@@ -35,21 +36,21 @@ def counted_loop(
 
     condition = HloComputation(f"{source.opcode}_condition")
     parameter = condition.parameter(0, state)
-    turn = condition.add("get-tuple-element", parameter, index=0)
-    condition.set_root(condition.add("compare", turn, condition.constant(count, index), direction="LT"))
+    turn = condition.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=0)
+    condition.set_root(condition.add(Opcode.COMPARE, turn, condition.constant(count, index), direction="LT"))
 
     loop = HloComputation(f"{source.opcode}_body")
     inner = Builder(loop)
     inner.source = source
     parameter = loop.parameter(0, state)
-    parts = [loop.add("get-tuple-element", parameter, index=n) for n in range(len(state.tuple_shapes))]
+    parts = [loop.add(Opcode.GET_TUPLE_ELEMENT, parameter, index=n) for n in range(len(state.tuple_shapes))]
     turn, values, fixed = parts[0], parts[1 : 1 + len(changing)], parts[1 + len(changing) :]
     after = body(inner, turn, values, fixed)
-    following = inner.add("add", turn, inner.constant(1, index))
-    loop.set_root(inner.add("tuple", following, *after, *fixed))
+    following = inner.add(Opcode.ADD, turn, inner.constant(1, index))
+    loop.set_root(inner.add(Opcode.TUPLE, following, *after, *fixed))
 
     module.add_computation(condition)
     module.add_computation(loop)
-    start = b.add("tuple", b.constant(0, index), *changing, *constant)
-    result = b.add("while", start, condition=condition, body=loop)
-    return [b.add("get-tuple-element", result, index=1 + n) for n in range(len(changing))]
+    start = b.add(Opcode.TUPLE, b.constant(0, index), *changing, *constant)
+    result = b.add(Opcode.WHILE, start, condition=condition, body=loop)
+    return [b.add(Opcode.GET_TUPLE_ELEMENT, result, index=1 + n) for n in range(len(changing))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["decompose_mulhi"]
 
@@ -15,16 +16,16 @@ def decompose_mulhi(instruction: HloInstruction, b: Builder) -> HloInstruction:
     width, mask = b.constant(half, x.shape), b.constant((1 << half) - 1, x.shape)
 
     def halves(v: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
-        return b.add("shift-right-logical", v, width), b.add("and", v, mask)
+        return b.add(Opcode.SHIFT_RIGHT_LOGICAL, v, width), b.add(Opcode.AND, v, mask)
 
     (high_x, low_x), (high_y, low_y) = halves(x), halves(y)
-    carry, _ = halves(b.add("multiply", low_x, low_y))
-    first, rest = halves(b.add("add", b.add("multiply", high_x, low_y), carry))
-    second, _ = halves(b.add("add", b.add("multiply", low_x, high_y), rest))
-    result = b.add("add", b.add("multiply", high_x, high_y), b.add("add", first, second))
+    carry, _ = halves(b.add(Opcode.MULTIPLY, low_x, low_y))
+    first, rest = halves(b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, high_x, low_y), carry))
+    second, _ = halves(b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, low_x, high_y), rest))
+    result = b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, high_x, high_y), b.add(Opcode.ADD, first, second))
     if x.shape.element_type.is_signed:
         zero = b.constant(0, x.shape)
         for one, other in ((x, y), (y, x)):
-            less = b.add("select", b.compare(one, zero, "LT"), other, zero)
-            result = b.add("subtract", result, less)
+            less = b.add(Opcode.SELECT, b.compare(one, zero, "LT"), other, zero)
+            result = b.add(Opcode.SUBTRACT, result, less)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import group_axes
 from xla_core.hlo.shape import Shape
 
@@ -23,7 +24,7 @@ def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruct
     groups = sizes.shape.dimensions[-1]
     # Group first, then lhs: every dimension of lhs moves on by one.
     wide = b.broadcast(lhs, [groups, *lhs.shape.dimensions], list(range(1, lhs.shape.rank + 1)))
-    kept = b.add("select", _members(instruction, b), wide, b.constant(0, wide.shape))
+    kept = b.add(Opcode.SELECT, _members(instruction, b), wide, b.constant(0, wide.shape))
     if not group_dims:
         rhs = b.broadcast(rhs, [groups, *rhs.shape.dimensions], list(range(1, rhs.shape.rank + 1)))
         group, rhs_batch, rhs_contracting = 0, [d + 1 for d in rhs_batch], [d + 1 for d in contracting[1]]
@@ -33,7 +34,7 @@ def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruct
     of_lhs, of_rhs = (0,), (group,)
     none: tuple[int, ...] = ()
     return b.add(
-        "dot",
+        Opcode.DOT,
         kept,
         rhs,
         shape=instruction.shape.without_layout(),
@@ -54,13 +55,13 @@ def _members(instruction: HloInstruction, b: Builder) -> HloInstruction:
     counts = b.convert(sizes, Shape(ElementType.S64))
     # The end of a group is the sum of its size and of all before: a product with a triangle of ones.
     square = Shape.array(ElementType.S64, (groups, groups))
-    before, after = (b.add("iota", shape=square, iota_dimension=d) for d in range(2))
-    triangle = b.convert(b.add("compare", before, after, direction="LE"), square)
-    ends = b.add("dot", counts, triangle, lhs_contracting_dims=(last,), rhs_contracting_dims=(0,))
+    before, after = (b.add(Opcode.IOTA, shape=square, iota_dimension=d) for d in range(2))
+    triangle = b.convert(b.add(Opcode.COMPARE, before, after, direction="LE"), square)
+    ends = b.add(Opcode.DOT, counts, triangle, lhs_contracting_dims=(last,), rhs_contracting_dims=(0,))
     whole = Shape.array(ElementType.S64, (groups, *lhs.shape.dimensions))
     places = [*(d + 1 for d in axes), 0]
     end = b.broadcast(ends, whole.dimensions, places)
-    start = b.broadcast(b.add("subtract", ends, counts), whole.dimensions, places)
-    position = b.add("iota", shape=whole, iota_dimension=ragged + 1)
-    begun = b.add("compare", position, start, direction="GE")
-    return b.add("and", begun, b.add("compare", position, end, direction="LT"))
+    start = b.broadcast(b.add(Opcode.SUBTRACT, ends, counts), whole.dimensions, places)
+    position = b.add(Opcode.IOTA, shape=whole, iota_dimension=ragged + 1)
+    begun = b.add(Opcode.COMPARE, position, start, direction="GE")
+    return b.add(Opcode.AND, begun, b.add(Opcode.COMPARE, position, end, direction="LT"))

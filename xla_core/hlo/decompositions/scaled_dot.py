@@ -5,6 +5,7 @@ from __future__ import annotations
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["decompose_scaled_dot"]
@@ -15,7 +16,7 @@ def decompose_scaled_dot(instruction: HloInstruction, b: Builder) -> HloInstruct
     lhs, rhs, *scales = instruction.operands
     scaled = [_scaled(b, x, scale) for x, scale in zip((lhs, rhs), scales, strict=True)]
     attributes = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
-    return b.convert(b.add("dot", *scaled, shape=_wide(instruction.shape), **attributes), instruction.shape)
+    return b.convert(b.add(Opcode.DOT, *scaled, shape=_wide(instruction.shape), **attributes), instruction.shape)
 
 
 def _wide(shape: Shape) -> Shape:
@@ -33,4 +34,4 @@ def _scaled(b: Builder, x: HloInstruction, scale: HloInstruction) -> HloInstruct
         scale = b.reshape(scale, x.shape.dimensions)
     else:
         scale = b.broadcast(scale, x.shape.dimensions)
-    return b.add("multiply", x, scale)
+    return b.add(Opcode.MULTIPLY, x, scale)

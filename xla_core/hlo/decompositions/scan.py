@@ -8,6 +8,7 @@ from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["decompose_scan"]
@@ -27,19 +28,19 @@ def decompose_scan(instruction: HloInstruction, b: Builder) -> HloInstruction:
         b: Builder, index: HloInstruction, values: list[HloInstruction], given: list[HloInstruction]
     ) -> Sequence[HloInstruction]:
         if instruction.attribute("is_reverse"):
-            index = b.add("subtract", b.constant(length - 1, index.shape), index)
+            index = b.add(Opcode.SUBTRACT, b.constant(length - 1, index.shape), index)
         slices = [_element(b, x, axis, index) for x in given]
-        made = b.add("call", *slices, *values[len(outputs) :], to_apply=instruction.attributes["to_apply"])
+        made = b.add(Opcode.CALL, *slices, *values[len(outputs) :], to_apply=instruction.attributes["to_apply"])
         results = [made]
         if made.shape.is_tuple:
-            results = [b.add("get-tuple-element", made, index=n) for n in range(len(parts))]
+            results = [b.add(Opcode.GET_TUPLE_ELEMENT, made, index=n) for n in range(len(parts))]
         written = [_written(b, o, r, axis, index) for o, r in zip(values, results[: len(outputs)], strict=False)]
         return [*written, *results[len(outputs) :]]
 
     after = [b.constant(0, o.without_layout()) for o in outputs] + list(carries)
     if length:
         after = counted_loop(instruction, b, length, after, inputs, turn)
-    return b.add("tuple", *after) if shape.is_tuple else after[0]
+    return b.add(Opcode.TUPLE, *after) if shape.is_tuple else after[0]
 
 
 def _starts(b: Builder, rank: int, axis: int, index: HloInstruction) -> list[HloInstruction]:
@@ -50,10 +51,10 @@ def _starts(b: Builder, rank: int, axis: int, index: HloInstruction) -> list[Hlo
 def _element(b: Builder, x: HloInstruction, axis: int, index: HloInstruction) -> HloInstruction:
     """One slice of x along an axis, without that axis."""
     sizes = [1 if d == axis else n for d, n in enumerate(x.shape.dimensions)]
-    cut = b.add("dynamic-slice", x, *_starts(b, x.shape.rank, axis, index), dynamic_slice_sizes=tuple(sizes))
+    cut = b.add(Opcode.DYNAMIC_SLICE, x, *_starts(b, x.shape.rank, axis, index), dynamic_slice_sizes=tuple(sizes))
     return b.reshape(cut, sizes[:axis] + sizes[axis + 1 :])
 
 
 def _written(b: Builder, x: HloInstruction, part: HloInstruction, axis: int, index: HloInstruction) -> HloInstruction:
     sizes = [1 if d == axis else n for d, n in enumerate(x.shape.dimensions)]
-    return b.add("dynamic-update-slice", x, b.reshape(part, sizes), *_starts(b, x.shape.rank, axis, index))
+    return b.add(Opcode.DYNAMIC_UPDATE_SLICE, x, b.reshape(part, sizes), *_starts(b, x.shape.rank, axis, index))

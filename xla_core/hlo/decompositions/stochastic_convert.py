@@ -5,6 +5,7 @@ from __future__ import annotations
 from xla_core.hlo.decompositions.builder import Builder
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["decompose_stochastic_convert"]
 
@@ -17,12 +18,12 @@ def decompose_stochastic_convert(instruction: HloInstruction, b: Builder) -> Hlo
     x, random = instruction.operands
     kind = ElementType.F64 if x.shape.element_type is ElementType.F64 else ElementType.F32
     x = b.convert(x, x.shape.with_element_type(kind))
-    magnitude = b.add("abs", x)
-    whole = b.add("floor", magnitude)
-    fraction = b.add("subtract", magnitude, whole)
+    magnitude = b.add(Opcode.ABS, x)
+    whole = b.add(Opcode.FLOOR, magnitude)
+    fraction = b.add(Opcode.SUBTRACT, magnitude, whole)
     scale = b.constant(2.0**random.shape.element_type.bit_width, fraction.shape)
-    limit = b.convert(b.add("ceil", b.add("multiply", fraction, scale)), random.shape)
-    is_more = b.add("compare", random, limit, direction="LT")
-    rounded = b.add("add", whole, b.convert(is_more, whole.shape))
-    is_negative = b.add("compare", x, b.constant(0, x.shape), direction="LT")
-    return b.convert(b.add("select", is_negative, b.add("negate", rounded), rounded), instruction.shape)
+    limit = b.convert(b.add(Opcode.CEIL, b.add(Opcode.MULTIPLY, fraction, scale)), random.shape)
+    is_more = b.add(Opcode.COMPARE, random, limit, direction="LT")
+    rounded = b.add(Opcode.ADD, whole, b.convert(is_more, whole.shape))
+    is_negative = b.add(Opcode.COMPARE, x, b.constant(0, x.shape), direction="LT")
+    return b.convert(b.add(Opcode.SELECT, is_negative, b.add(Opcode.NEGATE, rounded), rounded), instruction.shape)

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import OpGroup, array, attr, dims, normalize
 from xla_core.hlo.shape import Shape
@@ -106,7 +107,7 @@ def _normalized(
 _ATTRIBUTES: dict[str, Any] = {"epsilon": attr("float"), "feature_index": attr("int")}
 
 entry(
-    "batch-norm-training",
+    Opcode.BATCH_NORM_TRAINING,
     3,
     _training_shape,
     _training,
@@ -114,7 +115,7 @@ entry(
     **_ATTRIBUTES,
 )
 entry(
-    "batch-norm-inference",
+    Opcode.BATCH_NORM_INFERENCE,
     5,
     _inference_shape,
     _inference,
@@ -122,7 +123,7 @@ entry(
     **_ATTRIBUTES,
 )
 entry(
-    "batch-norm-grad",
+    Opcode.BATCH_NORM_GRAD,
     5,
     _grad_shape,
     _grad,

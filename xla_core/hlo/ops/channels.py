@@ -12,6 +12,7 @@ from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN, Device, Environment, device_name
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize
 from xla_core.hlo.shape import Shape
 
@@ -117,7 +118,7 @@ def _recv_done_shape(operands: Sequence[Shape], attributes: Attributes, declared
 def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     environment = context.environment
     start = instruction.operand(0)
-    start = start if start.opcode == "recv" else instruction
+    start = start if start.opcode == Opcode.RECV else instruction
     channel = start.attribute("channel_id") or 0
     shape = instruction.shape.tuple_shapes[0]
     pairs = source_target_pairs(start)
@@ -209,7 +210,7 @@ _CHANNEL: dict[str, Any] = {"channel_id": attr("int", None), "is_host_transfer":
 _TRANSFER = (Trait.SIDE_EFFECT, Trait.HOST_TRANSFER)
 
 entry(
-    "infeed",
+    Opcode.INFEED,
     1,
     _infeed_shape,
     _infeed,
@@ -218,7 +219,7 @@ entry(
     infeed_config=attr("string", ""),
 )
 entry(
-    "outfeed",
+    Opcode.OUTFEED,
     2,
     _outfeed_shape,
     _outfeed,
@@ -228,7 +229,7 @@ entry(
     outfeed_config=attr("string", ""),
 )
 entry(
-    "send",
+    Opcode.SEND,
     2,
     _send_shape,
     _send,
@@ -239,18 +240,18 @@ entry(
     **_CHANNEL,
 )
 entry(
-    "send-done",
+    Opcode.SEND_DONE,
     1,
     _send_done_shape,
     _send_done,
     *_TRANSFER,
     Trait.ASYNC,
     doc="The token after a send has ended.",
-    waits_for=("send",),
+    waits_for=(Opcode.SEND,),
     **_CHANNEL,
 )
 entry(
-    "recv",
+    Opcode.RECV,
     1,
     _recv_shape,
     _recv,
@@ -260,13 +261,13 @@ entry(
     **_CHANNEL,
 )
 entry(
-    "recv-done",
+    Opcode.RECV_DONE,
     1,
     _recv_done_shape,
     _recv_done,
     *_TRANSFER,
     Trait.ASYNC,
     doc="(data, token), once there.",
-    waits_for=("recv",),
+    waits_for=(Opcode.RECV,),
     **_CHANNEL,
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.environment import Device
+from xla_core.hlo.opcode import Opcode
 
 if TYPE_CHECKING:
     from xla_core.hlo.environment import Value
@@ -51,14 +52,14 @@ class _Rule:
 
 
 _RULES = {
-    "all-reduce": _Rule(equal=False),
-    "all-gather": _Rule(),
-    "reduce-scatter": _Rule(),
-    "all-to-all": _Rule(of_partitions=True),
-    "ragged-all-to-all": _Rule(of_partitions=True),
-    "collective-broadcast": _Rule(of_partitions=True, equal=False, complete=False),
-    "collective-reduce": _Rule(equal=False, complete=False),
-    "collective-permute": _Rule(of_partitions=True),
+    Opcode.ALL_REDUCE: _Rule(equal=False),
+    Opcode.ALL_GATHER: _Rule(),
+    Opcode.REDUCE_SCATTER: _Rule(),
+    Opcode.ALL_TO_ALL: _Rule(of_partitions=True),
+    Opcode.RAGGED_ALL_TO_ALL: _Rule(of_partitions=True),
+    Opcode.COLLECTIVE_BROADCAST: _Rule(of_partitions=True, equal=False, complete=False),
+    Opcode.COLLECTIVE_REDUCE: _Rule(equal=False, complete=False),
+    Opcode.COLLECTIVE_PERMUTE: _Rule(of_partitions=True),
 }
 _SHOWN = 8
 """How many groups, and devices of a group, an error lists."""
@@ -77,7 +78,7 @@ class CollectiveGroups:
     partitions: int | None = None
 
     @staticmethod
-    def of(opcode: str, attributes: Attributes, counts: DeviceCounts | None = None) -> CollectiveGroups:
+    def of(opcode: Opcode, attributes: Attributes, counts: DeviceCounts | None = None) -> CollectiveGroups:
         """Raises InvalidArgumentError for groups that no program can have, or none that runs on `counts`."""
         return _checked(
             opcode.removesuffix("-start"),
@@ -139,7 +140,7 @@ class CollectiveGroups:
 
 @functools.lru_cache(maxsize=64)  # groups may be long
 def _checked(
-    opcode: str, groups: ReplicaGroups, channel: bool, flattened: bool, replicas: int | None, partitions: int | None
+    opcode: Opcode, groups: ReplicaGroups, channel: bool, flattened: bool, replicas: int | None, partitions: int | None
 ) -> CollectiveGroups:
     rule = _RULES[opcode]
     made = CollectiveGroups(_mode(rule, channel, flattened), groups, replicas, partitions)

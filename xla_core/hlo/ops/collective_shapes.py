@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, ShapeRule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.collective_groups import CollectiveGroups
 from xla_core.hlo.ops.rules import (
     array,
@@ -50,7 +51,7 @@ def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 
 def all_reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    CollectiveGroups.of("all-reduce", attributes)
+    CollectiveGroups.of(Opcode.ALL_REDUCE, attributes)
     _check_combines(attributes["to_apply"], operands)
     return _same_shape(operands, attributes, declared)
 
@@ -87,12 +88,12 @@ def _data(operands: Sequence[Shape], attributes: Attributes) -> Sequence[Shape]:
 
 
 def rooted_broadcast(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    CollectiveGroups.of("collective-broadcast", attributes)
+    CollectiveGroups.of(Opcode.COLLECTIVE_BROADCAST, attributes)
     return _same_shape(_data(operands, attributes), attributes, declared)
 
 
 def rooted_reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    CollectiveGroups.of("collective-reduce", attributes)
+    CollectiveGroups.of(Opcode.COLLECTIVE_REDUCE, attributes)
     data = _data(operands, attributes)
     _check_combines(attributes["to_apply"], data)
     return _same_shape(data, attributes, declared)
@@ -116,7 +117,7 @@ def _result_parts(declared: Shape | None, count: int) -> Sequence[Shape]:
 
 def all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The gathered dimension grows by a whole factor, the group's size."""
-    size = CollectiveGroups.of("all-gather", attributes).size
+    size = CollectiveGroups.of(Opcode.ALL_GATHER, attributes).size
     if declared is None:
         check(size is not None, "the shape must be given where replica_groups doesn't say how many devices there are")
         return shape_of_parts([_scaled(o, _one_axis(attributes, o), size or 1) for o in operands])
@@ -144,7 +145,7 @@ def _scaled(shape: Shape, axis: int, factor: int) -> Shape:
 
 def reduce_scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The scattered dimension shrinks by a whole factor, the group's size."""
-    size = CollectiveGroups.of("reduce-scatter", attributes).size
+    size = CollectiveGroups.of(Opcode.REDUCE_SCATTER, attributes).size
     _check_combines(attributes["to_apply"], operands)
     if declared is None:
         check(size is not None, "the shape must be given where replica_groups doesn't say how many devices there are")
@@ -166,7 +167,7 @@ def _part(shape: Shape, axis: int, count: int) -> Shape:
 
 
 def all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    size = CollectiveGroups.of("all-to-all", attributes).size
+    size = CollectiveGroups.of(Opcode.ALL_TO_ALL, attributes).size
     axes = attributes.get("dimensions")
     if not axes:  # the tuple form: operand i goes to device i of the group
         check(size in (None, len(operands)), lambda: f"{len(operands)} operands for a group of {size} devices")
@@ -191,7 +192,7 @@ def ragged_all_to_all(operands: Sequence[Shape], attributes: Attributes, declare
             array(sizes).element_type.is_integral and sizes.dimensions == shape,
             "offsets and sizes must be integers of one shape",
         )
-    size = CollectiveGroups.of("ragged-all-to-all", attributes).size or 1
+    size = CollectiveGroups.of(Opcode.RAGGED_ALL_TO_ALL, attributes).size or 1
     check(
         (len(shape) == 1 and shape[0] % size == 0) or (len(shape) == 2 and (size == 1 or shape[0] == size)),
         lambda: f"offsets and sizes are of shape {list(shape)}; a group of {size} devices has as many for each of them",
@@ -200,7 +201,7 @@ def ragged_all_to_all(operands: Sequence[Shape], attributes: Attributes, declare
 
 
 def collective_permute(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    everybody = CollectiveGroups.of("collective-permute", attributes)
+    everybody = CollectiveGroups.of(Opcode.COLLECTIVE_PERMUTE, attributes)
     pairs = attributes["source_target_pairs"]
     for pair in pairs:
         check(len(pair) == 2, "source_target_pairs must be pairs")

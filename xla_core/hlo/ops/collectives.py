@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.hlo.op_table import Evaluate, ShapeRule, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
 from xla_core.hlo.ops.rules import OpGroup, attr
@@ -31,10 +32,10 @@ _PERMUTE: dict[str, Any] = {
     "slice_sizes": attr("int_lists", ()),
 }
 
-_Collective = tuple[str, int | tuple[int, int | None], ShapeRule, Evaluate, dict[str, Any], str]
+_Collective = tuple[Opcode, int | tuple[int, int | None], ShapeRule, Evaluate, dict[str, Any], str]
 _COLLECTIVES: tuple[_Collective, ...] = (
     (
-        "all-reduce",
+        Opcode.ALL_REDUCE,
         _SOME,
         shapes.all_reduce,
         evaluation.all_reduce,
@@ -42,7 +43,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "The operands of all devices of a group, combined by to_apply.",
     ),
     (
-        "all-gather",
+        Opcode.ALL_GATHER,
         _SOME,
         shapes.all_gather,
         evaluation.all_gather,
@@ -50,7 +51,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "The operands of all devices of a group, concatenated along a dimension.",
     ),
     (
-        "reduce-scatter",
+        Opcode.REDUCE_SCATTER,
         _SOME,
         shapes.reduce_scatter,
         evaluation.reduce_scatter,
@@ -58,7 +59,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "all-reduce, then each device of a group keeps its part along a dimension.",
     ),
     (
-        "all-to-all",
+        Opcode.ALL_TO_ALL,
         _SOME,
         shapes.all_to_all,
         evaluation.all_to_all,
@@ -66,7 +67,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "Part j of device i's operand becomes part i of device j's result.",
     ),
     (
-        "ragged-all-to-all",
+        Opcode.RAGGED_ALL_TO_ALL,
         6,
         shapes.ragged_all_to_all,
         evaluation.ragged_all_to_all,
@@ -74,7 +75,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "all-to-all of row ranges given by offsets and sizes.",
     ),
     (
-        "collective-broadcast",
+        Opcode.COLLECTIVE_BROADCAST,
         _SOME,
         shapes.rooted_broadcast,
         evaluation.collective_broadcast,
@@ -82,7 +83,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "The operand of a group's root: the first device, or what the last operand says.",
     ),
     (
-        "collective-reduce",
+        Opcode.COLLECTIVE_REDUCE,
         _SOME,
         shapes.rooted_reduce,
         evaluation.collective_reduce,
@@ -90,7 +91,7 @@ _COLLECTIVES: tuple[_Collective, ...] = (
         "A group's root (the first device, or what the last operand says) gets the combined operands, others zeros.",
     ),
     (
-        "collective-permute",
+        Opcode.COLLECTIVE_PERMUTE,
         _SOME,
         shapes.collective_permute,
         evaluation.collective_permute,
@@ -105,32 +106,32 @@ _Place = tuple[int, ...]
 # Of the op that starts: rule, meaning, where its result has the operands, attributes. Of the one that waits: rule,
 # meaning, where its operand has the result.
 _Asynchronous = tuple[
-    str, tuple[ShapeRule, Evaluate, _Place | None, dict[str, Any]], tuple[ShapeRule, Evaluate, _Place]
+    Opcode, tuple[ShapeRule, Evaluate, _Place | None, dict[str, Any]], tuple[ShapeRule, Evaluate, _Place]
 ]
 _ASYNCHRONOUS: tuple[_Asynchronous, ...] = (
     (
-        "all-reduce",
+        Opcode.ALL_REDUCE,
         (shapes.all_reduce, evaluation.all_reduce, None, _ALL_REDUCE),
         (shapes.done_same, evaluation.first, ()),
     ),
     (
-        "all-gather",
+        Opcode.ALL_GATHER,
         (shapes.start_pair(shapes.all_gather), evaluation.all_gather_start, (0,), _ALL_GATHER),
         (shapes.done_pair, evaluation.second, (1,)),
     ),
     (
-        "collective-permute",
+        Opcode.COLLECTIVE_PERMUTE,
         (shapes.start_pair(shapes.collective_permute), evaluation.collective_permute_start, (0,), _PERMUTE),
         (shapes.done_pair, evaluation.second, (1,)),
     ),
 )
 _TRAITS = (Trait.COLLECTIVE, Trait.ASYNC)
 for _opcode, (_rule, _evaluate, _operands_at, _attributes), (_done_rule, _done, _result_at) in _ASYNCHRONOUS:
-    _start = f"{_opcode}-start"
+    _start = Opcode(f"{_opcode}-start")
     _doc = f"Starts {_opcode}, which other ops may run beside."
     entry(_start, _SOME, _rule, _evaluate, *_TRAITS, doc=_doc, operands_at=_operands_at, **_attributes)
     entry(
-        f"{_opcode}-done",
+        Opcode(f"{_opcode}-done"),
         1,
         _done_rule,
         _done,
@@ -140,5 +141,6 @@ for _opcode, (_rule, _evaluate, _operands_at, _attributes), (_done_rule, _done, 
         result_at=_result_at,
     )
 
-for _kind, _evaluate in (("partition", evaluation.partition_id), ("replica", evaluation.replica_id)):
-    entry(f"{_kind}-id", 0, shapes.device_id, _evaluate, Trait.PER_DEVICE, doc=f"The {_kind} that runs this.")
+_PER_DEVICE = (0, shapes.device_id)
+entry(Opcode.PARTITION_ID, *_PER_DEVICE, evaluation.partition_id, Trait.PER_DEVICE, doc="The partition that runs this.")
+entry(Opcode.REPLICA_ID, *_PER_DEVICE, evaluation.replica_id, Trait.PER_DEVICE, doc="The replica that runs this.")

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import arithmetic
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
@@ -27,27 +28,27 @@ __all__ = ["FEW", "as_value", "combine_at", "few", "fold", "known_combiner", "wi
 _SEQUENTIAL = 512
 FEW = 16
 
-_BINARY: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "multiply": arithmetic.multiply,
-    "maximum": arithmetic.maximum,
-    "minimum": arithmetic.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
+_BINARY: dict[Opcode, Callable[..., Any]] = {
+    Opcode.ADD: np.add,
+    Opcode.MULTIPLY: arithmetic.multiply,
+    Opcode.MAXIMUM: arithmetic.maximum,
+    Opcode.MINIMUM: arithmetic.minimum,
+    Opcode.AND: np.bitwise_and,
+    Opcode.OR: np.bitwise_or,
+    Opcode.XOR: np.bitwise_xor,
 }
-_UFUNC: dict[str, np.ufunc] = {
-    "add": np.add,
-    "multiply": np.multiply,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
+_UFUNC: dict[Opcode, np.ufunc] = {
+    Opcode.ADD: np.add,
+    Opcode.MULTIPLY: np.multiply,
+    Opcode.MAXIMUM: np.maximum,
+    Opcode.MINIMUM: np.minimum,
+    Opcode.AND: np.bitwise_and,
+    Opcode.OR: np.bitwise_or,
+    Opcode.XOR: np.bitwise_xor,
 }
 
 
-def known_combiner(computation: HloComputation) -> str | None:
+def known_combiner(computation: HloComputation) -> Opcode | Literal["first", "second"] | None:
     """The opcode, where the computation is one binary op on its two parameters; "first" or "second" where it returns
     a parameter.
     """
@@ -77,9 +78,9 @@ def few(count: int, dtype: np.dtype) -> bool:
     return count <= FEW and dtype.itemsize >= 4
 
 
-def _widened(opcode: str, x: Array, count: int) -> Array:
+def _widened(opcode: Opcode, x: Array, count: int) -> Array:
     """In the format in which `count` elements are combined."""
-    wide = opcode in ("add", "multiply") and not few(count, x.dtype)
+    wide = opcode in (Opcode.ADD, Opcode.MULTIPLY) and not few(count, x.dtype)
     return widen(x) if wide or CLASS[x.dtype] == "n" else x
 
 
@@ -99,7 +100,7 @@ def fold(
     """Combines along axes, from the initial values (scalars)."""
     inputs, initial = _typed(computation, inputs), _typed(computation, initial)
     opcode = known_combiner(computation)
-    if opcode in _BINARY:
+    if isinstance(opcode, Opcode):
         return [_known_fold(opcode, inputs[0], initial[0], tuple(axes))]
     kept = [d for d in range(inputs[0].ndim) if d not in axes]
     shape = [inputs[0].shape[d] for d in kept]
@@ -120,7 +121,7 @@ def fold(
     return total
 
 
-def _known_fold(opcode: str, x: Array, initial: Array, axes: tuple[int, ...]) -> Array:
+def _known_fold(opcode: Opcode, x: Array, initial: Array, axes: tuple[int, ...]) -> Array:
     count = math.prod(x.shape[a] for a in axes)
     wide, start = _widened(opcode, x, count), _widened(opcode, initial, count)
     kept = [d for d in range(x.ndim) if d not in axes]
@@ -129,20 +130,20 @@ def _known_fold(opcode: str, x: Array, initial: Array, axes: tuple[int, ...]) ->
         result = np.broadcast_to(start, rows.shape[1:])
         for row in rows:
             result = _BINARY[opcode](result, row)
-    elif opcode in ("maximum", "minimum") and CLASS[x.dtype] in "fe":
+    elif opcode in (Opcode.MAXIMUM, Opcode.MINIMUM) and CLASS[x.dtype] in "fe":
         result = _BINARY[opcode](start, _extremum(opcode, wide, axes))
     else:
         result = _BINARY[opcode](start, np.asarray(_UFUNC[opcode].reduce(wide, axis=axes, dtype=wide.dtype)))
     return _narrowed(np.asarray(result), x.dtype)
 
 
-def _extremum(opcode: str, x: Array, axes: tuple[int, ...]) -> Array:
+def _extremum(opcode: Opcode, x: Array, axes: tuple[int, ...]) -> Array:
     """The maximum or minimum, with +0 above -0."""
     result = np.asarray(_UFUNC[opcode].reduce(x, axis=axes))
     if not (result == 0).any():
         return result
-    wanted = (x == 0) & (np.signbit(x) == (opcode == "minimum"))
-    zero, other = (0.0, -0.0) if opcode == "maximum" else (-0.0, 0.0)
+    wanted = (x == 0) & (np.signbit(x) == (opcode == Opcode.MINIMUM))
+    zero, other = (0.0, -0.0) if opcode == Opcode.MAXIMUM else (-0.0, 0.0)
     signed = np.where(wanted.any(axis=axes), zero, other).astype(x.dtype)
     return np.where(result == 0, signed, result)
 
@@ -162,7 +163,7 @@ def windows(
     """
     opcode = known_combiner(computation)
     combine: Callable[[Sequence[Array], Sequence[Array]], list[Array]]
-    if opcode in _BINARY:
+    if isinstance(opcode, Opcode):
         function = _BINARY[opcode]
 
         def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
@@ -217,7 +218,11 @@ def combine_at(
     opcode = known_combiner(computation)
     if opcode == "second":
         targets[0][where] = parts[0]
-    elif opcode in _UFUNC and CLASS[parts[0].dtype] in "biuf" and opcode not in ("maximum", "minimum"):
+    elif (
+        isinstance(opcode, Opcode)
+        and CLASS[parts[0].dtype] in "biuf"
+        and opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM)
+    ):
         _UFUNC[opcode].at(targets[0], where, parts[0])
     elif opcode != "first":
         for chunk in _rounds(where):

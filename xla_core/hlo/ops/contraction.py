@@ -11,6 +11,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.arithmetic import multiply
 from xla_core.hlo.ops.combining import few
 from xla_core.hlo.ops.conversion import convert, reduce_precision
@@ -331,7 +332,7 @@ def _paired(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int
 
 
 entry(
-    "dot",
+    Opcode.DOT,
     2,
     _dot_shape,
     _dot,
@@ -343,7 +344,7 @@ entry(
     algorithm=attr("enum", None),
 )
 entry(
-    "ragged-dot",
+    Opcode.RAGGED_DOT,
     3,
     _ragged_dot_shape,
     _ragged_dot,
@@ -354,7 +355,7 @@ entry(
     operand_precision=attr("enums", ()),
 )
 entry(
-    "scaled-dot",
+    Opcode.SCALED_DOT,
     4,
     _scaled_dot_shape,
     _scaled_dot,

@@ -11,6 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import check_aliasing, custom_call, custom_call_shape
 from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize, parameter_shapes
 from xla_core.hlo.shape import Shape
@@ -171,7 +172,7 @@ def _zeros(shape: Shape) -> Value:
 
 
 entry(
-    "call",
+    Opcode.CALL,
     (0, None),
     _call_shape,
     _call,
@@ -182,7 +183,7 @@ entry(
     is_composite=attr("bool", False),
 )
 entry(
-    "while",
+    Opcode.WHILE,
     1,
     _while_shape,
     _while,
@@ -193,7 +194,7 @@ entry(
     body=attr("computation"),
 )
 entry(
-    "conditional",
+    Opcode.CONDITIONAL,
     (2, None),
     _conditional_shape,
     _conditional,
@@ -205,7 +206,7 @@ entry(
     branch_computations=attr("computations", ()),
 )
 entry(
-    "fusion",
+    Opcode.FUSION,
     (0, None),
     _fusion_shape,
     _fusion,
@@ -216,7 +217,7 @@ entry(
     output_to_operand_aliasing=attr("output_to_operand_aliasing", ()),
 )
 entry(
-    "async-start",
+    Opcode.ASYNC_START,
     (0, None),
     _async_start_shape,
     _async_start,
@@ -229,31 +230,31 @@ entry(
     output_to_operand_aliasing=attr("output_to_operand_aliasing", ()),
 )
 entry(
-    "async-update",
+    Opcode.ASYNC_UPDATE,
     1,
     _async_update_shape,
     _async_update,
     Trait.ASYNC,
     doc="The operand; a point where an asynchronous computation may go on.",
-    waits_for=("async-start", "async-update"),
+    waits_for=(Opcode.ASYNC_START, Opcode.ASYNC_UPDATE),
     result_at=(),
     calls=attr("computation", None),
     async_execution_thread=attr("string", None),
 )
 entry(
-    "async-done",
+    Opcode.ASYNC_DONE,
     1,
     _async_done_shape,
     _async_done,
     Trait.ASYNC,
     doc="The result of an asynchronous computation, once it is there.",
-    waits_for=("async-start", "async-update"),
+    waits_for=(Opcode.ASYNC_START, Opcode.ASYNC_UPDATE),
     result_at=(1,),
     calls=attr("computation", None),
     async_execution_thread=attr("string", None),
 )
 entry(
-    "copy-start",
+    Opcode.COPY_START,
     1,
     _copy_start_shape,
     _copy_start,
@@ -264,18 +265,18 @@ entry(
     cross_program_prefetch_index=attr("int", None),
 )
 entry(
-    "copy-done",
+    Opcode.COPY_DONE,
     1,
     _copy_done_shape,
     _copy_done,
     Trait.DATA_MOVEMENT,
     Trait.ASYNC,
     doc="A copy, once it is there.",
-    waits_for=("copy-start",),
+    waits_for=(Opcode.COPY_START,),
     result_at=(0,),
 )
 entry(
-    "custom-call",
+    Opcode.CUSTOM_CALL,
     (0, None),
     custom_call_shape,
     custom_call,

@@ -11,6 +11,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import charge_products, contraction_result_type, factors, products
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, round_to, widen
@@ -141,7 +142,7 @@ def _grouped(
 
 
 entry(
-    "convolution",
+    Opcode.CONVOLUTION,
     2,
     _convolution_shape,
     _convolution,

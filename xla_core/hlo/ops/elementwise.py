@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_core.hlo.op_table import Attributes, Evaluate, OpDef, ShapeRule, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import arithmetic, conversion, elementary
 from xla_core.hlo.ops import elementwise_shapes as shapes
 from xla_core.hlo.ops.elementwise_shapes import elementwise
@@ -41,16 +42,16 @@ def _of_arrays(function: Callable[..., Any]) -> Evaluate:
     return evaluate
 
 
-def _unary(opcode: str, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
+def _unary(opcode: Opcode, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
     return entry(opcode, 1, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
 
 
-def _binary(opcode: str, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
+def _binary(opcode: Opcode, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
     return entry(opcode, 2, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
 
 
 def _function(
-    opcode: str,
+    opcode: Opcode,
     function: Callable[..., Any],
     *traits: Trait,
     rule: ShapeRule = _COMPLEX_OR_FLOATS,
@@ -120,11 +121,17 @@ _BITS = elementwise(shapes.integral_or_pred)
 _INTEGERS = elementwise(shapes.integral)
 
 _binary(
-    "add", _NUMBERS_OR_PRED, arithmetic.add, *_SYMMETRIC, _PRIMITIVE, _EXACT, doc="a + b; integers wrap; `or` of pred."
+    Opcode.ADD,
+    _NUMBERS_OR_PRED,
+    arithmetic.add,
+    *_SYMMETRIC,
+    _PRIMITIVE,
+    _EXACT,
+    doc="a + b; integers wrap; `or` of pred.",
 )
-_binary("subtract", _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
+_binary(Opcode.SUBTRACT, _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
 _binary(
-    "multiply",
+    Opcode.MULTIPLY,
     _NUMBERS_OR_PRED,
     arithmetic.multiply,
     *_SYMMETRIC,
@@ -133,10 +140,14 @@ _binary(
     doc="a * b; integers wrap; `and` of pred.",
 )
 _binary(
-    "mulhi", _INTEGERS, arithmetic.multiply_high, Trait.COMMUTATIVE, doc="The high half of the double-width product."
+    Opcode.MULHI,
+    _INTEGERS,
+    arithmetic.multiply_high,
+    Trait.COMMUTATIVE,
+    doc="The high half of the double-width product.",
 )
 _binary(
-    "divide",
+    Opcode.DIVIDE,
     _NUMBERS,
     arithmetic.divide,
     _PRIMITIVE,
@@ -144,14 +155,14 @@ _binary(
     doc="a / b; integers truncate, and x / 0 has all bits set.",
 )
 _binary(
-    "remainder",
+    Opcode.REMAINDER,
     elementwise(shapes.real),
     arithmetic.remainder,
     _EXACT,
     doc="a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats.",
 )
 _binary(
-    "maximum",
+    Opcode.MAXIMUM,
     _NUMBERS_OR_PRED,
     arithmetic.maximum,
     *_SYMMETRIC,
@@ -160,7 +171,7 @@ _binary(
     doc="The larger; NaN if either is; lexicographic of complex.",
 )
 _binary(
-    "minimum",
+    Opcode.MINIMUM,
     _NUMBERS_OR_PRED,
     arithmetic.minimum,
     *_SYMMETRIC,
@@ -169,38 +180,38 @@ _binary(
     doc="The smaller; NaN if either is; lexicographic of complex.",
 )
 _binary(
-    "power",
+    Opcode.POWER,
     _NUMBERS_OR_PRED,
     elementary.power,
     _TRANSCENDENTAL,
     doc="a to the power b; integers wrap, and negative exponents truncate.",
 )
 _binary(
-    "atan2",
+    Opcode.ATAN2,
     elementwise(shapes.complex_or_float),
     elementary.atan2,
     _TRANSCENDENTAL,
     doc="The angle of the point (b, a).",
 )
-_binary("and", _BITS, arithmetic.bitwise_and, *_SYMMETRIC, _IDEMPOTENT, _PRIMITIVE, _EXACT, doc="Bitwise and.")
-_binary("or", _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, _EXACT, doc="Bitwise or.")
-_binary("xor", _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, doc="Bitwise exclusive or.")
-_binary("shift-left", _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
+_binary(Opcode.AND, _BITS, arithmetic.bitwise_and, *_SYMMETRIC, _IDEMPOTENT, _PRIMITIVE, _EXACT, doc="Bitwise and.")
+_binary(Opcode.OR, _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, _EXACT, doc="Bitwise or.")
+_binary(Opcode.XOR, _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, doc="Bitwise exclusive or.")
+_binary(Opcode.SHIFT_LEFT, _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
 _binary(
-    "shift-right-arithmetic",
+    Opcode.SHIFT_RIGHT_ARITHMETIC,
     _INTEGERS,
     arithmetic.shift_right_arithmetic,
     doc="a >> b, filled by the sign bit.",
 )
 _binary(
-    "shift-right-logical",
+    Opcode.SHIFT_RIGHT_LOGICAL,
     _INTEGERS,
     arithmetic.shift_right_logical,
     _PRIMITIVE,
     doc="a >> b, filled by zeros; 0 where b is the width or more.",
 )
 entry(
-    "complex",
+    Opcode.COMPLEX,
     2,
     elementwise(shapes.floating, shapes.to_complex),
     _complex,
@@ -208,7 +219,7 @@ entry(
     doc="The complex number of two parts.",
 )
 entry(
-    "compare",
+    Opcode.COMPARE,
     2,
     shapes.compare,
     _compare,
@@ -221,7 +232,7 @@ entry(
     type=attr("enum", None),
 )
 entry(
-    "select",
+    Opcode.SELECT,
     3,
     shapes.select,
     _of_arrays(arithmetic.select),
@@ -232,7 +243,7 @@ entry(
     predicate_operand=0,
 )
 entry(
-    "clamp",
+    Opcode.CLAMP,
     3,
     shapes.clamp,
     _of_arrays(arithmetic.clamp),
@@ -241,7 +252,7 @@ entry(
     doc="(low, x, high) -> min(max(low, x), high); the bounds may be scalars.",
 )
 entry(
-    "stochastic-convert",
+    Opcode.STOCHASTIC_CONVERT,
     2,
     shapes.converted,
     _stochastic_convert,
@@ -250,48 +261,48 @@ entry(
 )
 
 _unary(
-    "abs",
+    Opcode.ABS,
     elementwise(shapes.numeric, shapes.to_component),
     arithmetic.absolute,
     _IDEMPOTENT,
     _EXACT,
     doc="The absolute value; the modulus of complex.",
 )
-_unary("negate", _NUMBERS, arithmetic.negate, _EXACT, doc="-x; integers wrap.")
+_unary(Opcode.NEGATE, _NUMBERS, arithmetic.negate, _EXACT, doc="-x; integers wrap.")
 _unary(
-    "sign",
+    Opcode.SIGN,
     _NUMBERS,
     arithmetic.sign,
     _IDEMPOTENT,
     _EXACT,
     doc="-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex.",
 )
-_unary("not", _BITS, arithmetic.bitwise_not, _EXACT, doc="Bitwise not; logical of pred.")
-_unary("popcnt", _BITS, arithmetic.population_count, doc="How many bits are set.")
+_unary(Opcode.NOT, _BITS, arithmetic.bitwise_not, _EXACT, doc="Bitwise not; logical of pred.")
+_unary(Opcode.POPCNT, _BITS, arithmetic.population_count, doc="How many bits are set.")
 _unary(
-    "count-leading-zeros",
+    Opcode.COUNT_LEADING_ZEROS,
     _BITS,
     arithmetic.count_leading_zeros,
     doc="How many bits are zero above the highest set one.",
 )
-_unary("floor", _FLOATS, arithmetic.floor, _IDEMPOTENT, doc="The largest whole number that is not larger.")
-_unary("ceil", _FLOATS, arithmetic.ceil, _IDEMPOTENT, doc="The smallest whole number that is not smaller.")
+_unary(Opcode.FLOOR, _FLOATS, arithmetic.floor, _IDEMPOTENT, doc="The largest whole number that is not larger.")
+_unary(Opcode.CEIL, _FLOATS, arithmetic.ceil, _IDEMPOTENT, doc="The smallest whole number that is not smaller.")
 _unary(
-    "round-nearest-even",
+    Opcode.ROUND_NEAREST_EVEN,
     _FLOATS,
     arithmetic.round_nearest_even,
     _IDEMPOTENT,
     doc="The nearest whole number, ties to even.",
 )
 _unary(
-    "round-nearest-afz",
+    Opcode.ROUND_NEAREST_AFZ,
     _FLOATS,
     arithmetic.round_nearest_afz,
     _IDEMPOTENT,
     doc="The nearest whole number, ties away from zero.",
 )
 entry(
-    "is-finite",
+    Opcode.IS_FINITE,
     1,
     elementwise(shapes.floating, shapes.to_pred),
     _of_arrays(arithmetic.is_finite),
@@ -299,10 +310,10 @@ entry(
     doc="Neither NaN nor infinite.",
     predicate_result=True,
 )
-_unary("real", elementwise(shapes.complex_or_float, shapes.to_component), _real, doc="The real part.")
-_unary("imag", elementwise(shapes.complex_or_float, shapes.to_component), _imag, doc="The imaginary part.")
+_unary(Opcode.REAL, elementwise(shapes.complex_or_float, shapes.to_component), _real, doc="The real part.")
+_unary(Opcode.IMAG, elementwise(shapes.complex_or_float, shapes.to_component), _imag, doc="The imaginary part.")
 entry(
-    "convert",
+    Opcode.CONVERT,
     1,
     shapes.converted,
     _convert,
@@ -312,7 +323,7 @@ entry(
     doc="The value in another type: floats round to nearest even, to integers they truncate and saturate (NaN is 0).",
 )
 entry(
-    "bitcast-convert",
+    Opcode.BITCAST_CONVERT,
     1,
     shapes.bitcast_converted,
     _bitcast_convert,
@@ -322,7 +333,7 @@ entry(
     doc="The bits as another type; a change of width adds or removes a last dimension (and is not elementwise).",
 )
 entry(
-    "reduce-precision",
+    Opcode.REDUCE_PRECISION,
     1,
     _reduce_precision_shape,
     _reduce_precision,
@@ -334,24 +345,24 @@ entry(
     mantissa_bits=attr("int"),
 )
 
-_function("exponential", elementary.exponential, doc="e to the power x.")
-_function("exponential-minus-one", elementary.exponential_minus_one, doc="exp(x) - 1, exact near 0.")
-_function("log", elementary.log, doc="The natural logarithm.")
-_function("log-plus-one", elementary.log_plus_one, doc="log(1 + x), exact near 0.")
-_function("logistic", elementary.logistic, doc="1 / (1 + exp(-x)).")
-_function("sqrt", elementary.sqrt, doc="The square root.")
-_function("rsqrt", elementary.rsqrt, doc="The reciprocal square root.")
-_function("cbrt", elementary.cbrt, doc="The cube root.")
-_function("sine", elementary.sine, doc="The sine.")
-_function("cosine", elementary.cosine, doc="The cosine.")
-_function("tan", elementary.tan, doc="The tangent.")
-_function("tanh", elementary.tanh, doc="The hyperbolic tangent.")
-_function("erf", elementary.erf, rule=_FLOATS, doc="The error function.")
-_function("acos", elementary.acos, doc="The inverse cosine.")
-_function("acosh", elementary.acosh, doc="The inverse hyperbolic cosine.")
-_function("asin", elementary.asin, doc="The inverse sine.")
-_function("asinh", elementary.asinh, doc="The inverse hyperbolic sine.")
-_function("atan", elementary.atan, doc="The inverse tangent.")
-_function("atanh", elementary.atanh, doc="The inverse hyperbolic tangent.")
-_function("cosh", elementary.cosh, doc="The hyperbolic cosine.")
-_function("sinh", elementary.sinh, doc="The hyperbolic sine.")
+_function(Opcode.EXPONENTIAL, elementary.exponential, doc="e to the power x.")
+_function(Opcode.EXPONENTIAL_MINUS_ONE, elementary.exponential_minus_one, doc="exp(x) - 1, exact near 0.")
+_function(Opcode.LOG, elementary.log, doc="The natural logarithm.")
+_function(Opcode.LOG_PLUS_ONE, elementary.log_plus_one, doc="log(1 + x), exact near 0.")
+_function(Opcode.LOGISTIC, elementary.logistic, doc="1 / (1 + exp(-x)).")
+_function(Opcode.SQRT, elementary.sqrt, doc="The square root.")
+_function(Opcode.RSQRT, elementary.rsqrt, doc="The reciprocal square root.")
+_function(Opcode.CBRT, elementary.cbrt, doc="The cube root.")
+_function(Opcode.SINE, elementary.sine, doc="The sine.")
+_function(Opcode.COSINE, elementary.cosine, doc="The cosine.")
+_function(Opcode.TAN, elementary.tan, doc="The tangent.")
+_function(Opcode.TANH, elementary.tanh, doc="The hyperbolic tangent.")
+_function(Opcode.ERF, elementary.erf, rule=_FLOATS, doc="The error function.")
+_function(Opcode.ACOS, elementary.acos, doc="The inverse cosine.")
+_function(Opcode.ACOSH, elementary.acosh, doc="The inverse hyperbolic cosine.")
+_function(Opcode.ASIN, elementary.asin, doc="The inverse sine.")
+_function(Opcode.ASINH, elementary.asinh, doc="The inverse hyperbolic sine.")
+_function(Opcode.ATAN, elementary.atan, doc="The inverse tangent.")
+_function(Opcode.ATANH, elementary.atanh, doc="The inverse hyperbolic tangent.")
+_function(Opcode.COSH, elementary.cosh, doc="The hyperbolic cosine.")
+_function(Opcode.SINH, elementary.sinh, doc="The hyperbolic sine.")

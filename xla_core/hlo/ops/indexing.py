@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.combining import combine_at
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -304,7 +305,7 @@ def _scatter_sizes(attributes: Attributes, ranks: Sequence[int]) -> list[list[tu
 
 
 entry(
-    "gather",
+    Opcode.GATHER,
     2,
     _gather_shape,
     _gather,
@@ -323,7 +324,7 @@ entry(
     indices_are_sorted=attr("bool", False),
 )
 entry(
-    "scatter",
+    Opcode.SCATTER,
     (3, None),
     _scatter_shape,
     _scatter,

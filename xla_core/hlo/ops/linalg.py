@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import OpGroup, array, attr, check, normalize
 from xla_core.hlo.shape import Shape
@@ -127,7 +128,7 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 
 
 entry(
-    "cholesky",
+    Opcode.CHOLESKY,
     1,
     _cholesky_shape,
     _cholesky,
@@ -135,7 +136,7 @@ entry(
     lower=attr("bool", False),
 )
 entry(
-    "triangular-solve",
+    Opcode.TRIANGULAR_SOLVE,
     2,
     _triangular_solve_shape,
     _triangular_solve,
@@ -146,7 +147,7 @@ entry(
     transpose_a=attr("enum", "NO_TRANSPOSE"),
 )
 entry(
-    "fft",
+    Opcode.FFT,
     1,
     _fft_shape,
     _fft,

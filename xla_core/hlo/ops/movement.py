@@ -11,6 +11,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -292,7 +293,7 @@ def _start_indices(indices: Sequence[Value], bounds: Sequence[int], sizes: Seque
 
 
 entry(
-    "broadcast",
+    Opcode.BROADCAST,
     1,
     _broadcast_shape,
     _broadcast,
@@ -300,9 +301,9 @@ entry(
     doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
     dimensions=attr("ints", (), shown=True),
 )
-entry("iota", 0, _iota_shape, _iota, *_MOVES, doc="0, 1, 2, ... along one dimension.", iota_dimension=attr("int"))
+entry(Opcode.IOTA, 0, _iota_shape, _iota, *_MOVES, doc="0, 1, 2, ... along one dimension.", iota_dimension=attr("int"))
 entry(
-    "reshape",
+    Opcode.RESHAPE,
     1,
     _reshape_shape,
     _reshape,
@@ -311,7 +312,7 @@ entry(
     inferred_dimension=attr("int", None),
 )
 entry(
-    "dynamic-reshape",
+    Opcode.DYNAMIC_RESHAPE,
     (1, None),
     _dynamic_reshape_shape,
     _dynamic_reshape,
@@ -321,7 +322,7 @@ entry(
     index_operands=lambda count: range(1, count),
 )
 entry(
-    "transpose",
+    Opcode.TRANSPOSE,
     1,
     _transpose_shape,
     _transpose,
@@ -330,7 +331,7 @@ entry(
     dimensions=attr("ints"),
 )
 entry(
-    "reverse",
+    Opcode.REVERSE,
     1,
     _reverse_shape,
     _reverse,
@@ -339,9 +340,11 @@ entry(
     doc="The elements in reverse order along dimensions.",
     dimensions=attr("ints"),
 )
-entry("slice", 1, _slice_shape, _slice, *_MOVES, doc="[start:limit:stride] of every dimension.", slice=attr("slice"))
 entry(
-    "pad",
+    Opcode.SLICE, 1, _slice_shape, _slice, *_MOVES, doc="[start:limit:stride] of every dimension.", slice=attr("slice")
+)
+entry(
+    Opcode.PAD,
     2,
     _pad_shape,
     _pad,
@@ -350,7 +353,7 @@ entry(
     padding=attr("padding"),
 )
 entry(
-    "concatenate",
+    Opcode.CONCATENATE,
     (1, None),
     _concatenate_shape,
     _concatenate,
@@ -360,7 +363,7 @@ entry(
     dimensions=attr("ints"),
 )
 entry(
-    "dynamic-slice",
+    Opcode.DYNAMIC_SLICE,
     (1, None),
     _dynamic_slice_shape,
     _dynamic_slice,
@@ -370,7 +373,7 @@ entry(
     dynamic_slice_sizes=attr("ints"),
 )
 entry(
-    "dynamic-update-slice",
+    Opcode.DYNAMIC_UPDATE_SLICE,
     (2, None),
     _dynamic_update_slice_shape,
     _dynamic_update_slice,

@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.bit_generators import philox, three_fry
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
@@ -99,7 +100,7 @@ def _rng_get_and_update_state(context: EvaluationContext, instruction: HloInstru
 
 
 entry(
-    "rng",
+    Opcode.RNG,
     2,
     _rng_shape,
     _rng,
@@ -109,7 +110,7 @@ entry(
     distribution=attr("enum"),
 )
 entry(
-    "rng-bit-generator",
+    Opcode.RNG_BIT_GENERATOR,
     1,
     _rng_bit_generator_shape,
     _rng_bit_generator,
@@ -118,7 +119,7 @@ entry(
     algorithm=attr("enum"),
 )
 entry(
-    "rng-get-and-update-state",
+    Opcode.RNG_GET_AND_UPDATE_STATE,
     0,
     _rng_get_and_update_state_shape,
     _rng_get_and_update_state,

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.combining import as_value, fold
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -130,7 +131,7 @@ def _scan(context: EvaluationContext, instruction: HloInstruction, values: list[
 
 
 entry(
-    "reduce",
+    Opcode.REDUCE,
     (2, None),
     _reduce_shape,
     _reduce,
@@ -142,7 +143,7 @@ entry(
     to_apply=attr("computation"),
 )
 entry(
-    "map",
+    Opcode.MAP,
     (1, None),
     _map_shape,
     _map,
@@ -152,7 +153,7 @@ entry(
     to_apply=attr("computation"),
 )
 entry(
-    "scan",
+    Opcode.SCAN,
     (1, None),
     _scan_shape,
     _scan,

@@ -23,6 +23,7 @@ from xla_core.hlo.op_table import (
     Trait,
     define,
 )
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class OpGroup:
 
     def entry(
         self,
-        opcode: str,
+        opcode: Opcode,
         arity: int | tuple[int, int | None],
         shape: ShapeRule,
         evaluate: Evaluate | None,
@@ -74,7 +75,7 @@ class OpGroup:
         predicate_operand: int | None = None,
         predicate_result: bool = False,
         same_sizes: SameSizes | None = None,
-        waits_for: tuple[str, ...] = (),
+        waits_for: tuple[Opcode, ...] = (),
         operands_at: tuple[int, ...] | None = None,
         result_at: tuple[int, ...] | None = None,
         **attributes: Attribute,
@@ -122,7 +123,7 @@ class OpGroup:
         )
 
 
-def _check_kinds(opcode: str, attributes: Mapping[str, Attribute], values: Attributes) -> None:
+def _check_kinds(opcode: Opcode, attributes: Mapping[str, Attribute], values: Attributes) -> None:
     for name, attribute in attributes.items():
         if name not in values:
             if attribute.default is REQUIRED:

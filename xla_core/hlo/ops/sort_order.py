@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_core.hlo.op_table import COMMON_ATTRIBUTES
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import CLASS, Array, total_order_key
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _Key = tuple["HloInstruction", bool]
 
 _LEFT, _RIGHT, _OTHER = 1, 2, 4
 
-_SCALAR_FORMS = frozenset({"broadcast", "reshape", "transpose"})
+_SCALAR_FORMS = frozenset({Opcode.BROADCAST, Opcode.RESHAPE, Opcode.TRANSPOSE})
 """Of a scalar, the same scalar."""
 
 
@@ -56,9 +57,9 @@ class _Comparator:
             for operand in instruction.operands:
                 sides |= self.sides[operand]
             what: object
-            if instruction.opcode == "parameter":
+            if instruction.opcode == Opcode.PARAMETER:
                 what, sides = instruction.parameter_number // 2, 1 << (instruction.parameter_number % 2)
-            elif instruction.opcode == "constant":
+            elif instruction.opcode == Opcode.CONSTANT:
                 what = instruction.literal.array.tobytes()
             else:
                 attributes = instruction.attributes.items()
@@ -75,7 +76,7 @@ class _Comparator:
         `select(a == b, rest, a < b)`, with a and b one function of the left and the right parameters.
         """
         keys: list[_Key] = []
-        while root.opcode != "compare":
+        while root.opcode != Opcode.COMPARE:
             step = self._step(root)
             if step is None:
                 return None
@@ -87,16 +88,16 @@ class _Comparator:
     def _step(self, root: HloInstruction) -> tuple[_Key, HloInstruction] | None:
         """The first key of several, and what decides where it is equal."""
         forms: list[tuple[HloInstruction, HloInstruction, HloInstruction]] = []
-        if root.opcode == "select":
+        if root.opcode == Opcode.SELECT:
             equal, rest, less = root.operands
             forms = [(less, equal, rest)]
-        elif root.opcode == "or":
+        elif root.opcode == Opcode.OR:
             for less, both in (root.operands, root.operands[::-1]):
-                if both.opcode == "and":
+                if both.opcode == Opcode.AND:
                     one, other = both.operands
                     forms += [(less, one, other), (less, other, one)]
         for less, equal, rest in forms:
-            if less.opcode != "compare" or equal.opcode != "compare" or equal.attributes["direction"] != "EQ":
+            if less.opcode != Opcode.COMPARE or equal.opcode != Opcode.COMPARE or equal.attributes["direction"] != "EQ":
                 continue
             key = self._single(less)
             same = {*map(self.number.get, less.operands)} == {*map(self.number.get, equal.operands)}
@@ -145,9 +146,9 @@ def _evaluated(
         if waiting:
             stack += waiting
             continue
-        if node.opcode == "parameter":
+        if node.opcode == Opcode.PARAMETER:
             known[node] = operands[node.parameter_number // 2]
-        elif node.opcode == "constant":
+        elif node.opcode == Opcode.CONSTANT:
             known[node] = node.literal.array
         elif node.is_elementwise and node.op.evaluate is not None:
             known[node] = node.op.evaluate(context, node, [known[o] for o in node.operands])

@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -80,7 +81,7 @@ def _topk(context: EvaluationContext, instruction: HloInstruction, values: list[
 
 
 entry(
-    "sort",
+    Opcode.SORT,
     (1, None),
     _sort_shape,
     _sort,
@@ -92,7 +93,7 @@ entry(
     to_apply=attr("computation"),
 )
 entry(
-    "topk",
+    Opcode.TOPK,
     1,
     topk_shape,
     _topk,

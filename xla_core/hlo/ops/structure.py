@@ -11,6 +11,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.conversion import bitcast_convert
 from xla_core.hlo.ops.rules import (
     OpGroup,
@@ -158,7 +159,7 @@ def _after_all(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 entry(
-    "parameter",
+    Opcode.PARAMETER,
     0,
     _declared_shape,
     _parameter,
@@ -169,7 +170,7 @@ entry(
     parameter_replication=attr("bools", None),
 )
 entry(
-    "constant",
+    Opcode.CONSTANT,
     0,
     _constant_shape,
     _constant,
@@ -179,7 +180,7 @@ entry(
     literal=attr("literal"),
 )
 entry(
-    "tuple",
+    Opcode.TUPLE,
     (0, None),
     _tuple_shape,
     _tuple,
@@ -191,7 +192,7 @@ entry(
     doc="The operands as one value.",
 )
 entry(
-    "get-tuple-element",
+    Opcode.GET_TUPLE_ELEMENT,
     1,
     _get_tuple_element_shape,
     _get_tuple_element,
@@ -203,7 +204,7 @@ entry(
     index=attr("int"),
 )
 entry(
-    "copy",
+    Opcode.COPY,
     1,
     _same_shape,
     _first,
@@ -213,7 +214,7 @@ entry(
     doc="The operand, in memory of its own or in another layout.",
 )
 entry(
-    "bitcast",
+    Opcode.BITCAST,
     1,
     _bitcast_shape,
     _bitcast,
@@ -225,9 +226,9 @@ entry(
     result_layout=attr("braced", None),
 )
 _ORDER = (Trait.NOP, Trait.BARRIER)
-entry("opt-barrier", 1, _same_shape, _first, *_ORDER, Trait.FORWARDING, doc="The operand; nothing moves across.")
+entry(Opcode.OPT_BARRIER, 1, _same_shape, _first, *_ORDER, Trait.FORWARDING, doc="The operand; nothing moves across.")
 entry(
-    "domain",
+    Opcode.DOMAIN,
     1,
     _same_shape,
     _first,
@@ -237,7 +238,7 @@ entry(
     domain=attr("braced", None),
 )
 entry(
-    "after-all",
+    Opcode.AFTER_ALL,
     (0, None),
     _token_shape,
     _after_all,
@@ -246,7 +247,7 @@ entry(
     doc="A token after all operand tokens.",
 )
 entry(
-    "add-dependency",
+    Opcode.ADD_DEPENDENCY,
     2,
     _same_shape,
     _first,
@@ -255,7 +256,7 @@ entry(
     doc="The first operand, after the second (a token) is there.",
 )
 entry(
-    "get-dimension-size",
+    Opcode.GET_DIMENSION_SIZE,
     1,
     _get_dimension_size_shape,
     _get_dimension_size,
@@ -263,7 +264,7 @@ entry(
     dimensions=attr("ints"),
 )
 entry(
-    "set-dimension-size",
+    Opcode.SET_DIMENSION_SIZE,
     2,
     _set_dimension_size_shape,
     _set_dimension_size,

@@ -12,6 +12,7 @@ from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import arithmetic
 from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, known_combiner, windows
 from xla_core.hlo.ops.conversion import convert
@@ -72,7 +73,7 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     passes = sum(w.size.bit_length() for w in window)
     context.charge(n * math.prod(_padded_sizes(values[0].shape, window)) * passes)
     bases = [padded(context, convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
-    wide = known_combiner(computation) in ("add", "multiply")
+    wide = known_combiner(computation) in (Opcode.ADD, Opcode.MULTIPLY)
     if wide and not few(math.prod(w.size for w in window), types[0]):
         bases, initial = [widen(b) for b in bases], [widen(i) for i in initial]
     counts = windowed(values[0].shape, window)
@@ -82,7 +83,7 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     if wide:
         total = (
             arithmetic.add(initial[0], bases[0])
-            if known_combiner(computation) == "add"
+            if known_combiner(computation) == Opcode.ADD
             else arithmetic.multiply(initial[0], bases[0])
         )
         return round_to(total, types[0])
@@ -168,7 +169,7 @@ def _padded_sizes(dimensions: Sequence[int], window: Window) -> list[int]:
 
 
 entry(
-    "reduce-window",
+    Opcode.REDUCE_WINDOW,
     (2, None),
     _reduce_window_shape,
     _reduce_window,
@@ -179,7 +180,7 @@ entry(
     to_apply=attr("computation"),
 )
 entry(
-    "select-and-scatter",
+    Opcode.SELECT_AND_SCATTER,
     3,
     _select_and_scatter_shape,
     _select_and_scatter,

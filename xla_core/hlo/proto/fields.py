@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xla_core.hlo.opcode import Opcode
+
 __all__ = ["ENUMS", "field_path"]
 
 Path = tuple[int, ...]
@@ -80,7 +82,7 @@ _FIELDS: Mapping[str, Path] = {
     "scatter_indices_batching_dims": (48, 6),
     "schedule": (76,),
     "sharding": (40,),
-    "slice": (17,),
+    Opcode.SLICE: (17,),
     "slice_sizes": (34,),
     "source_target_pairs": (52,),
     "start_index_map": (33, 3),
@@ -97,13 +99,13 @@ _FIELDS: Mapping[str, Path] = {
 that are missing here have no field (`inferred_dimension`), or only XLA's own passes set them (`result_accuracy`)."""
 
 _FIELDS_OF_OP: Mapping[tuple[str, str], Path] = {
-    ("ragged-dot", "lhs_batch_dims"): (90, 1, 3),
-    ("ragged-dot", "lhs_contracting_dims"): (90, 1, 1),
-    ("ragged-dot", "rhs_batch_dims"): (90, 1, 4),
-    ("ragged-dot", "rhs_contracting_dims"): (90, 1, 2),
-    ("rng-bit-generator", "algorithm"): (70,),
-    ("scatter", "index_vector_dim"): (48, 4),
-    ("triangular-solve", "lower"): (59, 2),
+    (Opcode.RAGGED_DOT, "lhs_batch_dims"): (90, 1, 3),
+    (Opcode.RAGGED_DOT, "lhs_contracting_dims"): (90, 1, 1),
+    (Opcode.RAGGED_DOT, "rhs_batch_dims"): (90, 1, 4),
+    (Opcode.RAGGED_DOT, "rhs_contracting_dims"): (90, 1, 2),
+    (Opcode.RNG_BIT_GENERATOR, "algorithm"): (70,),
+    (Opcode.SCATTER, "index_vector_dim"): (48, 4),
+    (Opcode.TRIANGULAR_SOLVE, "lower"): (59, 2),
 }
 """Fields of an attribute that other ops have elsewhere."""
 
@@ -138,13 +140,13 @@ ENUMS: Mapping[str, tuple[str, ...]] = {
     "fft_type": ("FFT", "IFFT", "RFFT", "IRFFT"),
     "operand_precision": ("default", "high", "highest"),
     "padding_type": ("", "PADDING_VALID", "PADDING_SAME"),
-    "rng-bit-generator": _RANDOM_ALGORITHMS,
+    Opcode.RNG_BIT_GENERATOR: _RANDOM_ALGORITHMS,
     "schedule": ("", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"),
     "transpose_a": ("", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
 }
 """The names that HLO text has for an enum's numbers, by attribute; "" is a number that says nothing."""
 
 
-def field_path(opcode: str, attribute: str) -> Path | None:
+def field_path(opcode: Opcode, attribute: str) -> Path | None:
     """The numbers of the fields that lead to an op's attribute; None where the proto has none."""
     return _FIELDS_OF_OP.get((opcode, attribute)) or _FIELDS.get(attribute)

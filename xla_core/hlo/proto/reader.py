@@ -13,6 +13,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import REQUIRED, Attribute, AttributeKind, OpDef
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.proto import values
 from xla_core.hlo.proto.fields import ENUMS, field_path
 from xla_core.hlo.proto.sharding import iota_text, sharding_text
@@ -101,7 +102,7 @@ class _ModuleReader:
             computation.add_instruction(instruction, part.text(1))
             if by_id.setdefault(_local_id(part.integer(35)), instruction) is not instruction:
                 raise InvalidArgumentError(f"two instructions of {computation.name} have the id {part.integer(35)}")
-        numbers = sorted(i.parameter_number for i in by_id.values() if i.opcode == "parameter")
+        numbers = sorted(i.parameter_number for i in by_id.values() if i.opcode == Opcode.PARAMETER)
         if numbers != list(range(len(numbers))):
             raise InvalidArgumentError(f"the parameters of {computation.name} are not numbered 0..{len(numbers) - 1}")
         computation.set_root(_find(by_id, message.integer(6), f"the root of {computation.name}"))
@@ -120,7 +121,7 @@ class _ModuleReader:
                 value = _read_attribute(message, op, name, attribute, path)
                 if value is not None and value != attribute.default:
                     attributes[name] = value
-        if op.opcode == "compare" and attributes.get("type") == _comparison_type(operands[0].shape.element_type):
+        if op.opcode == Opcode.COMPARE and attributes.get("type") == _comparison_type(operands[0].shape.element_type):
             del attributes["type"]  # the text leaves out what follows from the element type
         attributes |= self._called_computations(message, op, operands)
         if message.has(99):
@@ -142,9 +143,9 @@ class _ModuleReader:
                     f"{op.opcode} calls the computation {number}, which is not defined before it"
                 )
             found.append(self.computations[number])
-        if op.opcode == "while":
+        if op.opcode == Opcode.WHILE:
             return dict(zip(("body", "condition"), found, strict=False))
-        if op.opcode == "conditional" and operands and operands[0].shape.element_type is ElementType.PRED:
+        if op.opcode == Opcode.CONDITIONAL and operands and operands[0].shape.element_type is ElementType.PRED:
             return dict(zip(("true_computation", "false_computation"), found, strict=False))
         lists = [name for name in op.calls if op.attributes[name].kind is AttributeKind.COMPUTATIONS]
         if lists:

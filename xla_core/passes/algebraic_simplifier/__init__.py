@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.algebraic_simplifier import (  # fill the table
     arithmetic,
     contraction,
@@ -79,9 +80,9 @@ def _is_left_alone(i: HloInstruction) -> bool:
     return is_dynamic(i) or (t is not None and t.is_floating and not t.has_zero)
 
 
-def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[str, list[Rule]]:
+def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[Opcode | None, list[Rule]]:
     tables = (RULES, FAST_RULES) if options.fast_math else (RULES,)
-    chosen: dict[str, list[Rule]] = {}
+    chosen: dict[Opcode | None, list[Rule]] = {}
     for table in tables:
         for opcode, rules in table.items():
             kept = [r for r in rules if getattr(r, "__name__", "") not in options.without]

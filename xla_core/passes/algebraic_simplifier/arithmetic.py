@@ -11,6 +11,7 @@ import numpy as np
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.patterns import is_all, is_constant, is_total_order, uniform_value
 from xla_core.passes.rewriter import Builder
@@ -38,18 +39,18 @@ def combine_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, c2 = i.operands
     if x.opcode != i.opcode or not is_constant(c2) or not is_constant(x.operands[1]) or is_constant(x.operands[0]):
         return None
-    if not _is_exact(i) and i.opcode not in ("maximum", "minimum"):
+    if not _is_exact(i) and i.opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM):
         return None
     return b.add(i.opcode, x.operands[0], b.add(i.opcode, x.operands[1], c2))
 
 
-@rule("maximum", "minimum", "and", "or")
+@rule(Opcode.MAXIMUM, Opcode.MINIMUM, Opcode.AND, Opcode.OR)
 def same_operands(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """op(x, x) -> x, for idempotent op"""
     return i.operands[0] if i.operands[0] is i.operands[1] else None
 
 
-@rule("abs", "sign", "floor", "ceil", "round-nearest-even", "round-nearest-afz")
+@rule(Opcode.ABS, Opcode.SIGN, Opcode.FLOOR, Opcode.CEIL, Opcode.ROUND_NEAREST_EVEN, Opcode.ROUND_NEAREST_AFZ)
 def idempotent(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """op(op(x)) -> op(x)"""
     x = i.operands[0]
@@ -60,7 +61,7 @@ def idempotent(i: HloInstruction, b: Builder) -> HloInstruction | None:
 # -- add, subtract, negate -------------------------------------------------------------------------------------------
 
 
-@rule("add")
+@rule(Opcode.ADD)
 def add_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X + 0 -> x; for floats only x + -0, since -0 + 0 is 0"""
     x, y = i.operands
@@ -69,59 +70,61 @@ def add_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return None
 
 
-@rule("add", fast=True)
+@rule(Opcode.ADD, fast=True)
 def add_positive_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X + 0 -> x"""
     return i.operands[0] if uniform_value(i.operands[1]) == 0 else None
 
 
-@rule("add")
+@rule(Opcode.ADD)
 def add_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X + -y -> x - y; -x + y -> y - x"""
     x, y = i.operands
-    if y.opcode == "negate":
-        return b.add("subtract", x, y.operands[0])
-    return b.add("subtract", y, x.operands[0]) if x.opcode == "negate" else None
+    if y.opcode == Opcode.NEGATE:
+        return b.add(Opcode.SUBTRACT, x, y.operands[0])
+    return b.add(Opcode.SUBTRACT, y, x.operands[0]) if x.opcode == Opcode.NEGATE else None
 
 
-@rule("add")
+@rule(Opcode.ADD)
 def add_subtracted(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """(x - y) + y -> x, for integers"""
     x, y = i.operands
     for left, right in ((x, y), (y, x)):
-        if _is_exact(i) and left.opcode == "subtract" and left.operands[1] is right:
+        if _is_exact(i) and left.opcode == Opcode.SUBTRACT and left.operands[1] is right:
             return left.operands[0]
     return None
 
 
-@rule("subtract")
+@rule(Opcode.SUBTRACT)
 def subtract_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X - 0 -> x"""
     return i.operands[0] if is_all(i.operands[1], 0) and not i.shape.element_type.is_complex else None
 
 
-@rule("subtract")
+@rule(Opcode.SUBTRACT)
 def subtract_self(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X - x -> 0, for integers"""
     return b.constant(0, i.shape) if i.operands[0] is i.operands[1] and _is_exact(i) else None
 
 
-@rule("subtract")
+@rule(Opcode.SUBTRACT)
 def subtract_from_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """0 - x -> -x; for floats -0 - x"""
     x, y = i.operands
     if i.shape.element_type.is_complex:
         return None
-    return b.add("negate", y) if is_all(x, -0.0 if i.shape.element_type.is_floating else 0) else None
+    return b.add(Opcode.NEGATE, y) if is_all(x, -0.0 if i.shape.element_type.is_floating else 0) else None
 
 
-@rule("subtract")
+@rule(Opcode.SUBTRACT)
 def subtract_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X - -y -> x + y"""
-    return b.add("add", i.operands[0], i.operands[1].operands[0]) if i.operands[1].opcode == "negate" else None
+    return (
+        b.add(Opcode.ADD, i.operands[0], i.operands[1].operands[0]) if i.operands[1].opcode == Opcode.NEGATE else None
+    )
 
 
-@rule("subtract")
+@rule(Opcode.SUBTRACT)
 def subtract_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X - c -> x + -c"""
     x, y = i.operands
@@ -130,114 +133,121 @@ def subtract_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return None
     with np.errstate(all="ignore"):
         negated = np.negative(value)
-    return b.add("add", x, b.constant(negated, y.shape))
+    return b.add(Opcode.ADD, x, b.constant(negated, y.shape))
 
 
-@rule("subtract")
+@rule(Opcode.SUBTRACT)
 def subtract_part_of_sum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """(x + y) - y -> x, for integers"""
     x, y = i.operands
-    if not _is_exact(i) or x.opcode != "add" or y not in x.operands:
+    if not _is_exact(i) or x.opcode != Opcode.ADD or y not in x.operands:
         return None
     return x.operands[0] if x.operands[1] is y else x.operands[1]
 
 
-@rule("negate")
+@rule(Opcode.NEGATE)
 def negate_negated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """--x -> x"""
-    return i.operands[0].operands[0] if i.operands[0].opcode == "negate" else None
+    return i.operands[0].operands[0] if i.operands[0].opcode == Opcode.NEGATE else None
 
 
-@rule("negate")
+@rule(Opcode.NEGATE)
 def negate_difference(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """-(x - y) -> y - x, for integers: the floats' zero would change its sign"""
     x = i.operands[0]
-    return b.add("subtract", x.operands[1], x.operands[0]) if x.opcode == "subtract" and _is_exact(i) else None
+    return (
+        b.add(Opcode.SUBTRACT, x.operands[1], x.operands[0]) if x.opcode == Opcode.SUBTRACT and _is_exact(i) else None
+    )
 
 
-@rule("negate")
+@rule(Opcode.NEGATE)
 def negate_scaled(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """-(x * c) -> x * -c"""
     x = i.operands[0]
-    if x.opcode != "multiply" or x.user_count != 1 or not i.shape.element_type.is_floating:
+    if x.opcode != Opcode.MULTIPLY or x.user_count != 1 or not i.shape.element_type.is_floating:
         return None
     value = uniform_value(x.operands[1])
-    return None if value is None else b.add("multiply", x.operands[0], b.constant(-value, i.shape))
+    return None if value is None else b.add(Opcode.MULTIPLY, x.operands[0], b.constant(-value, i.shape))
 
 
 # -- multiply --------------------------------------------------------------------------------------------------------
 
 
-@rule("multiply")
+@rule(Opcode.MULTIPLY)
 def multiply_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X * 1 -> x"""
     return i.operands[0] if is_all(i.operands[1], 1) and not i.shape.element_type.is_complex else None
 
 
-@rule("multiply")
+@rule(Opcode.MULTIPLY)
 def multiply_by_minus_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X * -1 -> -x"""
     element_type = i.shape.element_type
     if not (element_type.is_signed or element_type.is_floating) or not is_all(i.operands[1], -1):
         return None
-    return b.add("negate", i.operands[0])
+    return b.add(Opcode.NEGATE, i.operands[0])
 
 
-@rule("multiply")
+@rule(Opcode.MULTIPLY)
 def multiply_by_zero(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X * 0 -> 0, for integers: infinity and NaN times 0 are NaN"""
     return i.operands[1] if _is_exact(i) and is_all(i.operands[1], 0) else None
 
 
-@rule("multiply", "divide")
+@rule(Opcode.MULTIPLY, Opcode.DIVIDE)
 def signs_cancel(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """-x * -y -> x * y, and for /; -x * c -> x * -c"""
     x, y = i.operands
-    if not i.shape.element_type.is_floating or x.opcode != "negate":
+    if not i.shape.element_type.is_floating or x.opcode != Opcode.NEGATE:
         return None
-    if y.opcode == "negate":
+    if y.opcode == Opcode.NEGATE:
         return b.add(i.opcode, x.operands[0], y.operands[0])
     value = uniform_value(y)
     return None if value is None else b.add(i.opcode, x.operands[0], b.constant(-value, y.shape))
 
 
-@rule("multiply")
+@rule(Opcode.MULTIPLY)
 def product_of_absolutes(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """|x| * |x| -> x * x"""
     x, y = i.operands
-    if x is not y or x.opcode != "abs" or x.operands[0].shape.element_type.is_complex:
+    if x is not y or x.opcode != Opcode.ABS or x.operands[0].shape.element_type.is_complex:
         return None
-    return b.add("multiply", x.operands[0], x.operands[0])
+    return b.add(Opcode.MULTIPLY, x.operands[0], x.operands[0])
 
 
-@rule("multiply", fast=True)
+@rule(Opcode.MULTIPLY, fast=True)
 def combine_factors(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """(x * c1) * c2 -> x * (c1 * c2)"""
     x, c2 = i.operands
-    if x.opcode != "multiply" or not is_constant(c2) or not is_constant(x.operands[1]) or is_constant(x.operands[0]):
+    if (
+        x.opcode != Opcode.MULTIPLY
+        or not is_constant(c2)
+        or not is_constant(x.operands[1])
+        or is_constant(x.operands[0])
+    ):
         return None
-    return b.add("multiply", x.operands[0], b.add("multiply", x.operands[1], c2))
+    return b.add(Opcode.MULTIPLY, x.operands[0], b.add(Opcode.MULTIPLY, x.operands[1], c2))
 
 
-@rule("multiply", fast=True)
+@rule(Opcode.MULTIPLY, fast=True)
 def product_of_exponentials(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """exp(x) * exp(y) -> exp(x + y)"""
     x, y = i.operands
-    if x.opcode != "exponential" or y.opcode != "exponential":
+    if x.opcode != Opcode.EXPONENTIAL or y.opcode != Opcode.EXPONENTIAL:
         return None
-    return b.add("exponential", b.add("add", x.operands[0], y.operands[0]))
+    return b.add(Opcode.EXPONENTIAL, b.add(Opcode.ADD, x.operands[0], y.operands[0]))
 
 
 # -- divide, remainder -----------------------------------------------------------------------------------------------
 
 
-@rule("divide")
+@rule(Opcode.DIVIDE)
 def divide_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X / 1 -> x"""
     return i.operands[0] if is_all(i.operands[1], 1) and not i.shape.element_type.is_complex else None
 
 
-@rule("divide")
+@rule(Opcode.DIVIDE)
 def divide_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X / 2**n -> x * 2**-n for floats, x >> n for unsigned integers"""
     x, y = i.operands
@@ -248,7 +258,7 @@ def divide_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | No
         divisor = int(value)
         if divisor <= 0 or divisor & (divisor - 1):
             return None
-        return b.add("shift-right-logical", x, b.constant(divisor.bit_length() - 1, y.shape))
+        return b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, b.constant(divisor.bit_length() - 1, y.shape))
     return _by_reciprocal(i, b, exact=True)
 
 
@@ -263,7 +273,7 @@ def _by_reciprocal(i: HloInstruction, b: Builder, *, exact: bool) -> HloInstruct
     is_power = abs(math.frexp(float(value))[0]) == 0.5
     if tiny or not math.isfinite(float(reciprocal)) or (exact and not is_power):
         return None
-    return b.add("multiply", x, b.constant(reciprocal, y.shape))
+    return b.add(Opcode.MULTIPLY, x, b.constant(reciprocal, y.shape))
 
 
 def _smallest_normal(element_type: ElementType) -> float:
@@ -271,37 +281,39 @@ def _smallest_normal(element_type: ElementType) -> float:
     return float(finfo(element_type.dtype).smallest_normal)
 
 
-@rule("divide", fast=True)
+@rule(Opcode.DIVIDE, fast=True)
 def divide_by_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X / c -> x * (1 / c)"""
     return _by_reciprocal(i, b, exact=False) if i.shape.element_type.is_floating else None
 
 
-@rule("divide", fast=True)
+@rule(Opcode.DIVIDE, fast=True)
 def divide_by_root(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X / sqrt(y) -> x * rsqrt(y); x / rsqrt(y) -> x * sqrt(y); x / exp(y) -> x * exp(-y)"""
     x, y = i.operands
-    if y.opcode in ("sqrt", "rsqrt"):
-        return b.add("multiply", x, b.add({"sqrt": "rsqrt", "rsqrt": "sqrt"}[y.opcode], y.operands[0]))
-    if y.opcode == "exponential":
-        return b.add("multiply", x, b.add("exponential", b.add("negate", y.operands[0])))
+    if y.opcode in (Opcode.SQRT, Opcode.RSQRT):
+        return b.add(
+            Opcode.MULTIPLY, x, b.add({Opcode.SQRT: Opcode.RSQRT, Opcode.RSQRT: Opcode.SQRT}[y.opcode], y.operands[0])
+        )
+    if y.opcode == Opcode.EXPONENTIAL:
+        return b.add(Opcode.MULTIPLY, x, b.add(Opcode.EXPONENTIAL, b.add(Opcode.NEGATE, y.operands[0])))
     return None
 
 
-@rule("divide", fast=True)
+@rule(Opcode.DIVIDE, fast=True)
 def quotient_of_quotients(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """(x / y) / z -> x / (y * z); x / (y / z) -> (x * z) / y"""
     x, y = i.operands
     if not (i.shape.element_type.is_floating or i.shape.element_type.is_complex):
         return None
-    if x.opcode == "divide":
-        return b.add("divide", x.operands[0], b.add("multiply", x.operands[1], y))
-    if y.opcode == "divide":
-        return b.add("divide", b.add("multiply", x, y.operands[1]), y.operands[0])
+    if x.opcode == Opcode.DIVIDE:
+        return b.add(Opcode.DIVIDE, x.operands[0], b.add(Opcode.MULTIPLY, x.operands[1], y))
+    if y.opcode == Opcode.DIVIDE:
+        return b.add(Opcode.DIVIDE, b.add(Opcode.MULTIPLY, x, y.operands[1]), y.operands[0])
     return None
 
 
-@rule("remainder")
+@rule(Opcode.REMAINDER)
 def remainder_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X % 2**n -> x & (2**n - 1), for unsigned integers"""
     x, y = i.operands
@@ -311,10 +323,10 @@ def remainder_by_power_of_two(i: HloInstruction, b: Builder) -> HloInstruction |
     divisor = int(value)
     if divisor <= 0 or divisor & (divisor - 1):
         return None
-    return b.add("and", x, b.constant(divisor - 1, y.shape))
+    return b.add(Opcode.AND, x, b.constant(divisor - 1, y.shape))
 
 
-@rule("remainder")
+@rule(Opcode.REMAINDER)
 def remainder_by_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X % 1 -> 0, for integers"""
     return b.constant(0, i.shape) if i.shape.element_type.is_integral and is_all(i.operands[1], 1) else None

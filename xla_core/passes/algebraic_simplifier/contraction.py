@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
 
-@rule("dot", "convolution")
+@rule(Opcode.DOT, Opcode.CONVOLUTION)
 def contract_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A product whose operands have no elements -> 0"""
     if i.shape.num_elements and all(o.shape.num_elements for o in i.operands):
@@ -19,7 +20,7 @@ def contract_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.constant(0, i.shape) if i.shape.num_elements else None
 
 
-@rule("dot")
+@rule(Opcode.DOT)
 def dot_without_sums(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Dot that sums over nothing, or over dimensions of size 1 -> multiply"""
     if i.attributes.get("algorithm") is not None:
@@ -38,11 +39,11 @@ def dot_without_sums(i: HloInstruction, b: Builder) -> HloInstruction | None:
     batches = list(range(n))
     wide_left = b.broadcast(left, i.shape.dimensions, batches + list(range(n, n + m)))
     wide_right = b.broadcast(right, i.shape.dimensions, batches + list(range(n + m, n + m + right_free)))
-    product = b.add("multiply", wide_left, wide_right)
+    product = b.add(Opcode.MULTIPLY, wide_left, wide_right)
     if not (element_type.is_floating or element_type.is_complex):
         return product
     # A sum starts at 0, and 0 + -0 is 0.
-    return b.add("add", product, b.constant(0, i.shape))
+    return b.add(Opcode.ADD, product, b.constant(0, i.shape))
 
 
 def _ordered(
@@ -55,7 +56,7 @@ def _ordered(
     return b.reshape(moved, kept), len(free)
 
 
-@rule("convolution")
+@rule(Opcode.CONVOLUTION)
 def convolve_points(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Convolution by windows of single elements -> dot"""
     a = i.attributes
@@ -73,7 +74,7 @@ def convolve_points(i: HloInstruction, b: Builder) -> HloInstruction | None:
     flat = b.reshape(kernel, sizes if in_first else sizes[::-1])
     attributes = {"operand_precision": a["operand_precision"]} if a.get("operand_precision") else {}
     product = b.add(
-        "dot",
+        Opcode.DOT,
         x,
         flat,
         shape=i.shape.with_dimensions(
@@ -91,7 +92,7 @@ def convolve_points(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.transpose(product, [place[d] for d in range(i.shape.rank)])
 
 
-@rule("dot")
+@rule(Opcode.DOT)
 def dot_flat(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Dot of arrays that both have dimensions of size 1 in the batch -> dot without them"""
     a = i.attributes
@@ -116,6 +117,6 @@ def dot_flat(i: HloInstruction, b: Builder) -> HloInstruction | None:
         "rhs_contracting_dims": tuple(map_rhs[d] for d in a.get("rhs_contracting_dims", ())),
     }
     kept = [n for d, n in enumerate(i.shape.dimensions) if d >= len(batch_lhs) or d not in drop]
-    product = b.add("dot", new_lhs, new_rhs, shape=i.shape.with_dimensions(kept), **attributes)
+    product = b.add(Opcode.DOT, new_lhs, new_rhs, shape=i.shape.with_dimensions(kept), **attributes)
     assert math.prod(kept) == i.shape.num_elements
     return b.reshape(product, i.shape.dimensions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.rewriter import Builder
 
@@ -43,17 +44,17 @@ def holds_all_of(wide: ElementType, narrow: ElementType) -> bool:
     return False
 
 
-@rule("convert")
+@rule(Opcode.CONVERT)
 def convert_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Convert to the type that it has -> the operand"""
     return i.operands[0] if i.operands[0].shape.element_type is i.shape.element_type else None
 
 
-@rule("convert")
+@rule(Opcode.CONVERT)
 def convert_converted(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """convert(convert(x)) -> convert(x), where the first loses nothing"""
     x = i.operands[0]
-    if x.opcode != "convert" or x.operands[0].shape.dynamic_dimensions:
+    if x.opcode != Opcode.CONVERT or x.operands[0].shape.dynamic_dimensions:
         return None
     first, middle, last = x.operands[0].shape.element_type, x.shape.element_type, i.shape.element_type
     if not holds_all_of(middle, first) or last is ElementType.PRED:
@@ -64,35 +65,35 @@ def convert_converted(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.convert(x.operands[0], i.shape)
 
 
-@rule("bitcast-convert")
+@rule(Opcode.BITCAST_CONVERT)
 def bitcast_converted(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """bitcast-convert to the same type -> the operand; of a bitcast-convert -> one, or none"""
     x = i.operands[0]
     if x.shape.compatible(i.shape):
         return x
-    if x.opcode != "bitcast-convert":
+    if x.opcode != Opcode.BITCAST_CONVERT:
         return None
     source = x.operands[0]
     if source.shape.compatible(i.shape):
         return source
     if source.shape.element_type.bit_width != i.shape.element_type.bit_width:
         return None
-    return b.add("bitcast-convert", source, shape=i.shape.without_layout())
+    return b.add(Opcode.BITCAST_CONVERT, source, shape=i.shape.without_layout())
 
 
-@rule("real", "imag")
+@rule(Opcode.REAL, Opcode.IMAG)
 def part_of_complex(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """real(complex(x, y)) -> x; imag(complex(x, y)) -> y"""
     x = i.operands[0]
-    if x.opcode != "complex":
+    if x.opcode != Opcode.COMPLEX:
         return None
-    return x.operands[0 if i.opcode == "real" else 1]
+    return x.operands[0 if i.opcode == Opcode.REAL else 1]
 
 
-@rule("complex")
+@rule(Opcode.COMPLEX)
 def complex_of_parts(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """complex(real(x), imag(x)) -> x"""
     x, y = i.operands
-    if x.opcode != "real" or y.opcode != "imag" or x.operands[0] is not y.operands[0]:
+    if x.opcode != Opcode.REAL or y.opcode != Opcode.IMAG or x.operands[0] is not y.operands[0]:
         return None
     return x.operands[0] if x.operands[0].shape.element_type is i.shape.element_type else None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.rewriter import Builder
 
@@ -27,24 +28,24 @@ def degenerate_map(source: Sequence[int], target: Sequence[int]) -> dict[int, in
 # -- reshape ---------------------------------------------------------------------------------------------------------
 
 
-@rule("reshape")
+@rule(Opcode.RESHAPE)
 def reshape_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Reshape to the dimensions that it has -> the operand"""
     return i.operands[0] if i.operands[0].shape.dimensions == i.shape.dimensions else None
 
 
-@rule("reshape")
+@rule(Opcode.RESHAPE)
 def reshape_reshaped(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(reshape(x)) -> reshape(x)"""
     x = i.operands[0]
-    return b.reshape(x.operands[0], i.shape.dimensions) if x.opcode == "reshape" else None
+    return b.reshape(x.operands[0], i.shape.dimensions) if x.opcode == Opcode.RESHAPE else None
 
 
-@rule("reshape")
+@rule(Opcode.RESHAPE)
 def reshape_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(broadcast(x)) -> broadcast(x), where x is a scalar, or only dimensions of size 1 come and go"""
     x = i.operands[0]
-    if x.opcode != "broadcast":
+    if x.opcode != Opcode.BROADCAST:
         return None
     source, dimensions = x.operands[0], x.attributes["dimensions"]
     if source.shape.rank == 0:
@@ -55,22 +56,22 @@ def reshape_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.broadcast(source, i.shape.dimensions, [moved[d] for d in dimensions])
 
 
-@rule("reshape")
+@rule(Opcode.RESHAPE)
 def reshape_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reshape(iota) -> iota, where only dimensions of size 1 come and go"""
     x = i.operands[0]
-    if x.opcode != "iota":
+    if x.opcode != Opcode.IOTA:
         return None
     moved = degenerate_map(x.shape.dimensions, i.shape.dimensions)
     if moved is None or x.attributes["iota_dimension"] not in moved:
         return None
-    return b.add("iota", shape=i.shape.without_layout(), iota_dimension=moved[x.attributes["iota_dimension"]])
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=moved[x.attributes["iota_dimension"]])
 
 
 # -- transpose -------------------------------------------------------------------------------------------------------
 
 
-@rule("transpose")
+@rule(Opcode.TRANSPOSE)
 def transpose_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A transpose that keeps the order -> the operand; one that only moves dimensions of size 1 -> reshape"""
     permutation = i.attributes["dimensions"]
@@ -80,20 +81,20 @@ def transpose_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.reshape(i.operands[0], i.shape.dimensions) if moving == sorted(moving) else None
 
 
-@rule("transpose")
+@rule(Opcode.TRANSPOSE)
 def transpose_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(transpose(x)) -> transpose(x)"""
     x = i.operands[0]
-    if x.opcode != "transpose":
+    if x.opcode != Opcode.TRANSPOSE:
         return None
     return b.transpose(x.operands[0], [x.attributes["dimensions"][d] for d in i.attributes["dimensions"]])
 
 
-@rule("transpose")
+@rule(Opcode.TRANSPOSE)
 def transpose_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(broadcast(x)) -> broadcast(transpose(x)), of the smaller x"""
     x = i.operands[0]
-    if x.opcode != "broadcast":
+    if x.opcode != Opcode.BROADCAST:
         return None
     where = {d: position for position, d in enumerate(i.attributes["dimensions"])}
     targets = [where[d] for d in x.attributes["dimensions"]]
@@ -101,21 +102,21 @@ def transpose_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.broadcast(b.transpose(x.operands[0], order), i.shape.dimensions, sorted(targets))
 
 
-@rule("transpose")
+@rule(Opcode.TRANSPOSE)
 def transpose_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(iota) -> iota"""
     x = i.operands[0]
-    if x.opcode != "iota":
+    if x.opcode != Opcode.IOTA:
         return None
     dimension = i.attributes["dimensions"].index(x.attributes["iota_dimension"])
-    return b.add("iota", shape=i.shape.without_layout(), iota_dimension=dimension)
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
 
-@rule("transpose")
+@rule(Opcode.TRANSPOSE)
 def transpose_product(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """transpose(x . y) -> y . x with the same contraction, for a matrix that nothing else uses"""
     x = i.operands[0]
-    if x.opcode != "dot" or x.user_count != 1 or x.shape.rank != 2 or x.attributes.get("lhs_batch_dims"):
+    if x.opcode != Opcode.DOT or x.user_count != 1 or x.shape.rank != 2 or x.attributes.get("lhs_batch_dims"):
         return None
     lhs, rhs = x.operands
     if lhs.shape.rank - len(x.attributes.get("lhs_contracting_dims", ())) != 1:
@@ -128,13 +129,13 @@ def transpose_product(i: HloInstruction, b: Builder) -> HloInstruction | None:
     }
     if len(precision) == 2:
         attributes["operand_precision"] = (precision[1], precision[0])
-    return b.add("dot", rhs, lhs, shape=i.shape.without_layout(), **attributes)
+    return b.add(Opcode.DOT, rhs, lhs, shape=i.shape.without_layout(), **attributes)
 
 
 # -- broadcast -------------------------------------------------------------------------------------------------------
 
 
-@rule("broadcast")
+@rule(Opcode.BROADCAST)
 def broadcast_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Broadcast to the dimensions that it has -> the operand, transposed where the order differs"""
     x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
@@ -143,7 +144,7 @@ def broadcast_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.transpose(x, sorted(range(len(dimensions)), key=dimensions.__getitem__))
 
 
-@rule("broadcast")
+@rule(Opcode.BROADCAST)
 def broadcast_in_order(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast, dimensions={1,0} -> broadcast(transpose(x)), dimensions={0,1}"""
     x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
@@ -153,16 +154,16 @@ def broadcast_in_order(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.broadcast(b.transpose(x, order), i.shape.dimensions, sorted(dimensions))
 
 
-@rule("broadcast")
+@rule(Opcode.BROADCAST)
 def broadcast_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(broadcast(x)) -> broadcast(x)"""
     x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
-    if x.opcode != "broadcast":
+    if x.opcode != Opcode.BROADCAST:
         return None
     return b.broadcast(x.operands[0], i.shape.dimensions, [dimensions[d] for d in x.attributes.get("dimensions", ())])
 
 
-@rule("broadcast")
+@rule(Opcode.BROADCAST)
 def broadcast_adds_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Broadcast that only adds dimensions of size 1 -> reshape"""
     x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
@@ -171,11 +172,11 @@ def broadcast_adds_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.reshape(x, i.shape.dimensions)
 
 
-@rule("broadcast")
+@rule(Opcode.BROADCAST)
 def broadcast_without_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(reshape(x)) -> broadcast(x), where the reshape only adds dimensions of size 1"""
     x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
-    if x.opcode != "reshape" or x.shape.rank <= x.operands[0].shape.rank:
+    if x.opcode != Opcode.RESHAPE or x.shape.rank <= x.operands[0].shape.rank:
         return None
     source = x.operands[0]
     moved = degenerate_map(source.shape.dimensions, x.shape.dimensions)
@@ -184,49 +185,49 @@ def broadcast_without_ones(i: HloInstruction, b: Builder) -> HloInstruction | No
     return b.broadcast(source, i.shape.dimensions, [dimensions[moved[d]] for d in range(source.shape.rank)])
 
 
-@rule("broadcast")
+@rule(Opcode.BROADCAST)
 def broadcast_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """broadcast(iota) -> iota"""
     x = i.operands[0]
-    if x.opcode != "iota":
+    if x.opcode != Opcode.IOTA:
         return None
     dimension = i.attributes["dimensions"][x.attributes["iota_dimension"]]
-    return b.add("iota", shape=i.shape.without_layout(), iota_dimension=dimension)
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
 
 # -- reverse, iota, copy, constant -----------------------------------------------------------------------------------
 
 
-@rule("reverse")
+@rule(Opcode.REVERSE)
 def reverse_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Reverse of dimensions of size 1 -> the operand; reverse of some -> of the others"""
     dimensions = i.attributes["dimensions"]
     kept = tuple(d for d in dimensions if i.shape.dimensions[d] != 1)
     if len(kept) == len(dimensions):
         return None if kept else i.operands[0]
-    return b.add("reverse", i.operands[0], dimensions=kept) if kept else i.operands[0]
+    return b.add(Opcode.REVERSE, i.operands[0], dimensions=kept) if kept else i.operands[0]
 
 
-@rule("reverse")
+@rule(Opcode.REVERSE)
 def reverse_reversed(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reverse(reverse(x)) -> reverse(x) of what only one reverses"""
     x = i.operands[0]
-    if x.opcode != "reverse":
+    if x.opcode != Opcode.REVERSE:
         return None
     kept = tuple(sorted(set(i.attributes["dimensions"]) ^ set(x.attributes["dimensions"])))
-    return b.add("reverse", x.operands[0], dimensions=kept) if kept else x.operands[0]
+    return b.add(Opcode.REVERSE, x.operands[0], dimensions=kept) if kept else x.operands[0]
 
 
-@rule("reverse")
+@rule(Opcode.REVERSE)
 def reverse_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reverse(broadcast(x)) -> broadcast(x), along dimensions that x doesn't have"""
     x = i.operands[0]
-    if x.opcode != "broadcast" or set(i.attributes["dimensions"]) & set(x.attributes["dimensions"]):
+    if x.opcode != Opcode.BROADCAST or set(i.attributes["dimensions"]) & set(x.attributes["dimensions"]):
         return None
     return x
 
 
-@rule("iota")
+@rule(Opcode.IOTA)
 def iota_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Iota along a dimension of size 1 -> 0"""
     if i.shape.dimensions[i.attributes["iota_dimension"]] != 1 or i.shape.element_type.value == "f8e8m0fnu":
@@ -234,7 +235,7 @@ def iota_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.constant(0, i.shape)
 
 
-@rule("copy")
+@rule(Opcode.COPY)
 def copy_of_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Copy -> the operand; in what is the same layout, or where layouts are still free"""
     x = i.operands[0]
@@ -243,7 +244,7 @@ def copy_of_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return x if not (i.is_root and i.shape != x.shape) else None
 
 
-@rule("constant")
+@rule(Opcode.CONSTANT)
 def splat_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A constant array of one value -> broadcast of a scalar constant; 0, 1, 2, ... -> iota"""
     if not i.shape.is_array or not i.shape.rank or not i.literal.array.size:
@@ -256,7 +257,7 @@ def splat_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return None
     if int(array[0]) or int(array[-1]) != array.size - 1 or bool(np.any(array[1:] != array[:-1] + 1)):
         return None
-    return b.add("iota", shape=i.shape.without_layout(), iota_dimension=0)
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=0)
 
 
 def _is_one_value(array: np.ndarray) -> bool:
@@ -268,10 +269,10 @@ def _is_one_value(array: np.ndarray) -> bool:
     return bool(np.all(bits == bits[0]))
 
 
-@rule("slice", "dynamic-slice")
+@rule(Opcode.SLICE, Opcode.DYNAMIC_SLICE)
 def part_of_one_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(broadcast(scalar)) -> broadcast(scalar)"""
     x = i.operands[0]
-    if x.opcode != "broadcast" or x.operands[0].shape.rank:
+    if x.opcode != Opcode.BROADCAST or x.operands[0].shape.rank:
         return None
     return b.broadcast(x.operands[0], i.shape.dimensions)

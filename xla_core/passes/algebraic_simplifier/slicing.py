@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.algebraic_simplifier.rule_table import rule
 from xla_core.passes.patterns import uniform_value
 from xla_core.passes.rewriter import Builder
@@ -20,10 +21,10 @@ def _slice(b: Builder, x: HloInstruction, slices: Sequence[SliceDimension]) -> H
     """The operand itself where the slice is all of it."""
     if all(s.start == 0 and s.limit == n and s.stride == 1 for s, n in zip(slices, x.shape.dimensions, strict=True)):
         return x
-    return b.add("slice", x, slice=tuple(slices))
+    return b.add(Opcode.SLICE, x, slice=tuple(slices))
 
 
-@rule("slice")
+@rule(Opcode.SLICE)
 def slice_all(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Slice of everything -> the operand"""
     return i.operands[0] if i.operands[0].shape.dimensions == i.shape.dimensions and not _strides(i) else None
@@ -33,11 +34,11 @@ def _strides(i: HloInstruction) -> bool:
     return any(s.stride != 1 and s.limit - s.start > 1 for s in i.attributes["slice"])
 
 
-@rule("slice")
+@rule(Opcode.SLICE)
 def slice_sliced(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(slice(x)) -> slice(x)"""
     x = i.operands[0]
-    if x.opcode != "slice" or 0 in i.shape.dimensions:
+    if x.opcode != Opcode.SLICE or 0 in i.shape.dimensions:
         return None
     merged = []
     for outer, inner, size in zip(i.attributes["slice"], x.attributes["slice"], i.shape.dimensions, strict=True):
@@ -47,11 +48,11 @@ def slice_sliced(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return _slice(b, x.operands[0], merged)
 
 
-@rule("slice")
+@rule(Opcode.SLICE)
 def slice_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(concatenate(x, y)) -> slice(y), where all of it lies in one operand"""
     x = i.operands[0]
-    if x.opcode != "concatenate" or 0 in i.shape.dimensions:
+    if x.opcode != Opcode.CONCATENATE or 0 in i.shape.dimensions:
         return None
     dimension = x.attributes["dimensions"][0]
     wanted = i.attributes["slice"][dimension]
@@ -66,11 +67,11 @@ def slice_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return None
 
 
-@rule("slice")
+@rule(Opcode.SLICE)
 def slice_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(pad(x, v)) -> slice(x), where nothing of the padding is in it; -> broadcast(v), where nothing else is"""
     x = i.operands[0]
-    if x.opcode != "pad" or 0 in i.shape.dimensions:
+    if x.opcode != Opcode.PAD or 0 in i.shape.dimensions:
         return None
     source, value = x.operands
     inside, moved = True, []
@@ -85,35 +86,35 @@ def slice_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return _slice(b, source, moved) if inside else None
 
 
-@rule("slice")
+@rule(Opcode.SLICE)
 def slice_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(broadcast(x)) -> broadcast(slice(x))"""
     x = i.operands[0]
-    if x.opcode != "broadcast":
+    if x.opcode != Opcode.BROADCAST:
         return None
     dimensions = x.attributes.get("dimensions", ())
     part = _slice(b, x.operands[0], [i.attributes["slice"][d] for d in dimensions])
     return b.broadcast(part, i.shape.dimensions, dimensions)
 
 
-@rule("slice")
+@rule(Opcode.SLICE)
 def slice_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(iota) -> iota, where what is counted stays whole"""
     x = i.operands[0]
-    if x.opcode != "iota":
+    if x.opcode != Opcode.IOTA:
         return None
     dimension = x.attributes["iota_dimension"]
     s = i.attributes["slice"][dimension]
     if s.start or s.stride != 1:
         return None
-    return b.add("iota", shape=i.shape.without_layout(), iota_dimension=dimension)
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
 
 
-@rule("slice")
+@rule(Opcode.SLICE)
 def slice_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """slice(transpose(x)) -> transpose(slice(x)), where nothing else uses the transpose"""
     x = i.operands[0]
-    if x.opcode != "transpose" or x.user_count != 1:
+    if x.opcode != Opcode.TRANSPOSE or x.user_count != 1:
         return None
     permutation = x.attributes["dimensions"]
     slices = [SliceDimension(0, 0)] * len(permutation)
@@ -143,7 +144,7 @@ def _constant_starts(
     return starts
 
 
-@rule("dynamic-slice")
+@rule(Opcode.DYNAMIC_SLICE)
 def dynamic_slice_of_known_place(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-slice at constant indices -> slice; of everything -> the operand"""
     x, *indices = i.operands
@@ -154,11 +155,11 @@ def dynamic_slice_of_known_place(i: HloInstruction, b: Builder) -> HloInstructio
     return _slice(b, x, [SliceDimension(s, s + n) for s, n in zip(starts, sizes, strict=True)])
 
 
-@rule("dynamic-slice")
+@rule(Opcode.DYNAMIC_SLICE)
 def dynamic_slice_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-slice(broadcast(x)) -> broadcast(x), where x's own dimensions stay whole"""
     x = i.operands[0]
-    if x.opcode != "broadcast":
+    if x.opcode != Opcode.BROADCAST:
         return None
     dimensions = x.attributes.get("dimensions", ())
     if any(i.shape.dimensions[d] != x.shape.dimensions[d] for d in dimensions):
@@ -166,7 +167,7 @@ def dynamic_slice_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | N
     return b.broadcast(x.operands[0], i.shape.dimensions, dimensions)
 
 
-@rule("dynamic-update-slice")
+@rule(Opcode.DYNAMIC_UPDATE_SLICE)
 def update_everything(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-update-slice of everything -> the update; of nothing -> the operand"""
     x, update = i.operands[0], i.operands[1]
@@ -175,11 +176,11 @@ def update_everything(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return update if update.shape.dimensions == x.shape.dimensions else None
 
 
-@rule("dynamic-update-slice")
+@rule(Opcode.DYNAMIC_UPDATE_SLICE)
 def update_with_itself(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """dynamic-update-slice(x, dynamic-slice(x, i), i) -> x"""
     x, update, *indices = i.operands
-    if update.opcode != "dynamic-slice" or update.operands[0] is not x:
+    if update.opcode != Opcode.DYNAMIC_SLICE or update.operands[0] is not x:
         return None
     return x if list(update.operands[1:]) == indices else None
 
@@ -187,7 +188,7 @@ def update_with_itself(i: HloInstruction, b: Builder) -> HloInstruction | None:
 # -- pad -------------------------------------------------------------------------------------------------------------
 
 
-@rule("pad")
+@rule(Opcode.PAD)
 def pad_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Pad by nothing -> the operand; of nothing -> broadcast of the value"""
     x, value = i.operands
@@ -200,11 +201,11 @@ def _padding(i: HloInstruction) -> list[tuple[PaddingDimension, int]]:
     return list(zip(i.attributes["padding"], i.operands[0].shape.dimensions, strict=True))
 
 
-@rule("pad")
+@rule(Opcode.PAD)
 def pad_with_what_is_there(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """pad(broadcast(v), v) -> broadcast(v)"""
     x, value = i.operands
-    if x.opcode != "broadcast" or x.operands[0].shape.rank:
+    if x.opcode != Opcode.BROADCAST or x.operands[0].shape.rank:
         return None
     source, wanted = x.operands[0], uniform_value(value)
     same = source is value or (
@@ -213,7 +214,7 @@ def pad_with_what_is_there(i: HloInstruction, b: Builder) -> HloInstruction | No
     return b.broadcast(source, i.shape.dimensions) if same else None
 
 
-@rule("pad")
+@rule(Opcode.PAD)
 def pad_by_less_than_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Negative padding -> slice, of what is left after the rest of the padding"""
     x, value = i.operands
@@ -221,33 +222,33 @@ def pad_by_less_than_nothing(i: HloInstruction, b: Builder) -> HloInstruction | 
     if all(p.low >= 0 and p.high >= 0 for p in padding):
         return None
     kept = tuple(PaddingDimension(max(p.low, 0), max(p.high, 0), p.interior) for p in padding)
-    padded = b.add("pad", x, value, padding=kept) if any(p != PaddingDimension(0, 0) for p in kept) else x
+    padded = b.add(Opcode.PAD, x, value, padding=kept) if any(p != PaddingDimension(0, 0) for p in kept) else x
     slices = []
     for p, size in zip(padding, padded.shape.dimensions, strict=True):
         start, limit = max(-p.low, 0), size + min(p.high, 0)
         if start > limit:
             return None
         slices.append(SliceDimension(start, limit))
-    return b.add("slice", padded, slice=tuple(slices))
+    return b.add(Opcode.SLICE, padded, slice=tuple(slices))
 
 
-@rule("pad")
+@rule(Opcode.PAD)
 def pad_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """pad(pad(x, v), v) -> pad(x, v)"""
     x, value = i.operands
-    if x.opcode != "pad" or x.operands[1] is not value:
+    if x.opcode != Opcode.PAD or x.operands[1] is not value:
         return None
     pairs = list(zip(i.attributes["padding"], x.attributes["padding"], strict=True))
     if any(o.interior or o.low < 0 or o.high < 0 or p.low < 0 or p.high < 0 for o, p in pairs):
         return None
     padding = tuple(PaddingDimension(o.low + p.low, o.high + p.high, p.interior) for o, p in pairs)
-    return b.add("pad", x.operands[0], value, padding=padding)
+    return b.add(Opcode.PAD, x.operands[0], value, padding=padding)
 
 
 # -- concatenate -----------------------------------------------------------------------------------------------------
 
 
-@rule("concatenate")
+@rule(Opcode.CONCATENATE)
 def concatenate_little(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Concatenate of one -> the operand; operands without elements are left out"""
     dimension = i.attributes["dimensions"][0]
@@ -256,34 +257,34 @@ def concatenate_little(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return None
     if not kept:
         return i.operands[0]
-    return kept[0] if len(kept) == 1 else b.add("concatenate", *kept, dimensions=(dimension,))
+    return kept[0] if len(kept) == 1 else b.add(Opcode.CONCATENATE, *kept, dimensions=(dimension,))
 
 
-@rule("concatenate")
+@rule(Opcode.CONCATENATE)
 def concatenate_concatenated(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """concatenate(concatenate(x, y), z) -> concatenate(x, y, z), where nothing else uses the inner one"""
     dimensions = i.attributes["dimensions"]
 
     def merges(o: HloInstruction) -> bool:
-        return o.opcode == "concatenate" and o.attributes["dimensions"] == dimensions and o.user_count == 1
+        return o.opcode == Opcode.CONCATENATE and o.attributes["dimensions"] == dimensions and o.user_count == 1
 
     if not any(map(merges, i.operands)):
         return None
     flat = [part for o in i.operands for part in (o.operands if merges(o) else (o,))]
-    return b.add("concatenate", *flat, dimensions=dimensions)
+    return b.add(Opcode.CONCATENATE, *flat, dimensions=dimensions)
 
 
-@rule("concatenate")
+@rule(Opcode.CONCATENATE)
 def concatenate_one_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Concatenate of broadcasts of one scalar -> broadcast"""
     first = i.operands[0]
-    if any(o.opcode != "broadcast" or o.operands[0] is not first.operands[0] for o in i.operands):
+    if any(o.opcode != Opcode.BROADCAST or o.operands[0] is not first.operands[0] for o in i.operands):
         return None
     source = first.operands[0]
     return b.broadcast(source, i.shape.dimensions) if source.shape.rank == 0 else None
 
 
-@rule("concatenate")
+@rule(Opcode.CONCATENATE)
 def concatenate_neighbours(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """concatenate(x[0:2], x[2:5]) -> x[0:5]"""
     dimension = i.attributes["dimensions"][0]
@@ -295,11 +296,11 @@ def concatenate_neighbours(i: HloInstruction, b: Builder) -> HloInstruction | No
             operands.append(operand)
     if len(operands) == len(i.operands):
         return None
-    return operands[0] if len(operands) == 1 else b.add("concatenate", *operands, dimensions=(dimension,))
+    return operands[0] if len(operands) == 1 else b.add(Opcode.CONCATENATE, *operands, dimensions=(dimension,))
 
 
 def _joined(x: HloInstruction, y: HloInstruction, dimension: int, b: Builder) -> HloInstruction | None:
-    if x.opcode != "slice" or y.opcode != "slice" or x.operands[0] is not y.operands[0]:
+    if x.opcode != Opcode.SLICE or y.opcode != Opcode.SLICE or x.operands[0] is not y.operands[0]:
         return None
     mine, other = list(x.attributes["slice"]), list(y.attributes["slice"])
     first, second = mine.pop(dimension), other.pop(dimension)
@@ -312,7 +313,7 @@ def _joined(x: HloInstruction, y: HloInstruction, dimension: int, b: Builder) ->
 # -- gather, scatter, sort -------------------------------------------------------------------------------------------
 
 
-@rule("gather")
+@rule(Opcode.GATHER)
 def gather_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Gather of slices without elements, or of the only slice there is -> a constant, or a broadcast of it"""
     if i.shape.num_elements == 0:
@@ -325,30 +326,30 @@ def gather_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.broadcast(b.reshape(x, kept), i.shape.dimensions, a.get("offset_dims", ()))
 
 
-@rule("scatter")
+@rule(Opcode.SCATTER)
 def scatter_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Scatter without updates -> the operand"""
     count = len(i.operands) // 2
     if i.operands[-1].shape.num_elements:
         return None
-    return i.operands[0] if count == 1 else b.add("tuple", *i.operands[:count])
+    return i.operands[0] if count == 1 else b.add(Opcode.TUPLE, *i.operands[:count])
 
 
-@rule("sort")
+@rule(Opcode.SORT)
 def sort_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Sort along a dimension of size 0 or 1 -> the operands"""
     if i.operands[0].shape.dimensions[i.attributes["dimensions"][0]] > 1:
         return None
-    return i.operands[0] if not i.shape.is_tuple else b.add("tuple", *i.operands)
+    return i.operands[0] if not i.shape.is_tuple else b.add(Opcode.TUPLE, *i.operands)
 
 
-@rule("select-and-scatter", "dynamic-update-slice", "scatter")
+@rule(Opcode.SELECT_AND_SCATTER, Opcode.DYNAMIC_UPDATE_SLICE, Opcode.SCATTER)
 def effect_of_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """An op on an operand without elements -> the operand"""
     return i.operands[0] if i.shape.is_array and i.shape.num_elements == 0 else None
 
 
-@rule("get-dimension-size")
+@rule(Opcode.GET_DIMENSION_SIZE)
 def size_of_static_dimension(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """get-dimension-size of a static dimension -> its size"""
     return b.constant(i.operands[0].shape.dimensions[i.attributes["dimensions"][0]], i.shape)

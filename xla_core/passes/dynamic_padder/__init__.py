@@ -14,6 +14,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.dynamic_results import set_dynamic_results
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.call_inliner import CallInliner
 from xla_core.passes.dynamic_padder.control_flow import pad_conditional, pad_while
 from xla_core.passes.dynamic_padder.handlers import HANDLERS, elementwise
@@ -78,15 +79,15 @@ def _runs_dynamic(instruction: HloInstruction) -> bool:
 def _padded(instruction: HloInstruction, operands: list[Value], builder: Builder) -> Value:
     opcode = instruction.opcode
     made: Value | None = None
-    if opcode == "tuple":
+    if opcode == Opcode.TUPLE:
         leaves = [Padded.of(o) if isinstance(o, HloInstruction) else o for o in operands]
         made = tuple(leaf for leaf in leaves if isinstance(leaf, Padded))
         made = made if len(made) == len(leaves) else None
-    elif opcode == "get-tuple-element" and isinstance(operands[0], tuple):
+    elif opcode == Opcode.GET_TUPLE_ELEMENT and isinstance(operands[0], tuple):
         made = operands[0][int(instruction.attributes["index"])]
-    elif opcode == "while":
+    elif opcode == Opcode.WHILE:
         made = pad_while(builder, instruction, operands[0], _walk)
-    elif opcode == "conditional":
+    elif opcode == Opcode.CONDITIONAL:
         made = pad_conditional(builder, instruction, operands, _walk)
     elif not any(isinstance(o, tuple) for o in operands):
         handler = HANDLERS.get(opcode) or (elementwise if instruction.is_elementwise else None)
@@ -117,7 +118,7 @@ def _return(module: HloModule, root: Value) -> None:
         for dimension, size in leaf.sizes.items():
             sizes.setdefault(number, {})[dimension] = len(results)
             results.append(size)
-    entry.set_root(entry.add("tuple", *results))
+    entry.set_root(entry.add(Opcode.TUPLE, *results))
     set_dynamic_results(module, len(leaves), sizes)
     aliases = []
     for alias in module.input_output_aliases:

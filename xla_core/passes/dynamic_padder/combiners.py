@@ -6,6 +6,7 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.rewriter import Builder
 
@@ -37,12 +38,12 @@ def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputatio
     right = [made.parameter(count + 1 + k, s) for k, s in enumerate((*shapes, _PRED))]
     combined = _inlined(made, body, [*left[:count], *right[:count]])
     parts = [combined] if count == 1 and not combined.shape.is_tuple else []
-    parts = parts or [made.add("get-tuple-element", combined, index=k) for k in range(count)]
+    parts = parts or [made.add(Opcode.GET_TUPLE_ELEMENT, combined, index=k) for k in range(count)]
     results = []
     for mine, theirs, both in zip(left[:count], right[:count], parts, strict=True):
-        one = made.add("select", left[count], mine, theirs)
-        results.append(made.add("select", made.add("and", left[count], right[count]), both, one))
-    made.set_root(made.add("tuple", *results, made.add("or", left[count], right[count])))
+        one = made.add(Opcode.SELECT, left[count], mine, theirs)
+        results.append(made.add(Opcode.SELECT, made.add(Opcode.AND, left[count], right[count]), both, one))
+    made.set_root(made.add(Opcode.TUPLE, *results, made.add(Opcode.OR, left[count], right[count])))
     return _module(b).add_computation(made)
 
 
@@ -52,6 +53,6 @@ def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloCompu
     arguments = [made.parameter(k, p.shape) for k, p in enumerate(body.parameters)]
     left, right = (made.parameter(2 * count + k, _PRED) for k in range(2))
     less = _inlined(made, body, arguments)
-    both = made.add("and", made.add("and", left, right), less)
-    made.set_root(made.add("or", both, made.add("and", left, made.add("not", right))))
+    both = made.add(Opcode.AND, made.add(Opcode.AND, left, right), less)
+    made.set_root(made.add(Opcode.OR, both, made.add(Opcode.AND, left, made.add(Opcode.NOT, right))))
     return _module(b).add_computation(made)

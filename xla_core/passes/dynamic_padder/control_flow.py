@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dynamic_padder.padded import Padded, Value, size_of
@@ -27,7 +28,7 @@ def leaves_of(b: Builder, value: Value) -> tuple[Padded, ...]:
         if not value.shape.is_tuple:
             return (Padded.of(value),)
         count = len(value.shape.tuple_shapes)
-        return tuple(Padded.of(b.add("get-tuple-element", value, index=i)) for i in range(count))
+        return tuple(Padded.of(b.add(Opcode.GET_TUPLE_ELEMENT, value, index=i)) for i in range(count))
     return (value,) if isinstance(value, Padded) else value
 
 
@@ -45,13 +46,13 @@ def _packed(b: Builder, leaves: Sequence[Padded], structure: Structure) -> HloIn
     parts: list[HloInstruction] = []
     for leaf, dimensions in zip(leaves, structure, strict=True):
         parts += [leaf.value, *(size_of(b, leaf, d) for d in dimensions)]
-    return b.add("tuple", *parts)
+    return b.add(Opcode.TUPLE, *parts)
 
 
 def _unpacked(b: Builder, value: HloInstruction, structure: Structure, is_tuple: bool) -> Value:
     leaves, at = [], 0
     for dimensions in structure:
-        array, *sizes = (b.add("get-tuple-element", value, index=at + k) for k in range(1 + len(dimensions)))
+        array, *sizes = (b.add(Opcode.GET_TUPLE_ELEMENT, value, index=at + k) for k in range(1 + len(dimensions)))
         leaves.append(Padded(array, dict(zip(dimensions, sizes, strict=True))))
         at += 1 + len(dimensions)
     return tuple(leaves) if is_tuple else leaves[0].plain
@@ -89,7 +90,7 @@ def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value 
         return None
     condition.computation.set_root(holds)
     body.computation.set_root(_packed(body, results, structure))
-    made = b.add("while", packed, condition=condition.computation, body=body.computation)
+    made = b.add(Opcode.WHILE, packed, condition=condition.computation, body=body.computation)
     return _unpacked(b, made, structure, i.shape.is_tuple)
 
 
@@ -112,8 +113,8 @@ def pad_conditional(b: Builder, i: HloInstruction, operands: Sequence[Value], wa
         builder.computation.set_root(_packed(builder, leaves, result))
     computations = tuple(builder.computation for builder, _ in branches)
     if i.attributes.get("branch_computations"):
-        made = b.add("conditional", selector, *given, branch_computations=computations)
+        made = b.add(Opcode.CONDITIONAL, selector, *given, branch_computations=computations)
     else:
         true, false = computations
-        made = b.add("conditional", selector, *given, true_computation=true, false_computation=false)
+        made = b.add(Opcode.CONDITIONAL, selector, *given, true_computation=true, false_computation=false)
     return _unpacked(b, made, result, i.shape.is_tuple)

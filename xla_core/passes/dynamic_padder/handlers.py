@@ -9,6 +9,7 @@ import numpy as np
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dynamic_padder.combiners import sorted_by_validity, with_validity
 from xla_core.passes.dynamic_padder.indexing import dynamic_slice, dynamic_update_slice, gather, scatter
@@ -20,10 +21,10 @@ __all__ = ["HANDLERS", "elementwise"]
 
 Handler = Callable[[Builder, HloInstruction, list[Padded]], "Value | None"]
 
-HANDLERS: dict[str, Handler] = {}
+HANDLERS: dict[Opcode, Handler] = {}
 
 
-def _handles(*opcodes: str) -> Callable[[Handler], Handler]:
+def _handles(*opcodes: Opcode) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         HANDLERS.update(dict.fromkeys(opcodes, handler))
         return handler
@@ -35,7 +36,7 @@ def _static(shape: Shape) -> Shape:
     return shape.with_dimensions(shape.dimensions)
 
 
-@_handles("opt-barrier")
+@_handles(Opcode.OPT_BARRIER)
 def elementwise(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
     """What is beyond the sizes of the operands is beyond the result's."""
     if not i.shape.is_array or any(o.sizes and o.value.shape.rank != i.shape.rank for o in operands):
@@ -46,12 +47,12 @@ def elementwise(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded
 # -- sizes -----------------------------------------------------------------------------------------------------------
 
 
-@_handles("get-dimension-size")
+@_handles(Opcode.GET_DIMENSION_SIZE)
 def _get_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     return b.convert(size_of(b, operands[0], i.attributes["dimensions"][0]), i.shape)
 
 
-@_handles("set-dimension-size")
+@_handles(Opcode.SET_DIMENSION_SIZE)
 def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Elements that come back are zeros."""
     operand, size = operands
@@ -67,52 +68,53 @@ def _within(b: Builder, size: HloInstruction, bound: int) -> HloInstruction:
     """A size that the program computes, s32[]. One that is not within its bound is undefined, and native code cannot
     raise: the nearest is taken, so that nothing reads beyond the array. The evaluator refuses it.
     """
-    return b.add("clamp", b.constant(0, S32), b.convert(size, S32), b.constant(bound, S32))
+    return b.add(Opcode.CLAMP, b.constant(0, S32), b.convert(size, S32), b.constant(bound, S32))
 
 
 # -- movement --------------------------------------------------------------------------------------------------------
 
 
-@_handles("broadcast")
+@_handles(Opcode.BROADCAST)
 def _broadcast(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     (operand,) = operands
     where = i.attributes["dimensions"]
-    made = b.add("broadcast", operand.value, shape=_static(i.shape), dimensions=where)
+    made = b.add(Opcode.BROADCAST, operand.value, shape=_static(i.shape), dimensions=where)
     return Padded(made, {where[d]: size for d, size in operand.sizes.items()})
 
 
-@_handles("transpose")
+@_handles(Opcode.TRANSPOSE)
 def _transpose(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     (operand,) = operands
     order = i.attributes["dimensions"]
     sizes = {new: operand.sizes[old] for new, old in enumerate(order) if old in operand.sizes}
-    return Padded(b.add("transpose", operand.value, dimensions=order), sizes)
+    return Padded(b.add(Opcode.TRANSPOSE, operand.value, dimensions=order), sizes)
 
 
-@_handles("reverse")
+@_handles(Opcode.REVERSE)
 def _reverse(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Turned around as a whole, and moved so that what is within the sizes comes first."""
     (operand,) = operands
-    made = b.add("reverse", operand.value, dimensions=i.attributes["dimensions"])
+    made = b.add(Opcode.REVERSE, operand.value, dimensions=i.attributes["dimensions"])
     turned = [d for d in i.attributes["dimensions"] if d in operand.sizes]
     if not turned:
         return Padded(made, operand.sizes)
     bounds = operand.dimensions
     zero = b.constant(0, S32)
     starts = [
-        b.add("subtract", b.constant(n, S32), operand.sizes[d]) if d in turned else zero for d, n in enumerate(bounds)
+        b.add(Opcode.SUBTRACT, b.constant(n, S32), operand.sizes[d]) if d in turned else zero
+        for d, n in enumerate(bounds)
     ]
     room = tuple(PaddingDimension(0, n if d in turned else 0) for d, n in enumerate(bounds))
-    wide = b.add("pad", made, b.constant(0, Shape(made.shape.element_type)), padding=room)
-    return Padded(b.add("dynamic-slice", wide, *starts, dynamic_slice_sizes=bounds), operand.sizes)
+    wide = b.add(Opcode.PAD, made, b.constant(0, Shape(made.shape.element_type)), padding=room)
+    return Padded(b.add(Opcode.DYNAMIC_SLICE, wide, *starts, dynamic_slice_sizes=bounds), operand.sizes)
 
 
-@_handles("reshape")
+@_handles(Opcode.RESHAPE)
 def _reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
     return reshaped(b, operands[0], i.shape.dimensions)
 
 
-@_handles("dynamic-reshape")
+@_handles(Opcode.DYNAMIC_RESHAPE)
 def _dynamic_reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     sizes = {
         d: _within(b, operands[1 + d].value, i.shape.dimensions[d])
@@ -122,7 +124,7 @@ def _dynamic_reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> P
     return reshaped_to_sizes(b, operands[0], i.shape.dimensions, sizes)
 
 
-@_handles("slice")
+@_handles(Opcode.SLICE)
 def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """A dimension that is taken whole keeps its size; of any other the slice leaves a part, or, where the result is
     static, zeros beyond that.
@@ -135,17 +137,19 @@ def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
         if part == SliceDimension(0, operand.dimensions[d]):
             sizes[d] = size
         elif flags[d]:
-            ends = b.add("minimum", size, b.constant(part.limit, S32))
-            length = b.add("maximum", b.add("subtract", ends, b.constant(part.start, S32)), b.constant(0, S32))
-            rounded = b.add("add", length, b.constant(part.stride - 1, S32))
-            sizes[d] = b.add("divide", rounded, b.constant(part.stride, S32))
+            ends = b.add(Opcode.MINIMUM, size, b.constant(part.limit, S32))
+            length = b.add(
+                Opcode.MAXIMUM, b.add(Opcode.SUBTRACT, ends, b.constant(part.start, S32)), b.constant(0, S32)
+            )
+            rounded = b.add(Opcode.ADD, length, b.constant(part.stride - 1, S32))
+            sizes[d] = b.add(Opcode.DIVIDE, rounded, b.constant(part.stride, S32))
         else:
             static.append(d)
     value = mask(b, operand, static, b.constant(0, Shape(operand.value.shape.element_type)))
-    return Padded(b.add("slice", value, slice=i.attributes["slice"]), sizes)
+    return Padded(b.add(Opcode.SLICE, value, slice=i.attributes["slice"]), sizes)
 
 
-@_handles("pad")
+@_handles(Opcode.PAD)
 def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Beyond the sizes is the padding value already, so that the padding at the end comes at once."""
     operand, fill = operands
@@ -153,41 +157,41 @@ def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     sizes = {}
     for d, size in operand.sizes.items():
         p = padding[d]
-        gaps = b.add("maximum", b.add("subtract", size, b.constant(1, S32)), b.constant(0, S32))
-        inside = b.add("add", size, b.add("multiply", gaps, b.constant(p.interior, S32)))
-        sizes[d] = b.add("maximum", b.add("add", inside, b.constant(p.low + p.high, S32)), b.constant(0, S32))
+        gaps = b.add(Opcode.MAXIMUM, b.add(Opcode.SUBTRACT, size, b.constant(1, S32)), b.constant(0, S32))
+        inside = b.add(Opcode.ADD, size, b.add(Opcode.MULTIPLY, gaps, b.constant(p.interior, S32)))
+        sizes[d] = b.add(Opcode.MAXIMUM, b.add(Opcode.ADD, inside, b.constant(p.low + p.high, S32)), b.constant(0, S32))
     data = mask(b, operand, operand.sizes, fill.value)
-    return Padded(b.add("pad", data, fill.value, padding=tuple(padding)), sizes)
+    return Padded(b.add(Opcode.PAD, data, fill.value, padding=tuple(padding)), sizes)
 
 
-@_handles("concatenate")
+@_handles(Opcode.CONCATENATE)
 def _concatenate(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
     """Along a dynamic dimension each is written where the one before it ends."""
     (axis,) = i.attributes["dimensions"]
     sizes = merged(Padded(o.value, {d: s for d, s in o.sizes.items() if d != axis}) for o in operands)
     if not any(axis in o.sizes for o in operands):
-        return Padded(b.add("concatenate", *[o.value for o in operands], dimensions=(axis,)), sizes)
+        return Padded(b.add(Opcode.CONCATENATE, *[o.value for o in operands], dimensions=(axis,)), sizes)
     made = b.constant(0, _static(i.shape))
     zero = at = b.constant(0, S32)
     for operand in operands:
         starts = [at if d == axis else zero for d in range(i.shape.rank)]
-        made = b.add("dynamic-update-slice", made, operand.value, *starts)
-        at = b.add("add", at, size_of(b, operand, axis))
+        made = b.add(Opcode.DYNAMIC_UPDATE_SLICE, made, operand.value, *starts)
+        at = b.add(Opcode.ADD, at, size_of(b, operand, axis))
     return Padded(made, {**sizes, axis: at})
 
 
 HANDLERS |= {
-    "gather": gather,
-    "scatter": scatter,
-    "dynamic-slice": dynamic_slice,
-    "dynamic-update-slice": dynamic_update_slice,
+    Opcode.GATHER: gather,
+    Opcode.SCATTER: scatter,
+    Opcode.DYNAMIC_SLICE: dynamic_slice,
+    Opcode.DYNAMIC_UPDATE_SLICE: dynamic_update_slice,
 }
 
 
 # -- reductions, windows, products, order ----------------------------------------------------------------------------
 
 
-@_handles("reduce")
+@_handles(Opcode.REDUCE)
 def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     """Each element carries whether it counts: right for any body and any initial value."""
     axes = i.attributes["dimensions"]
@@ -198,29 +202,29 @@ def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     inside = valid(b, Padded(data[0].value, sizes), axes)
     values = [o.value for o in (*data, *initial)]
     if inside is None:
-        made = b.add("reduce", *values, dimensions=axes, to_apply=i.attributes["to_apply"])
+        made = b.add(Opcode.REDUCE, *values, dimensions=axes, to_apply=i.attributes["to_apply"])
     else:
         counted = b.constant(np.True_, Shape(ElementType.PRED))
         body = with_validity(b, i.attributes["to_apply"], len(data))
         n = len(data)
-        made = b.add("reduce", *values[:n], inside, *values[n:], counted, dimensions=axes, to_apply=body)
+        made = b.add(Opcode.REDUCE, *values[:n], inside, *values[n:], counted, dimensions=axes, to_apply=body)
     if not i.shape.is_tuple:
-        return Padded(made if inside is None else b.add("get-tuple-element", made, index=0), left)
-    return tuple(Padded(b.add("get-tuple-element", made, index=k), left) for k in range(len(data)))
+        return Padded(made if inside is None else b.add(Opcode.GET_TUPLE_ELEMENT, made, index=0), left)
+    return tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), left) for k in range(len(data)))
 
 
 def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloInstruction:
     """`WindowDimension.output_size` of a size that is known at run time."""
     one, zero = b.constant(1, S32), b.constant(0, S32)
-    gaps = b.add("multiply", b.add("subtract", size, one), b.constant(w.base_dilation, S32))
-    base = b.add("maximum", b.add("add", gaps, one), zero)
-    base = b.add("select", b.add("compare", size, zero, direction="EQ"), zero, base)
-    free = b.add("add", base, b.constant(w.padding_low + w.padding_high - w.dilated_size, S32))
-    steps = b.add("add", b.add("divide", b.add("maximum", free, zero), b.constant(w.stride, S32)), one)
-    return b.add("select", b.add("compare", free, zero, direction="LT"), zero, steps)
+    gaps = b.add(Opcode.MULTIPLY, b.add(Opcode.SUBTRACT, size, one), b.constant(w.base_dilation, S32))
+    base = b.add(Opcode.MAXIMUM, b.add(Opcode.ADD, gaps, one), zero)
+    base = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, size, zero, direction="EQ"), zero, base)
+    free = b.add(Opcode.ADD, base, b.constant(w.padding_low + w.padding_high - w.dilated_size, S32))
+    steps = b.add(Opcode.ADD, b.add(Opcode.DIVIDE, b.add(Opcode.MAXIMUM, free, zero), b.constant(w.stride, S32)), one)
+    return b.add(Opcode.SELECT, b.add(Opcode.COMPARE, free, zero, direction="LT"), zero, steps)
 
 
-@_handles("reduce-window")
+@_handles(Opcode.REDUCE_WINDOW)
 def _reduce_window(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | None:
     """Beyond the sizes are the initial values, as in any padding."""
     data, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
@@ -229,14 +233,14 @@ def _reduce_window(b: Builder, i: HloInstruction, operands: list[Padded]) -> Val
     if any(window[d].padding_low < 0 or window[d].padding_high < 0 for d in sizes):
         return None
     masked = [mask(b, Padded(o.value, sizes), sizes, v.value) for o, v in zip(data, initial, strict=True)]
-    made = b.add("reduce-window", *masked, *[v.value for v in initial], **i.attributes)
+    made = b.add(Opcode.REDUCE_WINDOW, *masked, *[v.value for v in initial], **i.attributes)
     counts = {d: _window_count(b, size, window[d]) for d, size in sizes.items()}
     if not i.shape.is_tuple:
         return Padded(made, counts)
-    return tuple(Padded(b.add("get-tuple-element", made, index=k), counts) for k in range(len(data)))
+    return tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), counts) for k in range(len(data)))
 
 
-@_handles("dot")
+@_handles(Opcode.DOT)
 def _dot(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
     """Beyond the sizes of what is contracted there are zeros, on both sides: a NaN there would spread."""
     if len(operands) != 2:
@@ -264,7 +268,7 @@ def _dot(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None
     return Padded(b.clone(i, [left, right], shape=_static(i.shape)), sizes)
 
 
-@_handles("sort")
+@_handles(Opcode.SORT)
 def _sort(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     """Elements beyond the size come last, whatever they are."""
     (axis,) = i.attributes["dimensions"]
@@ -275,8 +279,10 @@ def _sort(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
     if inside is not None:
         values.append(inside)
         body = sorted_by_validity(b, body, len(operands))
-    made = b.add("sort", *values, dimensions=(axis,), to_apply=body, is_stable=i.attributes.get("is_stable", False))
+    made = b.add(
+        Opcode.SORT, *values, dimensions=(axis,), to_apply=body, is_stable=i.attributes.get("is_stable", False)
+    )
     if len(values) == 1:
         return Padded(made, sizes)
-    parts = tuple(Padded(b.add("get-tuple-element", made, index=k), sizes) for k in range(len(operands)))
+    parts = tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), sizes) for k in range(len(operands)))
     return parts if i.shape.is_tuple else parts[0]

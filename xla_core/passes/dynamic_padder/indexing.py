@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.dynamic_padder.padded import S32, Padded, Value, mask, merged, size_of, valid
 from xla_core.passes.rewriter import Builder
@@ -34,10 +35,10 @@ def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | No
     at = indices.value
     if any(d in cut for d in named):
         zero = b.constant(0, S32)
-        room = [b.add("subtract", size_of(b, operand, d), b.constant(lengths[d], S32)) for d in named]
+        room = [b.add(Opcode.SUBTRACT, size_of(b, operand, d), b.constant(lengths[d], S32)) for d in named]
         signed = b.convert(at, Shape(ElementType.S64))
-        limits = _index_vector(b, [b.add("maximum", n, zero) for n in room], signed.shape, axis)
-        at = b.add("clamp", b.constant(0, signed.shape), signed, limits)
+        limits = _index_vector(b, [b.add(Opcode.MAXIMUM, n, zero) for n in room], signed.shape, axis)
+        at = b.add(Opcode.CLAMP, b.constant(0, signed.shape), signed, limits)
     return Padded(b.clone(i, [data, at], shape=i.shape.with_dimensions(i.shape.dimensions)), sizes)
 
 
@@ -46,7 +47,7 @@ def _index_vector(b: Builder, values: Sequence[HloInstruction], indices: Shape, 
     if axis == indices.rank:
         return b.convert(b.broadcast(values[0], indices.dimensions), indices)
     parts = [b.reshape(value, (1,)) for value in values]
-    vector = parts[0] if len(parts) == 1 else b.add("concatenate", *parts, dimensions=(0,))
+    vector = parts[0] if len(parts) == 1 else b.add(Opcode.CONCATENATE, *parts, dimensions=(0,))
     return b.convert(b.broadcast(vector, indices.dimensions, (axis,)), indices)
 
 
@@ -77,17 +78,17 @@ def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | No
         last = []
         for d in named:
             window = size_of(b, update, window_of[d]) if d in window_of else b.constant(1, S32)
-            last.append(b.add("subtract", size_of(b, Padded(first.value, sizes), d), window))
+            last.append(b.add(Opcode.SUBTRACT, size_of(b, Padded(first.value, sizes), d), window))
         limits = _index_vector(b, last, signed.shape, axis)
-        fits = b.add("compare", signed, limits, direction="LE")
-        inside = fits if inside is None else b.add("and", inside, fits)
+        fits = b.add(Opcode.COMPARE, signed, limits, direction="LE")
+        inside = fits if inside is None else b.add(Opcode.AND, inside, fits)
     if inside is not None:
-        signed = b.add("select", inside, signed, b.constant(-1, signed.shape))
+        signed = b.add(Opcode.SELECT, inside, signed, b.constant(-1, signed.shape))
     values = [*(o.value for o in data), signed, *(o.value for o in updates)]
     if n == 1:
-        return Padded(b.add("scatter", *values, **attributes), sizes)
-    made = b.add("scatter", *values, **attributes)
-    return tuple(Padded(b.add("get-tuple-element", made, index=k), sizes) for k in range(n))
+        return Padded(b.add(Opcode.SCATTER, *values, **attributes), sizes)
+    made = b.add(Opcode.SCATTER, *values, **attributes)
+    return tuple(Padded(b.add(Opcode.GET_TUPLE_ELEMENT, made, index=k), sizes) for k in range(n))
 
 
 def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
@@ -98,7 +99,7 @@ def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padd
         return None
     taken = Padded(b.constant(0, S32.with_dimensions(lengths)))
     data = mask(b, operand, operand.sizes, b.constant(0, Shape(operand.value.shape.element_type)))
-    made = b.add("dynamic-slice", data, *_within(b, operand, taken, starts), dynamic_slice_sizes=lengths)
+    made = b.add(Opcode.DYNAMIC_SLICE, data, *_within(b, operand, taken, starts), dynamic_slice_sizes=lengths)
     return Padded(made)
 
 
@@ -109,15 +110,15 @@ def dynamic_update_slice(b: Builder, i: HloInstruction, operands: list[Padded]) 
         return None
     at = _within(b, operand, update, starts)
     if not update.sizes:
-        return Padded(b.add("dynamic-update-slice", operand.value, update.value, *at), operand.sizes)
+        return Padded(b.add(Opcode.DYNAMIC_UPDATE_SLICE, operand.value, update.value, *at), operand.sizes)
     room = tuple(PaddingDimension(0, n if d in update.sizes else 0) for d, n in enumerate(update.dimensions))
-    wide = b.add("pad", operand.value, b.constant(0, Shape(operand.value.shape.element_type)), padding=room)
-    there = b.add("dynamic-slice", wide, *at, dynamic_slice_sizes=update.dimensions)
+    wide = b.add(Opcode.PAD, operand.value, b.constant(0, Shape(operand.value.shape.element_type)), padding=room)
+    there = b.add(Opcode.DYNAMIC_SLICE, wide, *at, dynamic_slice_sizes=update.dimensions)
     inside = valid(b, update, update.sizes)
     assert inside is not None
-    wide = b.add("dynamic-update-slice", wide, b.add("select", inside, update.value, there), *at)
+    wide = b.add(Opcode.DYNAMIC_UPDATE_SLICE, wide, b.add(Opcode.SELECT, inside, update.value, there), *at)
     zeros = [b.constant(0, S32)] * len(starts)
-    return Padded(b.add("dynamic-slice", wide, *zeros, dynamic_slice_sizes=operand.dimensions), operand.sizes)
+    return Padded(b.add(Opcode.DYNAMIC_SLICE, wide, *zeros, dynamic_slice_sizes=operand.dimensions), operand.sizes)
 
 
 def _within(b: Builder, operand: Padded, part: Padded, starts: Sequence[Padded]) -> list[HloInstruction]:
@@ -126,7 +127,7 @@ def _within(b: Builder, operand: Padded, part: Padded, starts: Sequence[Padded])
     for d, start in enumerate(starts):
         index, bound = start.value, operand.dimensions[d]
         if index.shape.element_type.bit_width >= 32:  # beyond s32, perhaps; fewer bits may not hold the bound
-            index = b.add("clamp", b.constant(0, index.shape), index, b.constant(bound, index.shape))
-        last = b.add("subtract", size_of(b, operand, d), size_of(b, part, d))
-        made.append(b.add("clamp", zero, b.convert(index, S32), b.add("maximum", last, zero)))
+            index = b.add(Opcode.CLAMP, b.constant(0, index.shape), index, b.constant(bound, index.shape))
+        last = b.add(Opcode.SUBTRACT, size_of(b, operand, d), size_of(b, part, d))
+        made.append(b.add(Opcode.CLAMP, zero, b.convert(index, S32), b.add(Opcode.MAXIMUM, last, zero)))
     return made

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.rewriter import Builder
 
@@ -61,9 +62,9 @@ def valid(b: Builder, value: Padded, dimensions: Iterable[int]) -> HloInstructio
     shape = S32.with_dimensions(value.dimensions)
     for dimension in dimensions:
         if dimension in value.sizes:
-            index = b.add("iota", shape=shape, iota_dimension=dimension)
-            below = b.add("compare", index, b.broadcast(value.sizes[dimension], shape.dimensions), direction="LT")
-            inside = below if inside is None else b.add("and", inside, below)
+            index = b.add(Opcode.IOTA, shape=shape, iota_dimension=dimension)
+            below = b.add(Opcode.COMPARE, index, b.broadcast(value.sizes[dimension], shape.dimensions), direction="LT")
+            inside = below if inside is None else b.add(Opcode.AND, inside, below)
     return inside
 
 
@@ -72,4 +73,4 @@ def mask(b: Builder, value: Padded, dimensions: Iterable[int], fill: HloInstruct
     inside = valid(b, value, dimensions)
     if inside is None:
         return value.value
-    return b.add("select", inside, value.value, b.broadcast(fill, value.dimensions))
+    return b.add(Opcode.SELECT, inside, value.value, b.broadcast(fill, value.dimensions))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dynamic_padder.padded import S32, Padded, size_of
 from xla_core.passes.rewriter import Builder
 
@@ -25,8 +26,8 @@ def reshaped(b: Builder, operand: Padded, dimensions: Sequence[int]) -> Padded |
             return None
         before = math.prod(operand.dimensions[d] for d in old[1:])
         after = math.prod(dimensions[d] for d in new[1:])
-        count = b.add("multiply", operand.sizes[old[0]], b.constant(before, S32))
-        sizes[new[0]] = b.add("divide", count, b.constant(max(after, 1), S32))
+        count = b.add(Opcode.MULTIPLY, operand.sizes[old[0]], b.constant(before, S32))
+        sizes[new[0]] = b.add(Opcode.DIVIDE, count, b.constant(max(after, 1), S32))
     return Padded(b.reshape(operand.value, dimensions), sizes)
 
 
@@ -60,13 +61,13 @@ def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes:
     places = S32.with_dimensions(bounds)
     kth = b.constant(0, places)
     for d in range(len(bounds)):
-        kth = b.add("multiply", kth, _everywhere(b, sizes.get(d), bounds[d], bounds))
-        kth = b.add("add", kth, b.add("iota", shape=places, iota_dimension=d))
+        kth = b.add(Opcode.MULTIPLY, kth, _everywhere(b, sizes.get(d), bounds[d], bounds))
+        kth = b.add(Opcode.ADD, kth, b.add(Opcode.IOTA, shape=places, iota_dimension=d))
     if operand.sizes:
         kth = _place(b, operand, kth)
     count = math.prod(operand.dimensions)
     gathered = b.add(
-        "gather",
+        Opcode.GATHER,
         b.reshape(operand.value, (count,)),
         kth,
         shape=operand.value.shape.with_dimensions(bounds),
@@ -85,10 +86,10 @@ def _place(b: Builder, operand: Padded, kth: HloInstruction) -> HloInstruction:
     place = b.constant(0, kth.shape)
     stride = 1
     for d in reversed(range(len(operand.dimensions))):
-        size = b.broadcast(b.add("maximum", size_of(b, operand, d), one), kth.shape.dimensions)
-        index = b.add("remainder", kth, size) if d else kth
-        kth = b.add("divide", kth, size)
-        place = b.add("add", place, b.add("multiply", index, b.constant(stride, kth.shape)))
+        size = b.broadcast(b.add(Opcode.MAXIMUM, size_of(b, operand, d), one), kth.shape.dimensions)
+        index = b.add(Opcode.REMAINDER, kth, size) if d else kth
+        kth = b.add(Opcode.DIVIDE, kth, size)
+        place = b.add(Opcode.ADD, place, b.add(Opcode.MULTIPLY, index, b.constant(stride, kth.shape)))
         stride *= operand.dimensions[d]
     return place
 

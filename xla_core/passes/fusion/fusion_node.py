@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from xla_core.errors import InternalError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["create_fusion", "fuse_into", "fused_roots", "fusion_kind", "replace_with_fusion"]
@@ -19,15 +20,15 @@ __all__ = ["create_fusion", "fuse_into", "fused_roots", "fusion_kind", "replace_
 
 def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
     """What is computed for each result: of a fusion, its root or the parts of its root's tuple; else itself."""
-    if instruction.opcode != "fusion":
+    if instruction.opcode != Opcode.FUSION:
         return [instruction]
     root = instruction.attributes["calls"].root
-    return list(root.operands) if root.opcode == "tuple" else [root]
+    return list(root.operands) if root.opcode == Opcode.TUPLE else [root]
 
 
 def fusion_kind(roots: Iterable[HloInstruction]) -> str:
     """The kind of a fusion with these roots."""
-    return "kInput" if any(root.opcode == "reduce" for root in roots) else "kLoop"
+    return "kInput" if any(root.opcode == Opcode.REDUCE for root in roots) else "kLoop"
 
 
 def create_fusion(
@@ -56,23 +57,23 @@ def create_fusion(
         return found
 
     for member in _post_order(members):
-        if member.opcode == "fusion":
+        if member.opcode == Opcode.FUSION:
             inside[member] = _dissolve(fused, member, [source(o) for o in member.operands])
-        elif member.opcode == "get-tuple-element" and inside.get(member.operand(0), member).opcode == "tuple":
+        elif member.opcode == Opcode.GET_TUPLE_ELEMENT and inside.get(member.operand(0), member).opcode == Opcode.TUPLE:
             inside[member] = inside[member.operand(0)].operand(member.tuple_index)
         else:
             inside[member] = fused.add_instruction(member.clone([source(o) for o in member.operands]))
     results = [inside[root] for root in roots]
     if len(results) > 1:
         shape = Shape.tuple([r.shape for r in results])
-        fused.set_root(fused.add_instruction(HloInstruction("tuple", shape, results)))
+        fused.set_root(fused.add_instruction(HloInstruction(Opcode.TUPLE, shape, results)))
     else:
         fused.set_root(results[0])
     _remove_unused(fused)
     module = computation.module
     module.add_computation(fused)
     fusion = HloInstruction(
-        "fusion",
+        Opcode.FUSION,
         fused.root.shape,
         operands,
         {"kind": kind or fusion_kind(results), "calls": fused},
@@ -93,7 +94,9 @@ def replace_with_fusion(
     if len(roots) > 1:
         results = []
         for k, root in enumerate(roots):
-            element = HloInstruction("get-tuple-element", root.shape, [fusion], {"index": k}, metadata=root.metadata)
+            element = HloInstruction(
+                Opcode.GET_TUPLE_ELEMENT, root.shape, [fusion], {"index": k}, metadata=root.metadata
+            )
             results.append(computation.add_instruction(element))
     for root, result in zip(roots, results, strict=True):
         root.replace_all_uses_with(result)
@@ -146,5 +149,5 @@ def _dissolve(fused: HloComputation, fusion: HloInstruction, operands: Sequence[
 def _remove_unused(fused: HloComputation) -> None:
     """Removes what dissolved fusions left over: their result tuples."""
     for instruction in reversed(fused.post_order()):
-        if instruction.opcode == "tuple" and not instruction.user_count and not instruction.is_root:
+        if instruction.opcode == Opcode.TUPLE and not instruction.user_count and not instruction.is_root:
             fused.remove(instruction)

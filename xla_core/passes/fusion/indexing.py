@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.target import ParallelModel
 
@@ -73,53 +74,53 @@ class IndexSpace:
             return index
         attributes = user.attributes
         match user.opcode:
-            case "broadcast":
+            case Opcode.BROADCAST:
                 return tuple(
                     index[d] if n != 1 else _ZERO
                     for d, n in zip(attributes.get("dimensions", ()), shape.dimensions, strict=True)
                 )
-            case "transpose":
+            case Opcode.TRANSPOSE:
                 found = [_ZERO] * shape.rank
                 for d, source in enumerate(attributes["dimensions"]):
                     found[source] = index[d]
                 return tuple(found)
-            case "reverse":
+            case Opcode.REVERSE:
                 reversed_ = attributes["dimensions"]
                 return tuple(
-                    self._derive(("reverse", shape.dimensions[d], s), [s]) if d in reversed_ else s
+                    self._derive((Opcode.REVERSE, shape.dimensions[d], s), [s]) if d in reversed_ else s
                     for d, s in enumerate(index)
                 )
-            case "slice":
+            case Opcode.SLICE:
                 return tuple(
-                    s if r.start == 0 and r.stride == 1 else self._derive(("slice", r.start, r.stride, s), [s])
+                    s if r.start == 0 and r.stride == 1 else self._derive((Opcode.SLICE, r.start, r.stride, s), [s])
                     for r, s in zip(attributes["slice"], index, strict=True)
                 )
-            case "pad":
+            case Opcode.PAD:
                 return tuple(
-                    s if p.low == 0 and p.interior == 0 else self._derive(("pad", p.low, p.interior, s), [s])
+                    s if p.low == 0 and p.interior == 0 else self._derive((Opcode.PAD, p.low, p.interior, s), [s])
                     for p, s in zip(attributes["padding"], index, strict=True)
                 )
-            case "concatenate":
+            case Opcode.CONCATENATE:
                 (axis,) = attributes["dimensions"]
                 first = sum(o.shape.dimensions[axis] for o in user.operands[:number])
                 share = shape.dimensions[axis] / user.shape.dimensions[axis]
                 return tuple(
-                    self._derive(("concatenate", user, number, first, s), [s], share) if d == axis else s
+                    self._derive((Opcode.CONCATENATE, user, number, first, s), [s], share) if d == axis else s
                     for d, s in enumerate(index)
                 )
-            case "reshape" | "bitcast":
+            case Opcode.RESHAPE | Opcode.BITCAST:
                 return self._reshaped(user, shape, index)
-            case "dynamic-slice":
+            case Opcode.DYNAMIC_SLICE:
                 return tuple(
-                    s if n == m else self._derive(("dynamic-slice", user, d, s), [s])
+                    s if n == m else self._derive((Opcode.DYNAMIC_SLICE, user, d, s), [s])
                     for d, (s, n, m) in enumerate(zip(index, shape.dimensions, user.shape.dimensions, strict=True))
                 )
-            case "reduce":
+            case Opcode.REDUCE:
                 return self._reduced(user, shape, index)
-            case "reduce-window":
+            case Opcode.REDUCE_WINDOW:
                 size = math.prod(w.size for w in attributes["window"])
                 return tuple(self._derive(("window", user, d, s), index, size) for d, s in enumerate(index))
-            case "dynamic-update-slice":
+            case Opcode.DYNAMIC_UPDATE_SLICE:
                 return tuple(self._derive(("update", user, d), [], shape.num_elements) for d in range(shape.rank))
         return tuple(self._derive(("any", user, number, d, index), index) for d in range(shape.rank))
 
@@ -154,7 +155,9 @@ class IndexSpace:
         rest = tuple(names[len(found) :])
         for d in range(len(found), shape.rank):
             size_one = shape.dimensions[d] == 1
-            found.append(_ZERO if size_one else self._derive(("reshape", shape.dimensions, d, rest), rest or index))
+            found.append(
+                _ZERO if size_one else self._derive((Opcode.RESHAPE, shape.dimensions, d, rest), rest or index)
+            )
         return tuple(found)
 
     def _reduced(self, user: HloInstruction, shape: Shape, index: Index) -> Index:

@@ -12,6 +12,7 @@ from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.fusion.fusion_node import replace_with_fusion
 from xla_core.passes.fusion.indexing import Index, IndexSpace
 from xla_core.passes.fusion.policy import FusionPolicy
@@ -172,11 +173,11 @@ class _Partition:
         indices = kernel.indices_of(producer, users)
         if len(indices) > policy.copies_allowed(producer):
             return None
-        accumulates = producer.opcode in ("reduce", "reduce-window") and not _is_row_reduction(producer)
+        accumulates = producer.opcode in (Opcode.REDUCE, Opcode.REDUCE_WINDOW) and not _is_row_reduction(producer)
         if accumulates and list(indices) != [kernel.space.root]:
             # A loop that steps over rows is only good where the emitter keeps a tile of accumulators: at the root.
             return None
-        if kernel.root.opcode == "dynamic-update-slice" and not _keeps_in_place(kernel, producer, indices):
+        if kernel.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and not _keeps_in_place(kernel, producer, indices):
             return None
         return indices
 
@@ -189,12 +190,12 @@ class _Partition:
                 kernel.leave(instruction)
 
     def _is_worth_it(self, kernel: _Kernel) -> bool:
-        return sum(1 for i in kernel.indices if i.opcode != "constant") > 1
+        return sum(1 for i in kernel.indices if i.opcode != Opcode.CONSTANT) > 1
 
 
 def _is_row_reduction(instruction: HloInstruction) -> bool:
     """Over the dimensions that are minor-most in memory."""
-    if instruction.opcode != "reduce":
+    if instruction.opcode != Opcode.REDUCE:
         return False
     shape = instruction.operand(0).shape
     reduced = set(instruction.attributes["dimensions"])
@@ -208,7 +209,7 @@ def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: dict[Ind
     target = kernel.root.operand(0)
     if target not in producer.operands:
         return True
-    if producer.opcode != "dynamic-slice" or list(producer.operands[1:]) != list(kernel.root.operands[2:]):
+    if producer.opcode != Opcode.DYNAMIC_SLICE or list(producer.operands[1:]) != list(kernel.root.operands[2:]):
         return False
     if producer.operands[0] is not target or target in producer.operands[1:]:
         return False

@@ -14,6 +14,7 @@ from xla_core.analysis.control_flow import reachable_sequences
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.fusion.fusion_node import fused_roots, replace_with_fusion
 from xla_core.passes.fusion.policy import FusionPolicy
@@ -155,7 +156,7 @@ class _Joiner:
             return False
         if len({o for m in members for o in m.operands if o not in inside}) > preferences.max_operands:
             return False
-        inner = [i for m in members for i in (m.attributes["calls"].instructions if m.opcode == "fusion" else [m])]
+        inner = [i for m in members for i in (m.attributes["calls"].instructions if m.opcode == Opcode.FUSION else [m])]
         return sum(map(self._policy.code_size, inner)) <= preferences.max_instructions
 
     def _clear_way(self, first: _Node, second: _Node) -> bool:
@@ -186,9 +187,9 @@ def _loops(members: Iterable[HloInstruction]) -> object:
     for member in members:
         for root in fused_roots(member):
             shape = next((s for s in root.shape.leaves() if s.is_array), None)
-            if shape is None or root.opcode in ("dynamic-update-slice", "concatenate", "reduce-window"):
+            if shape is None or root.opcode in (Opcode.DYNAMIC_UPDATE_SLICE, Opcode.CONCATENATE, Opcode.REDUCE_WINDOW):
                 return None
-            over: Shape | None = root.operand(0).shape if root.opcode == "reduce" else None
+            over: Shape | None = root.operand(0).shape if root.opcode == Opcode.REDUCE else None
             reduced = None if over is None else (over.dimensions, tuple(root.attributes["dimensions"]))
             key = (shape.dimensions, shape.minor_to_major(), reduced)
             if found is not None and found != key:
@@ -208,7 +209,7 @@ def _reads_in_step(producer: _Node, consumer: _Node) -> bool:
             for number, operand in enumerate(reader.operands):
                 if operand is not source:
                     continue
-                if reader.opcode != "fusion":
+                if reader.opcode != Opcode.FUSION:
                     if not _same_index(reader, operand):
                         return False
                 elif not _only_elementwise(reader.attributes["calls"].parameters[number]):
@@ -225,7 +226,7 @@ def _only_elementwise(parameter: HloInstruction) -> bool:
     while todo:
         node = todo.pop()
         for user in node.users:
-            if user in seen or (user.opcode == "tuple" and user.is_root):
+            if user in seen or (user.opcode == Opcode.TUPLE and user.is_root):
                 continue
             if not _same_index(user, node):
                 return False

@@ -6,32 +6,33 @@ import math
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.target import FusionDecision, FusionPreferences, ParallelModel
 
 __all__ = ["FusionPolicy"]
 
 _MOVES = frozenset(
     {
-        "bitcast",
-        "broadcast",
-        "concatenate",
-        "dynamic-slice",
-        "gather",
-        "iota",
-        "pad",
-        "reshape",
-        "reverse",
-        "slice",
-        "transpose",
+        Opcode.BITCAST,
+        Opcode.BROADCAST,
+        Opcode.CONCATENATE,
+        Opcode.DYNAMIC_SLICE,
+        Opcode.GATHER,
+        Opcode.IOTA,
+        Opcode.PAD,
+        Opcode.RESHAPE,
+        Opcode.REVERSE,
+        Opcode.SLICE,
+        Opcode.TRANSPOSE,
     }
 )
 
-_CONSUMERS_ONLY = frozenset({"dynamic-update-slice"})
+_CONSUMERS_ONLY = frozenset({Opcode.DYNAMIC_UPDATE_SLICE})
 """Computed in fusions only at their root."""
 
-_ACCUMULATE = frozenset({"reduce", "reduce-window"})
+_ACCUMULATE = frozenset({Opcode.REDUCE, Opcode.REDUCE_WINDOW})
 
-_NOT_ELEMENTAL = frozenset({"map", "stochastic-convert"})
+_NOT_ELEMENTAL = frozenset({Opcode.MAP, Opcode.STOCHASTIC_CONVERT})
 
 
 class FusionPolicy:
@@ -56,7 +57,7 @@ class FusionPolicy:
             return self.preferences.fuse_into_reduce
         if not instruction.shape.is_array:
             return False
-        if opcode in _MOVES or opcode in _CONSUMERS_ONLY or opcode == "bitcast-convert":
+        if opcode in _MOVES or opcode in _CONSUMERS_ONLY or opcode == Opcode.BITCAST_CONVERT:
             return True
         traits = instruction.op.traits
         return (
@@ -68,7 +69,7 @@ class FusionPolicy:
 
     def can_be_inside(self, instruction: HloInstruction) -> bool:
         """Whether `instruction` may be computed within another's kernel, element by element."""
-        if instruction.opcode == "constant":
+        if instruction.opcode == Opcode.CONSTANT:
             return instruction.shape.is_array and instruction.shape.num_elements == 1
         return (
             self.can_be_root(instruction)
@@ -79,7 +80,7 @@ class FusionPolicy:
 
     def should_fuse(self, producer: HloInstruction, consumer: HloInstruction) -> FusionDecision:
         """Whether `producer` may be computed inside the kernel whose root is `consumer`, apart from cost."""
-        if consumer.opcode == "dynamic-update-slice" and producer is consumer.operand(0):
+        if consumer.opcode == Opcode.DYNAMIC_UPDATE_SLICE and producer is consumer.operand(0):
             return FusionDecision.no("the updated array is updated in place")
         if self.preferences.should_fuse is not None:
             return self.preferences.should_fuse(producer, consumer)
@@ -90,26 +91,26 @@ class FusionPolicy:
     def is_free(self, instruction: HloInstruction) -> bool:
         """Computing it beats reading it, however often it is needed."""
         opcode = instruction.opcode
-        if opcode in ("constant", "iota"):
+        if opcode in (Opcode.CONSTANT, Opcode.IOTA):
             return True
-        return opcode == "broadcast" and instruction.operand(0).shape.num_elements == 1
+        return opcode == Opcode.BROADCAST and instruction.operand(0).shape.num_elements == 1
 
     def is_bitcast(self, instruction: HloInstruction) -> bool:
         """It is the operand's memory: a kernel for it would copy for nothing."""
-        return instruction.opcode == "bitcast"
+        return instruction.opcode == Opcode.BITCAST
 
     def cost(self, instruction: HloInstruction) -> float:
         """Of one element of `instruction`, its operands given."""
         opcode, costs = instruction.opcode, self.preferences.costs
         shape = next((s for s in instruction.shape.leaves() if s.is_array), instruction.shape)
-        if opcode == "reduce":
+        if opcode == Opcode.REDUCE:
             operand = instruction.operand(0).shape
             return 2.0 * operand.num_elements / max(shape.num_elements, 1)
-        if opcode == "reduce-window":
+        if opcode == Opcode.REDUCE_WINDOW:
             return float(2 * math.prod(w.size for w in instruction.attributes["window"]))
         if opcode in self.preferences.expensive:
             return 2.0 * costs.transcendental
-        if opcode in ("divide", "remainder") and shape.element_type.is_integral:
+        if opcode in (Opcode.DIVIDE, Opcode.REMAINDER) and shape.element_type.is_integral:
             return costs.integer_division
         known = costs.opcodes.get(opcode)
         if known is None:
@@ -125,9 +126,9 @@ class FusionPolicy:
     def branch_cost(self, producer: HloInstruction) -> float:
         """What deciding between its operands costs per element inside a kernel; at the root, parts have own loops."""
         branch = self.preferences.costs.branch
-        if producer.opcode == "pad":
+        if producer.opcode == Opcode.PAD:
             return branch
-        if producer.opcode == "concatenate" and len(producer.operands) > 1:
+        if producer.opcode == Opcode.CONCATENATE and len(producer.operands) > 1:
             return branch * (1 + 2 * math.ceil(math.log2(len(producer.operands)))) / 3
         return 0.0
 
@@ -140,7 +141,7 @@ class FusionPolicy:
         shape = producer.shape
         again = max(0.0, evaluations - shape.num_elements)
         inputs = sum(o.shape.byte_size for o in producer.operands if o.shape.num_elements > 1)
-        if producer.opcode in ("slice", "dynamic-slice", "gather"):
+        if producer.opcode in (Opcode.SLICE, Opcode.DYNAMIC_SLICE, Opcode.GATHER):
             inputs = min(inputs, shape.byte_size)
         extra = again * (self.cost(producer) + len(producer.operands)) + evaluations * self.branch_cost(producer)
         costs = self.preferences.costs

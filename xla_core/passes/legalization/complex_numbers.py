@@ -5,6 +5,7 @@ pair. Arithmetic is in `elementary`.
 from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.rewriter import Builder, Rule
 
@@ -14,30 +15,30 @@ _Parts = tuple[HloInstruction, HloInstruction]
 
 
 def _parts(x: HloInstruction, b: Builder) -> _Parts:
-    return b.add("real", x), b.add("imag", x)
+    return b.add(Opcode.REAL, x), b.add(Opcode.IMAG, x)
 
 
 def _is_complex(i: HloInstruction) -> bool:
     return i.operand(0).shape.is_array and i.operand(0).shape.element_type.is_complex
 
 
-@decomposition("real", "imag")
+@decomposition(Opcode.REAL, Opcode.IMAG)
 def _part(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Of a real number: itself, and zero."""
     x = i.operand(0)
     if _is_complex(i):
         return None
-    return x if i.opcode == "real" else b.constant(0, x.shape)
+    return x if i.opcode == Opcode.REAL else b.constant(0, x.shape)
 
 
-@decomposition("compare")
+@decomposition(Opcode.COMPARE)
 def _compare(i: HloInstruction, b: Builder) -> HloInstruction | None:
     direction = i.attributes["direction"]
     if not _is_complex(i) or direction not in ("EQ", "NE"):
         return None
     (x, y), (u, v) = (_parts(o, b) for o in i.operands)
-    both = (b.add("compare", x, u, direction=direction), b.add("compare", y, v, direction=direction))
-    return b.add("and" if direction == "EQ" else "or", *both)
+    both = (b.add(Opcode.COMPARE, x, u, direction=direction), b.add(Opcode.COMPARE, y, v, direction=direction))
+    return b.add(Opcode.AND if direction == "EQ" else Opcode.OR, *both)
 
 
 def _movement(i: HloInstruction, b: Builder) -> HloInstruction | None:
@@ -45,16 +46,16 @@ def _movement(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if not (i.shape.is_array and i.shape.element_type.is_complex) or not i.operands:
         return None
     parts: list[HloInstruction] = []
-    for part in ("real", "imag"):
+    for part in (Opcode.REAL, Opcode.IMAG):
         operands = [b.add(part, o) if o.shape.element_type.is_complex else o for o in i.operands]
         shape = i.shape.without_layout().with_element_type(i.shape.element_type.component)
         parts.append(b.clone(i, operands, shape=shape))
-    return b.add("complex", *parts)
+    return b.add(Opcode.COMPLEX, *parts)
 
 
 _move: Rule = _movement
 for _opcode in (
-    "broadcast", "concatenate", "copy", "dynamic-slice", "dynamic-update-slice", "gather", "pad", "reshape", "reverse",
-    "select", "slice", "transpose",
+    Opcode.BROADCAST, Opcode.CONCATENATE, Opcode.COPY, Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE,
+    Opcode.GATHER, Opcode.PAD, Opcode.RESHAPE, Opcode.REVERSE, Opcode.SELECT, Opcode.SLICE, Opcode.TRANSPOSE,
 ):  # fmt: skip
     register_decomposition(_opcode, _move)

@@ -7,6 +7,7 @@ import math
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.convolution_canonicalizer import ConvolutionCanonicalizer
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
@@ -17,7 +18,7 @@ __all__: list[str] = []
 _MOST_TAPS = 1024  # elements of a kernel that are written out one by one
 
 
-@decomposition("convolution")
+@decomposition(Opcode.CONVOLUTION)
 def _convolution(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A slice of the padded input for every element of the kernel, side by side; a dot contracts them with the kernel.
 
@@ -39,21 +40,21 @@ def _convolution(i: HloInstruction, b: Builder) -> HloInstruction | None:
         x, groups = b.reshape(moved, (sizes[0] // batches, *sizes[1:-1], batches * sizes[-1])), batches
     zero = b.constant(0, x.shape.with_dimensions(()))
     edge = PaddingDimension(0, 0)
-    padded = b.add("pad", x, zero, padding=(edge, *window_padding(window), edge))
+    padded = b.add(Opcode.PAD, x, zero, padding=(edge, *window_padding(window), edge))
     out = i.shape.dimensions[1:-1]
     batch, features = x.shape.dimensions[0], x.shape.dimensions[-1]
     parts = []
     for tap in itertools.product(*(range(w.size) for w in window)):
         ranges = map(window_element, window, tap, out)
-        part = b.add("slice", padded, slice=(SliceDimension(0, batch), *ranges, SliceDimension(0, features)))
+        part = b.add(Opcode.SLICE, padded, slice=(SliceDimension(0, batch), *ranges, SliceDimension(0, features)))
         parts.append(b.reshape(part, (batch * math.prod(out), 1, groups, features // groups)))
     if not parts:
         return b.constant(0, i.shape.without_layout())
-    left = b.add("concatenate", *parts, dimensions=(1,))
+    left = b.add(Opcode.CONCATENATE, *parts, dimensions=(1,))
     inner, outer = kernel.shape.dimensions[-2:]
     right = b.reshape(kernel, (len(parts), inner, groups, outer // groups))
     product = b.add(
-        "dot",
+        Opcode.DOT,
         left,
         right,
         shape=i.shape.with_dimensions((groups, batch * math.prod(out), outer // groups)),

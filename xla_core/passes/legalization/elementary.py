@@ -5,19 +5,20 @@ from __future__ import annotations
 from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
 
-@decomposition("tan")
+@decomposition(Opcode.TAN)
 def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """The quotient of sine and cosine, which the target has or whose decompositions share most."""
     x = i.operand(0)
     is_wide = x.shape.element_type in (ElementType.F32, ElementType.F64)
-    return b.add("divide", b.add("sine", x), b.add("cosine", x)) if is_wide else None
+    return b.add(Opcode.DIVIDE, b.add(Opcode.SINE, x), b.add(Opcode.COSINE, x)) if is_wide else None
 
 
 for _opcode in OPCODES:
-    register_decomposition(_opcode, decompose_elementary)
+    register_decomposition(Opcode(_opcode), decompose_elementary)

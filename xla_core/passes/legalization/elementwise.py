@@ -8,6 +8,7 @@ from xla_core.hlo.decompositions.mulhi import decompose_mulhi
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.rewriter import Builder
 
@@ -31,55 +32,57 @@ def _of_bits(b: Builder, bits: int, x: HloInstruction) -> HloInstruction:
     return b.constant(bits - (1 << kind.bit_width) if kind.is_signed and bits >> kind.bit_width - 1 else bits, x.shape)
 
 
-@decomposition("subtract")
+@decomposition(Opcode.SUBTRACT)
 def _subtract(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    return b.add("add", i.operand(0), b.add("negate", i.operand(1))) if i.shape.element_type.has_zero else None
+    return (
+        b.add(Opcode.ADD, i.operand(0), b.add(Opcode.NEGATE, i.operand(1))) if i.shape.element_type.has_zero else None
+    )
 
 
-@decomposition("negate")
+@decomposition(Opcode.NEGATE)
 def _negate(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     kind = x.shape.element_type
     if kind.is_complex:  # a product of complex numbers makes NaN of infinities
-        return b.add("complex", *(b.add("negate", b.add(part, x)) for part in ("real", "imag")))
+        return b.add(Opcode.COMPLEX, *(b.add(Opcode.NEGATE, b.add(part, x)) for part in (Opcode.REAL, Opcode.IMAG)))
     if not kind.has_zero:
         return None
-    return b.add("multiply", x, _of_bits(b, -1, x) if kind.is_integral else b.constant(-1, x.shape))
+    return b.add(Opcode.MULTIPLY, x, _of_bits(b, -1, x) if kind.is_integral else b.constant(-1, x.shape))
 
 
-@decomposition("minimum")
+@decomposition(Opcode.MINIMUM)
 def _minimum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
-        return b.add("and", x, y)
+        return b.add(Opcode.AND, x, y)
     if x.shape.element_type.is_complex:
         return None
     if x.shape.element_type.is_integral:
-        return b.add("select", b.compare(x, y, "LT"), x, y)
+        return b.add(Opcode.SELECT, b.compare(x, y, "LT"), x, y)
     if not x.shape.element_type.has_zero:
-        smaller = b.add("select", b.compare(x, y, "LT"), x, y)
-        return b.add("select", b.compare(x, x, "NE"), x, smaller)
-    return b.add("negate", b.add("maximum", b.add("negate", x), b.add("negate", y)))
+        smaller = b.add(Opcode.SELECT, b.compare(x, y, "LT"), x, y)
+        return b.add(Opcode.SELECT, b.compare(x, x, "NE"), x, smaller)
+    return b.add(Opcode.NEGATE, b.add(Opcode.MAXIMUM, b.add(Opcode.NEGATE, x), b.add(Opcode.NEGATE, y)))
 
 
-@decomposition("maximum")
+@decomposition(Opcode.MAXIMUM)
 def _maximum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
-        return b.add("or", x, y)
+        return b.add(Opcode.OR, x, y)
     if x.shape.element_type.is_complex:
         return None
-    larger = b.add("select", b.compare(x, y, "GT"), x, y)
+    larger = b.add(Opcode.SELECT, b.compare(x, y, "GT"), x, y)
     if x.shape.element_type.is_integral:
         return larger
     # NaN where either is; of zeros, the positive one.
     if x.shape.element_type.has_zero:
-        zeros = b.add("and", b.compare(x, y, "EQ"), b.compare(x, b.constant(0, x.shape), "EQ"))
-        larger = b.add("select", zeros, b.add("add", x, y), larger)
-    return b.add("select", b.compare(x, x, "NE"), x, larger)
+        zeros = b.add(Opcode.AND, b.compare(x, y, "EQ"), b.compare(x, b.constant(0, x.shape), "EQ"))
+        larger = b.add(Opcode.SELECT, zeros, b.add(Opcode.ADD, x, y), larger)
+    return b.add(Opcode.SELECT, b.compare(x, x, "NE"), x, larger)
 
 
-@decomposition("abs")
+@decomposition(Opcode.ABS)
 def _abs(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     if x.shape.element_type.is_complex:
@@ -87,53 +90,53 @@ def _abs(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if not _has_sign(x):
         return x
     zero = b.constant(0, x.shape)
-    return b.add("select", b.compare(x, zero, "GT"), x, b.add("subtract", zero, x))
+    return b.add(Opcode.SELECT, b.compare(x, zero, "GT"), x, b.add(Opcode.SUBTRACT, zero, x))
 
 
-@decomposition("sign")
+@decomposition(Opcode.SIGN)
 def _sign(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     if x.shape.element_type.is_complex:
         return None
     one = b.constant(1, x.shape)
     if not x.shape.element_type.has_zero:  # 1, or NaN
-        return b.add("select", b.compare(x, x, "EQ"), one, x)
+        return b.add(Opcode.SELECT, b.compare(x, x, "EQ"), one, x)
     zero = b.constant(0, x.shape)
     if not _has_sign(x):
-        return b.add("select", b.compare(x, zero, "EQ"), zero, one)
-    below = b.add("select", b.compare(x, zero, "LT"), b.add("negate", one), x)
-    return b.add("select", b.compare(x, zero, "GT"), one, below)
+        return b.add(Opcode.SELECT, b.compare(x, zero, "EQ"), zero, one)
+    below = b.add(Opcode.SELECT, b.compare(x, zero, "LT"), b.add(Opcode.NEGATE, one), x)
+    return b.add(Opcode.SELECT, b.compare(x, zero, "GT"), one, below)
 
 
-@decomposition("not")
+@decomposition(Opcode.NOT)
 def _not(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     if _is_pred(i):
         return b.compare(x, b.constant(False, x.shape), "EQ")
-    return b.add("add", b.add("negate", x), _of_bits(b, -1, x))
+    return b.add(Opcode.ADD, b.add(Opcode.NEGATE, x), _of_bits(b, -1, x))
 
 
-@decomposition("or")
+@decomposition(Opcode.OR)
 def _or(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
-    return b.add("not", b.add("and", b.add("not", x), b.add("not", y)))
+    return b.add(Opcode.NOT, b.add(Opcode.AND, b.add(Opcode.NOT, x), b.add(Opcode.NOT, y)))
 
 
-@decomposition("and")
+@decomposition(Opcode.AND)
 def _and(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
-    return b.add("select", x, y, b.constant(False, y.shape)) if _is_pred(i) else None
+    return b.add(Opcode.SELECT, x, y, b.constant(False, y.shape)) if _is_pred(i) else None
 
 
-@decomposition("xor")
+@decomposition(Opcode.XOR)
 def _xor(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x, y = i.operands
     if _is_pred(i):
         return b.compare(x, y, "NE")
-    return b.add("and", b.add("or", x, y), b.add("not", b.add("and", x, y)))
+    return b.add(Opcode.AND, b.add(Opcode.OR, x, y), b.add(Opcode.NOT, b.add(Opcode.AND, x, y)))
 
 
-@decomposition("shift-right-arithmetic")
+@decomposition(Opcode.SHIFT_RIGHT_ARITHMETIC)
 def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Filled by the highest bit, also of unsigned integers."""
     x, n = i.operands
@@ -142,31 +145,31 @@ def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | N
         negative = b.compare(x, b.constant(0, x.shape), "LT")
     else:
         negative = b.compare(x, _of_bits(b, 1 << kind.bit_width - 1, x), "GE")
-    flipped = b.add("not", b.add("shift-right-logical", b.add("not", x), n))
-    return b.add("select", negative, flipped, b.add("shift-right-logical", x, n))
+    flipped = b.add(Opcode.NOT, b.add(Opcode.SHIFT_RIGHT_LOGICAL, b.add(Opcode.NOT, x), n))
+    return b.add(Opcode.SELECT, negative, flipped, b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, n))
 
 
-register_decomposition("mulhi", decompose_mulhi)
-register_decomposition("stochastic-convert", decompose_stochastic_convert)
+register_decomposition(Opcode.MULHI, decompose_mulhi)
+register_decomposition(Opcode.STOCHASTIC_CONVERT, decompose_stochastic_convert)
 
 
-@decomposition("clamp")
+@decomposition(Opcode.CLAMP)
 def _clamp(i: HloInstruction, b: Builder) -> HloInstruction | None:
     low, x, high = i.operands
     low, high = (b.broadcast(v, x.shape.dimensions) if v.shape.rank < x.shape.rank else v for v in (low, high))
-    return b.add("minimum", b.add("maximum", x, low), high)
+    return b.add(Opcode.MINIMUM, b.add(Opcode.MAXIMUM, x, low), high)
 
 
-@decomposition("is-finite")
+@decomposition(Opcode.IS_FINITE)
 def _is_finite(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Less than infinity, or a number where the type has no infinity."""
     x = i.operand(0)
     if not x.shape.element_type.has_infinity:
         return b.compare(x, x, "EQ")
-    return b.compare(b.add("abs", x), b.constant(np.inf, x.shape), "LT")
+    return b.compare(b.add(Opcode.ABS, x), b.constant(np.inf, x.shape), "LT")
 
 
-@decomposition("popcnt")
+@decomposition(Opcode.POPCNT)
 def _popcnt(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Counts in pairs, fours, and so on."""
     x = i.operand(0)
@@ -174,18 +177,18 @@ def _popcnt(i: HloInstruction, b: Builder) -> HloInstruction | None:
     shift = 1
     while shift < width:
         mask = _of_bits(b, sum(((1 << shift) - 1) << k for k in range(0, width, 2 * shift)), x)
-        high = b.add("shift-right-logical", x, b.constant(shift, x.shape))
-        x = b.add("add", b.add("and", x, mask), b.add("and", high, mask))
+        high = b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, b.constant(shift, x.shape))
+        x = b.add(Opcode.ADD, b.add(Opcode.AND, x, mask), b.add(Opcode.AND, high, mask))
         shift *= 2
     return x
 
 
-@decomposition("count-leading-zeros")
+@decomposition(Opcode.COUNT_LEADING_ZEROS)
 def _clz(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Smears the highest bit down, then counts what is clear."""
     x = i.operand(0)
     shift = 1
     while shift < x.shape.element_type.bit_width:
-        x = b.add("or", x, b.add("shift-right-logical", x, b.constant(shift, x.shape)))
+        x = b.add(Opcode.OR, x, b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, b.constant(shift, x.shape)))
         shift *= 2
-    return b.add("popcnt", b.add("not", x))
+    return b.add(Opcode.POPCNT, b.add(Opcode.NOT, x))

@@ -13,6 +13,7 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.expander import module_of
 from xla_core.passes.rewriter import Builder
@@ -21,7 +22,7 @@ from xla_core.target import Support
 __all__ = ["has_narrow_types", "widen"]
 
 _NEVER = frozenset((Trait.NOP, Trait.CONTROL_FLOW, Trait.HOST_TRANSFER, Trait.ASYNC, Trait.BITWISE))
-_OPAQUE = frozenset({"custom-call", "fusion"})
+_OPAQUE = frozenset({Opcode.CUSTOM_CALL, Opcode.FUSION})
 
 
 def _wider(kind: ElementType) -> ElementType | None:
@@ -46,7 +47,7 @@ def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Su
     types = {k: w for k in kinds if (w := _wider(k)) is not None}
     if not types or (any(k.is_integral for k in types) and Trait.EXACT_IN_WIDER_INTEGERS not in i.op.traits):
         return None
-    if i.opcode == "convert" and (len(types) != 1 or i.operand(0).shape.element_type in types.values()):
+    if i.opcode == Opcode.CONVERT and (len(types) != 1 or i.operand(0).shape.element_type in types.values()):
         return None
     first = len(b.added)
     new = _rebuild(i, b, types)
@@ -62,14 +63,14 @@ def _rebuild(i: HloInstruction, b: Builder, types: dict[ElementType, ElementType
     for name, value in i.attributes.items():
         if isinstance(value, HloComputation):
             changed[name] = _widened_computation(value, i, types)
-    if i.opcode == "constant":
+    if i.opcode == Opcode.CONSTANT:
         literal = Literal(i.literal.array.astype(types[i.shape.element_type].dtype))
-        return b.convert(b.add("constant", shape=literal.shape, literal=literal), i.shape)
+        return b.convert(b.add(Opcode.CONSTANT, shape=literal.shape, literal=literal), i.shape)
     new = b.clone(i, operands, shape=_widened(i.shape, types), **changed)
     if not i.shape.is_tuple:
         return b.convert(new, i.shape)
-    elements = [b.add("get-tuple-element", new, index=k) for k in range(len(i.shape.tuple_shapes))]
-    return b.add("tuple", *(b.convert(e, s) for e, s in zip(elements, i.shape.tuple_shapes, strict=True)))
+    elements = [b.add(Opcode.GET_TUPLE_ELEMENT, new, index=k) for k in range(len(i.shape.tuple_shapes))]
+    return b.add(Opcode.TUPLE, *(b.convert(e, s) for e, s in zip(elements, i.shape.tuple_shapes, strict=True)))
 
 
 def _converted(o: HloInstruction, b: Builder, types: dict[ElementType, ElementType]) -> HloInstruction:
@@ -92,7 +93,7 @@ def _widened_computation(
     values: dict[HloInstruction, HloInstruction] = {}
     for old in computation.post_order():
         new = old.clone([values[o] for o in old.operands], shape=_widened(old.shape, types))
-        if old.opcode == "constant":
+        if old.opcode == Opcode.CONSTANT:
             new.attributes["literal"] = Literal(old.literal.array.astype(new.shape.dtype))
         values[old] = copy.add_instruction(new)
     copy.set_root(values[computation.root])

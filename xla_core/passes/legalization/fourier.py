@@ -10,6 +10,7 @@ import numpy as np
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.rewriter import Builder
 
@@ -23,7 +24,7 @@ _Pair = tuple[HloInstruction, HloInstruction]
 """(real parts, imaginary parts)"""
 
 
-@decomposition("fft")
+@decomposition(Opcode.FFT)
 def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """The last dimensions one by one; of real results or operands, the half that isn't stored is the conjugate."""
     x, kind, lengths = i.operand(0), i.attributes["fft_type"], i.attributes["fft_length"]
@@ -32,7 +33,7 @@ def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
     first = x.shape.rank - len(lengths)
     axes = list(range(first, x.shape.rank))
     sign = -1 if kind in ("FFT", "RFFT") else 1
-    pair = (x, b.constant(0, x.shape)) if kind == "RFFT" else (b.add("real", x), b.add("imag", x))
+    pair = (x, b.constant(0, x.shape)) if kind == "RFFT" else (b.add(Opcode.REAL, x), b.add(Opcode.IMAG, x))
     if kind == "IRFFT":  # only the last dimension is halved: the others are whole, and come first
         for axis in axes[:-1]:
             pair = _along(b, pair, axis, sign)
@@ -45,8 +46,8 @@ def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
             pair = _first(b, pair[0], axis, stored), _first(b, pair[1], axis, stored)
     if sign == 1:
         scale = b.constant(1 / max(math.prod(lengths), 1), pair[0].shape)
-        pair = b.add("multiply", pair[0], scale), b.add("multiply", pair[1], scale)
-    return pair[0] if kind == "IRFFT" else b.add("complex", *pair)
+        pair = b.add(Opcode.MULTIPLY, pair[0], scale), b.add(Opcode.MULTIPLY, pair[1], scale)
+    return pair[0] if kind == "IRFFT" else b.add(Opcode.COMPLEX, *pair)
 
 
 def _split(n: int) -> int:
@@ -70,7 +71,7 @@ def _largest_factor(n: int) -> int:
 def _first(b: Builder, x: HloInstruction, axis: int, count: int, start: int = 0) -> HloInstruction:
     ranges = [SliceDimension(0, n) for n in x.shape.dimensions]
     ranges[axis] = SliceDimension(start, start + count)
-    return b.add("slice", x, slice=tuple(ranges))
+    return b.add(Opcode.SLICE, x, slice=tuple(ranges))
 
 
 def _whole_spectrum(b: Builder, pair: _Pair, axis: int, length: int) -> _Pair:
@@ -80,8 +81,10 @@ def _whole_spectrum(b: Builder, pair: _Pair, axis: int, length: int) -> _Pair:
         return pair
     whole = []
     for number, part in enumerate(pair):
-        rest = b.add("reverse", _first(b, part, axis, count, 1), dimensions=(axis,))
-        whole.append(b.add("concatenate", part, b.add("negate", rest) if number else rest, dimensions=(axis,)))
+        rest = b.add(Opcode.REVERSE, _first(b, part, axis, count, 1), dimensions=(axis,))
+        whole.append(
+            b.add(Opcode.CONCATENATE, part, b.add(Opcode.NEGATE, rest) if number else rest, dimensions=(axis,))
+        )
     return whole[0], whole[1]
 
 
@@ -129,7 +132,7 @@ def _convolved(b: Builder, pair: _Pair, sign: int) -> _Pair:
     kernel[size - n + 1 :] = chirp[:0:-1].conj()
     padding = (PaddingDimension(0, 0), PaddingDimension(0, size - n))
     zero = b.constant(0, pair[0].shape.with_dimensions(()))
-    real, imaginary = (b.add("pad", v, zero, padding=padding) for v in _times(b, pair, chirp))
+    real, imaginary = (b.add(Opcode.PAD, v, zero, padding=padding) for v in _times(b, pair, chirp))
     product = _times(b, _rows(b, (real, imaginary), -1), np.fft.fft(kernel))
     convolved = _rows(b, product, 1)
     return _times(b, (_first(b, convolved[0], 1, n), _first(b, convolved[1], 1, n)), chirp / size)
@@ -146,8 +149,8 @@ def _times(b: Builder, x: _Pair, factors: np.ndarray) -> _Pair:
         b.broadcast(b.constant(part, x[0].shape.with_dimensions(part.shape)), sizes, range(1, len(sizes)))
         for part in (factors.real, factors.imag)
     ]
-    real = b.add("subtract", b.add("multiply", x[0], y[0]), b.add("multiply", x[1], y[1]))
-    return real, b.add("add", b.add("multiply", x[0], y[1]), b.add("multiply", x[1], y[0]))
+    real = b.add(Opcode.SUBTRACT, b.add(Opcode.MULTIPLY, x[0], y[0]), b.add(Opcode.MULTIPLY, x[1], y[1]))
+    return real, b.add(Opcode.ADD, b.add(Opcode.MULTIPLY, x[0], y[1]), b.add(Opcode.MULTIPLY, x[1], y[0]))
 
 
 def _matrix(b: Builder, pair: _Pair, sign: int) -> _Pair:
@@ -159,9 +162,9 @@ def _matrix(b: Builder, pair: _Pair, sign: int) -> _Pair:
     def dot(x: HloInstruction, y: HloInstruction) -> HloInstruction:
         exact = ("highest", "highest")
         return b.add(
-            "dot", x, y, shape=x.shape.without_layout(), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,),
+            Opcode.DOT, x, y, shape=x.shape.without_layout(), lhs_contracting_dims=(1,), rhs_contracting_dims=(0,),
             operand_precision=exact,
         )  # fmt: skip
 
-    real = b.add("subtract", dot(pair[0], parts[0]), dot(pair[1], parts[1]))
-    return real, b.add("add", dot(pair[0], parts[1]), dot(pair[1], parts[0]))
+    real = b.add(Opcode.SUBTRACT, dot(pair[0], parts[0]), dot(pair[1], parts[1]))
+    return real, b.add(Opcode.ADD, dot(pair[0], parts[1]), dot(pair[1], parts[0]))

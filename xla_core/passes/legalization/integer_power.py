@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
 
-@decomposition("power")
+@decomposition(Opcode.POWER)
 def _power(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Wraps; to a negative exponent, 1 and -1 stay powers of themselves, and all else is 0."""
     x, y = i.operands
     kind = x.shape.element_type
     if kind is ElementType.PRED:
-        return b.add("or", x, b.add("not", y))
+        return b.add(Opcode.OR, x, b.add(Opcode.NOT, y))
     if not kind.is_integral:
         return None
     one, zero = b.constant(1, x.shape), b.constant(0, x.shape)
@@ -29,12 +30,12 @@ def _power(i: HloInstruction, b: Builder) -> HloInstruction | None:
     ) -> Sequence[HloInstruction]:
         result, square, rest = values
         one = b.constant(1, rest.shape)
-        is_factor = b.compare(b.add("and", rest, one), one, "EQ")
-        result = b.add("select", is_factor, b.add("multiply", result, square), result)
-        return result, b.add("multiply", square, square), b.add("shift-right-logical", rest, one)
+        is_factor = b.compare(b.add(Opcode.AND, rest, one), one, "EQ")
+        result = b.add(Opcode.SELECT, is_factor, b.add(Opcode.MULTIPLY, result, square), result)
+        return result, b.add(Opcode.MULTIPLY, square, square), b.add(Opcode.SHIFT_RIGHT_LOGICAL, rest, one)
 
     result, _, _ = counted_loop(i, b, kind.bit_width, [one, x, y], [], turn)
     if not kind.is_signed:
         return result
-    is_unit = b.compare(b.add("abs", x), one, "EQ")
-    return b.add("select", b.add("or", is_unit, b.compare(y, zero, "GE")), result, zero)
+    is_unit = b.compare(b.add(Opcode.ABS, x), one, "EQ")
+    return b.add(Opcode.SELECT, b.add(Opcode.OR, is_unit, b.compare(y, zero, "GE")), result, zero)

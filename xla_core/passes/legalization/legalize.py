@@ -15,6 +15,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
 from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
 from xla_core.passes.legalization.registry import DECOMPOSITIONS
@@ -59,7 +60,7 @@ class Legalization(HloPass):
     def __init__(
         self,
         supports: Supports,
-        decompositions: Mapping[str, Sequence[Rule]] | None = None,
+        decompositions: Mapping[Opcode, Sequence[Rule]] | None = None,
         *,
         refuse: bool = True,
     ) -> None:
@@ -100,7 +101,7 @@ def unsupported_instructions(module: HloModule, supports: Supports) -> list[tupl
 def legalize(
     module: HloModule,
     supports: Supports,
-    decompositions: Mapping[str, Sequence[Rule]] | None = None,
+    decompositions: Mapping[Opcode, Sequence[Rule]] | None = None,
     *,
     refuse: bool = True,
 ) -> bool:
@@ -123,7 +124,7 @@ def legalize(
 class _Legalizer:
     """Rewrites computations, each once, callees first: also those that decompositions add."""
 
-    def __init__(self, supports: Supports, own: Mapping[str, Sequence[Rule]]) -> None:
+    def __init__(self, supports: Supports, own: Mapping[Opcode, Sequence[Rule]]) -> None:
         self._supports = supports
         self._own = own
         self._seen: set[HloComputation] = set()
@@ -172,7 +173,7 @@ class _Legalizer:
         self.changed = True
         return True
 
-    def _rules(self, opcode: str) -> Sequence[Rule]:
+    def _rules(self, opcode: Opcode) -> Sequence[Rule]:
         return (*self._own.get(opcode, ()), *DECOMPOSITIONS.get(opcode, ()))
 
     def _tried(self, rule: Rule, instruction: HloInstruction, builder: Builder) -> HloInstruction | None:
@@ -207,7 +208,7 @@ def _error(
         listed.append(f"  and {len(lines) - _MOST_LISTED} more")
     first = refused[0][0]
     hint = 'give the target these ops or a decomposition of them, or compile with fallback="host"'
-    if all(i.opcode == "custom-call" and not _has_meaning(i) for i, _ in refused):
+    if all(i.opcode == Opcode.CUSTOM_CALL and not _has_meaning(i) for i, _ in refused):
         hint = hint_for_unknown(first.attribute("custom_call_target"))
     return UnimplementedError(
         f"the target cannot run {len(lines)} instruction{'s' if len(lines) > 1 else ''}, and no decomposition "

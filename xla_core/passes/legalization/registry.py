@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.rewriter import Rule
 
 __all__ = ["DECOMPOSITIONS", "decomposition", "register_decomposition"]
 
-DECOMPOSITIONS: dict[str, list[Rule]] = {}
+DECOMPOSITIONS: dict[Opcode, list[Rule]] = {}
 
 
-def register_decomposition(opcode: str, rule: Rule, *, first: bool = False) -> None:
+def register_decomposition(opcode: Opcode, rule: Rule, *, first: bool = False) -> None:
     """Adds a decomposition, tried after (or before) those that are there."""
     rules = DECOMPOSITIONS.setdefault(opcode, [])
     rules.insert(0 if first else len(rules), rule)
 
 
-def decomposition(*opcodes: str) -> Callable[[Rule], Rule]:
+def decomposition(*opcodes: Opcode) -> Callable[[Rule], Rule]:
     """`register_decomposition` as a decorator."""
 
     def register(rule: Rule) -> Rule:

@@ -8,19 +8,20 @@ from xla_core.hlo.decompositions.hlo_arithmetic import HloArithmetic
 from xla_core.hlo.decompositions.loops import counted_loop
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
 
-@decomposition("remainder")
+@decomposition(Opcode.REMAINDER)
 def _remainder(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """X - trunc(x / y) y, exact: floats by their mantissas, integers by a quotient."""
     x, y = i.operands
     kind = x.shape.element_type
     if kind.is_integral:
-        return b.add("subtract", x, b.add("multiply", b.add("divide", x, y), y))
+        return b.add(Opcode.SUBTRACT, x, b.add(Opcode.MULTIPLY, b.add(Opcode.DIVIDE, x, y), y))
     if not kind.is_floating:
         return None
     computed = x.shape.with_element_type(kind if kind is ElementType.F64 else ElementType.F32)
@@ -43,14 +44,17 @@ def _of_floats(i: HloInstruction, b: Builder, x: HloInstruction, y: HloInstructi
         return mantissa, m.select(denormal, m.integer(1, v), exponent)
 
     (above, high), (below, low) = parts(x), parts(y)
-    left = b.add("clamp", m.integer(0, x), m.isub(high, low), m.integer(largest, x))
+    left = b.add(Opcode.CLAMP, m.integer(0, x), m.isub(high, low), m.integer(largest, x))
 
     def turn(
         b: Builder, number: HloInstruction, values: list[HloInstruction], given: list[HloInstruction]
     ) -> Sequence[HloInstruction]:
         rest, left = values
-        shift = b.add("minimum", left, b.constant(step, left.shape))
-        return [b.add("remainder", b.add("shift-left", rest, shift), given[0]), b.add("subtract", left, shift)]
+        shift = b.add(Opcode.MINIMUM, left, b.constant(step, left.shape))
+        return [
+            b.add(Opcode.REMAINDER, b.add(Opcode.SHIFT_LEFT, rest, shift), given[0]),
+            b.add(Opcode.SUBTRACT, left, shift),
+        ]
 
     rest, _ = counted_loop(i, b, -(-largest // step), [above, left], [below], turn)
     # 2^(exponent - bias - mantissa bits) in two factors, neither of them denormal; no product is rounded

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
 
-@decomposition("floor", "ceil", "round-nearest-even", "round-nearest-afz")
+@decomposition(Opcode.FLOOR, Opcode.CEIL, Opcode.ROUND_NEAREST_EVEN, Opcode.ROUND_NEAREST_AFZ)
 def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """By way of an integer; what is too large for a fraction is whole already."""
     x = i.operand(0)
@@ -20,29 +21,31 @@ def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
     integer = ElementType.S64 if bits > 30 else ElementType.S32
     whole = b.convert(b.convert(x, x.shape.with_element_type(integer)), x.shape)
     one, zero, half = b.constant(1, x.shape), b.constant(0, x.shape), b.constant(0.5, x.shape)
-    up, down = b.add("add", whole, one), b.add("subtract", whole, one)
-    if i.opcode == "floor":
-        value = b.add("select", b.compare(whole, x, "GT"), down, whole)
-    elif i.opcode == "ceil":
-        value = b.add("select", b.compare(whole, x, "LT"), up, whole)
+    up, down = b.add(Opcode.ADD, whole, one), b.add(Opcode.SUBTRACT, whole, one)
+    if i.opcode == Opcode.FLOOR:
+        value = b.add(Opcode.SELECT, b.compare(whole, x, "GT"), down, whole)
+    elif i.opcode == Opcode.CEIL:
+        value = b.add(Opcode.SELECT, b.compare(whole, x, "LT"), up, whole)
     else:
-        size = b.add("abs", b.add("subtract", x, whole))
-        away = b.add("select", b.compare(x, zero, "LT"), down, up)
+        size = b.add(Opcode.ABS, b.add(Opcode.SUBTRACT, x, whole))
+        away = b.add(Opcode.SELECT, b.compare(x, zero, "LT"), down, up)
         beyond = b.compare(size, half, "GE")
-        if i.opcode == "round-nearest-even":
-            twice = b.convert(b.convert(b.add("multiply", whole, half), x.shape.with_element_type(integer)), x.shape)
-            even = b.compare(b.add("add", twice, twice), whole, "EQ")
-            beyond = b.add("or", b.compare(size, half, "GT"), b.add("and", beyond, b.add("not", even)))
-        value = b.add("select", beyond, away, whole)
+        if i.opcode == Opcode.ROUND_NEAREST_EVEN:
+            twice = b.convert(
+                b.convert(b.add(Opcode.MULTIPLY, whole, half), x.shape.with_element_type(integer)), x.shape
+            )
+            even = b.compare(b.add(Opcode.ADD, twice, twice), whole, "EQ")
+            beyond = b.add(Opcode.OR, b.compare(size, half, "GT"), b.add(Opcode.AND, beyond, b.add(Opcode.NOT, even)))
+        value = b.add(Opcode.SELECT, beyond, away, whole)
     # Zeros keep the sign of x, as do NaN and what is too large to have a fraction.
-    negative = b.add("and", b.compare(value, zero, "EQ"), b.compare(x, zero, "LT"))
-    value = b.add("select", negative, b.constant(-0.0, x.shape), value)
+    negative = b.add(Opcode.AND, b.compare(value, zero, "EQ"), b.compare(x, zero, "LT"))
+    value = b.add(Opcode.SELECT, negative, b.constant(-0.0, x.shape), value)
     large = b.constant(2.0**bits, x.shape)
-    small = b.add("and", b.compare(b.add("abs", x), large, "LT"), b.compare(x, zero, "NE"))
-    return b.convert(b.add("select", small, value, x), i.shape)
+    small = b.add(Opcode.AND, b.compare(b.add(Opcode.ABS, x), large, "LT"), b.compare(x, zero, "NE"))
+    return b.convert(b.add(Opcode.SELECT, small, value, x), i.shape)
 
 
-@decomposition("reduce-precision")
+@decomposition(Opcode.REDUCE_PRECISION)
 def _reduce_precision(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """On the bits: rounded to even at the last place that stays; too large is infinity, too small zero."""
     x = i.operand(0)
@@ -58,21 +61,21 @@ def _reduce_precision(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return b.constant(value, shape)
 
     sign_bit, infinity = 1 << own_exponent + own_mantissa, ((1 << own_exponent) - 1) << own_mantissa
-    bits = b.add("bitcast-convert", x, shape=shape)
-    sign = b.add("and", bits, number(-sign_bit))
-    size = before = b.add("and", bits, number(sign_bit - 1))
+    bits = b.add(Opcode.BITCAST_CONVERT, x, shape=shape)
+    sign = b.add(Opcode.AND, bits, number(-sign_bit))
+    size = before = b.add(Opcode.AND, bits, number(sign_bit - 1))
     if mantissa_bits < own_mantissa:
         shift = own_mantissa - mantissa_bits
-        last = b.add("and", b.add("shift-right-logical", size, number(shift)), number(1))
-        size = b.add("add", size, b.add("add", last, number((1 << shift - 1) - 1)))
-        size = b.add("and", size, number(-(1 << shift)))
+        last = b.add(Opcode.AND, b.add(Opcode.SHIFT_RIGHT_LOGICAL, size, number(shift)), number(1))
+        size = b.add(Opcode.ADD, size, b.add(Opcode.ADD, last, number((1 << shift - 1) - 1)))
+        size = b.add(Opcode.AND, size, number(-(1 << shift)))
     if exponent_bits < own_exponent:
         own_bias, bias = (1 << own_exponent - 1) - 1, (1 << exponent_bits - 1) - 1
-        exponent = b.add("and", size, number(infinity))
+        exponent = b.add(Opcode.AND, size, number(infinity))
         over = b.compare(exponent, number((own_bias + bias) << own_mantissa), "GT")
         under = b.compare(exponent, number((own_bias - bias) << own_mantissa), "LE")
-        size = b.add("select", over, number(infinity), size)
-        size = b.add("select", under, number(0), size)
+        size = b.add(Opcode.SELECT, over, number(infinity), size)
+        size = b.add(Opcode.SELECT, under, number(0), size)
     nan = before if mantissa_bits else number(infinity)
-    size = b.add("select", b.compare(before, number(infinity), "GT"), nan, size)
-    return b.add("bitcast-convert", b.add("or", sign, size), shape=x.shape.without_layout())
+    size = b.add(Opcode.SELECT, b.compare(before, number(infinity), "GT"), nan, size)
+    return b.add(Opcode.BITCAST_CONVERT, b.add(Opcode.OR, sign, size), shape=x.shape.without_layout())

@@ -7,6 +7,7 @@ import numpy as np
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition
 from xla_core.passes.legalization.structured import apply_to_arrays, is_elementwise_of_scalars
 from xla_core.passes.rewriter import Builder
@@ -14,7 +15,7 @@ from xla_core.passes.rewriter import Builder
 __all__: list[str] = []
 
 
-@decomposition("sort")
+@decomposition(Opcode.SORT)
 def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Bitonic, log2(n)^2 / 2 steps of n / 2 comparisons each. Places are sorted along, and break ties: it is stable.
 
@@ -28,15 +29,17 @@ def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
     levels = max(count - 1, 0).bit_length()
     padding = [PaddingDimension(0, 0)] * len(sizes)
     padding[axis] = PaddingDimension(0, (1 << levels) - count)
-    values = [b.add("pad", o, b.constant(0, o.shape.with_dimensions(())), padding=tuple(padding)) for o in i.operands]
+    values = [
+        b.add(Opcode.PAD, o, b.constant(0, o.shape.with_dimensions(())), padding=tuple(padding)) for o in i.operands
+    ]
     places = values[0].shape.without_layout().with_element_type(ElementType.S32)
-    values.append(b.add("iota", shape=places, iota_dimension=axis))
+    values.append(b.add(Opcode.IOTA, shape=places, iota_dimension=axis))
     for level in range(1, levels + 1):
         for step in reversed(range(level)):
             values = _compared(i, b, values, axis, count, level, step)
     kept = [SliceDimension(0, n) for n in sizes]
-    sorted_ = [b.add("slice", v, slice=tuple(kept)) for v in values[:-1]]
-    return b.add("tuple", *sorted_) if i.shape.is_tuple else sorted_[0]
+    sorted_ = [b.add(Opcode.SLICE, v, slice=tuple(kept)) for v in values[:-1]]
+    return b.add(Opcode.TUPLE, *sorted_) if i.shape.is_tuple else sorted_[0]
 
 
 def _compared(
@@ -51,25 +54,25 @@ def _compared(
     def side(v: HloInstruction, which: int) -> HloInstruction:
         ranges = [SliceDimension(0, n) for n in parted]
         ranges[axis + 1] = SliceDimension(which, which + 1)
-        return b.add("slice", b.reshape(v, parted), slice=tuple(ranges))
+        return b.add(Opcode.SLICE, b.reshape(v, parted), slice=tuple(ranges))
 
     first, second = ([side(v, which) for v in values] for which in range(2))
 
     def precedes(x: list[HloInstruction], y: list[HloInstruction]) -> HloInstruction:
         return apply_to_arrays(i.attributes["to_apply"], [v for pair in zip(x, y, strict=True) for v in pair][:-2], b)
 
-    earlier = b.add("compare", second[-1], first[-1], direction="LT")
-    tied = b.add("and", b.add("not", precedes(first, second)), earlier)
-    swap = b.add("or", precedes(second, first), tied)
-    last = b.add("maximum", first[-1], second[-1])
-    filled = b.add("compare", last, b.constant(count, last.shape), direction="GE")
-    swap = b.add("select", filled, earlier, swap)
+    earlier = b.add(Opcode.COMPARE, second[-1], first[-1], direction="LT")
+    tied = b.add(Opcode.AND, b.add(Opcode.NOT, precedes(first, second)), earlier)
+    swap = b.add(Opcode.OR, precedes(second, first), tied)
+    last = b.add(Opcode.MAXIMUM, first[-1], second[-1])
+    filled = b.add(Opcode.COMPARE, last, b.constant(count, last.shape), direction="GE")
+    swap = b.add(Opcode.SELECT, filled, earlier, swap)
     downward = np.arange(blocks) >> (level - step - 1) & 1 == 1
     if downward.any():
         flags = b.constant(downward, swap.shape.with_dimensions((blocks,)))
-        swap = b.add("compare", swap, b.broadcast(flags, half, (axis,)), direction="NE")
+        swap = b.add(Opcode.COMPARE, swap, b.broadcast(flags, half, (axis,)), direction="NE")
     result = []
     for x, y, v in zip(first, second, values, strict=True):
-        pair = [b.add("select", swap, y, x), b.add("select", swap, x, y)]
-        result.append(b.reshape(b.add("concatenate", *pair, dimensions=(axis + 1,)), v.shape.dimensions))
+        pair = [b.add(Opcode.SELECT, swap, y, x), b.add(Opcode.SELECT, swap, x, y)]
+        result.append(b.reshape(b.add(Opcode.CONCATENATE, *pair, dimensions=(axis + 1,)), v.shape.dimensions))
     return result

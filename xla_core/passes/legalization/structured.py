@@ -12,6 +12,7 @@ from xla_core.hlo.attributes import PaddingDimension, SliceDimension, WindowDime
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.batchnorm_expander import BatchNormExpander
 from xla_core.passes.cholesky_expander import CholeskyExpander
@@ -69,7 +70,7 @@ for _expander in (
 def is_elementwise_of_scalars(computation: HloComputation) -> bool:
     """Whether `apply_to_arrays` takes it."""
     return all(
-        i.shape.is_array and not i.shape.rank and (i.opcode in ("parameter", "constant") or i.is_elementwise)
+        i.shape.is_array and not i.shape.rank and (i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT) or i.is_elementwise)
         for i in computation.instructions
     )
 
@@ -82,20 +83,20 @@ def apply_to_arrays(computation: HloComputation, operands: Sequence[HloInstructi
         if i in values:
             continue
         shape = i.shape.with_dimensions(dimensions)
-        if i.opcode == "constant":
+        if i.opcode == Opcode.CONSTANT:
             values[i] = b.constant(i.literal.array, shape)
         else:
             values[i] = b.clone(i, [values[o] for o in i.operands], shape=shape)
     return values[computation.root]
 
 
-@decomposition("map")
+@decomposition(Opcode.MAP)
 def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
     computation: HloComputation = i.attributes["to_apply"]
     return apply_to_arrays(computation, i.operands, b) if is_elementwise_of_scalars(computation) else None
 
 
-@decomposition("dot")
+@decomposition(Opcode.DOT)
 def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Products of all pairs, then a sum. Large: for targets without any dot."""
     x, y = i.operands
@@ -115,16 +116,16 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
         place[k] |= {d: nb + (nx if k else 0) + n for n, d in enumerate(free[k])}
         place[k] |= {d: nb + nx + ny + n for n, d in enumerate(contracted[k])}
     wide = [b.broadcast(o, result, [place[k][d] for d in range(o.shape.rank)]) for k, o in enumerate((x, y))]
-    product = b.add("and" if kind is ElementType.PRED else "multiply", *wide)
+    product = b.add(Opcode.AND if kind is ElementType.PRED else Opcode.MULTIPLY, *wide)
     axes = tuple(range(i.shape.rank, len(result)))
     if not axes:
         return product
-    adder = scalar_computation(i, "or" if kind is ElementType.PRED else "add", kind)
+    adder = scalar_computation(i, Opcode.OR if kind is ElementType.PRED else Opcode.ADD, kind)
     zero = b.constant(0, i.shape.with_dimensions(()))
-    return b.add("reduce", product, zero, dimensions=axes, to_apply=adder)
+    return b.add(Opcode.REDUCE, product, zero, dimensions=axes, to_apply=adder)
 
 
-@decomposition("reduce-window")
+@decomposition(Opcode.REDUCE_WINDOW)
 def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     """The reducer on shifted slices of the padded operand, one for each element of the window.
 
@@ -134,14 +135,16 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
     n = len(i.operands) // 2
     data, initial = i.operands[:n], i.operands[n:]
     padding = window_padding(window)
-    padded = [b.add("pad", x, v, padding=padding) for x, v in zip(data, initial, strict=True)]
+    padded = [b.add(Opcode.PAD, x, v, padding=padding) for x, v in zip(data, initial, strict=True)]
     counts = next(i.shape.leaves()).dimensions
     if n > 1 or math.prod(w.size for w in window) > _MOST_WINDOW or not is_elementwise_of_scalars(computation):
         whole = [_windows(b, x, window, counts) for x in padded]
-        return b.add("reduce", *whole, *initial, dimensions=tuple(range(1, 2 * len(window), 2)), to_apply=computation)
+        return b.add(
+            Opcode.REDUCE, *whole, *initial, dimensions=tuple(range(1, 2 * len(window), 2)), to_apply=computation
+        )
     result = b.broadcast(initial[0], counts)
     for offsets in itertools.product(*(range(w.size) for w in window)):
-        part = b.add("slice", padded[0], slice=tuple(map(window_element, window, offsets, counts)))
+        part = b.add(Opcode.SLICE, padded[0], slice=tuple(map(window_element, window, offsets, counts)))
         result = apply_to_arrays(computation, [result, part], b)
     return result
 
@@ -164,7 +167,7 @@ def _take(b: Builder, x: HloInstruction, places: np.ndarray, axis: int) -> HloIn
     if 0 in result:
         return b.constant(0, x.shape.with_dimensions(result))
     return b.add(
-        "gather",
+        Opcode.GATHER,
         x,
         b.constant(places, Shape(ElementType.S32, (len(places),))),
         offset_dims=tuple(d for d in range(len(sizes)) if d != axis),
@@ -175,7 +178,7 @@ def _take(b: Builder, x: HloInstruction, places: np.ndarray, axis: int) -> HloIn
     )
 
 
-@decomposition("reverse")
+@decomposition(Opcode.REVERSE)
 def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A dimension is filled up in front to a power of two; halves change places, then halves of halves, and so on."""
     x = i.operand(0)
@@ -184,7 +187,7 @@ def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
         levels = max(sizes[d] - 1, 0).bit_length()
         padding = [PaddingDimension(0, 0)] * len(sizes)
         padding[d] = PaddingDimension((1 << levels) - sizes[d], 0)
-        x = b.add("pad", x, b.constant(0, x.shape.with_dimensions(())), padding=tuple(padding))
+        x = b.add(Opcode.PAD, x, b.constant(0, x.shape.with_dimensions(())), padding=tuple(padding))
         whole = x.shape.dimensions
         for level in range(levels):
             x = b.reshape(x, (*sizes[:d], 1 << level, 2, 1 << levels - level - 1, *sizes[d + 1 :]))
@@ -192,45 +195,45 @@ def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
             for which in (1, 0):
                 ranges = [SliceDimension(0, n) for n in x.shape.dimensions]
                 ranges[d + 1] = SliceDimension(which, which + 1)
-                halves.append(b.add("slice", x, slice=tuple(ranges)))
-            x = b.reshape(b.add("concatenate", *halves, dimensions=(d + 1,)), whole)
+                halves.append(b.add(Opcode.SLICE, x, slice=tuple(ranges)))
+            x = b.reshape(b.add(Opcode.CONCATENATE, *halves, dimensions=(d + 1,)), whole)
         ranges = [SliceDimension(0, n) for n in whole]
         ranges[d] = SliceDimension(0, sizes[d])
-        x = b.add("slice", x, slice=tuple(ranges))
+        x = b.add(Opcode.SLICE, x, slice=tuple(ranges))
     return x
 
 
-@decomposition("get-dimension-size")
+@decomposition(Opcode.GET_DIMENSION_SIZE)
 def _get_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """A number, where the dimension is static."""
     shape, (d,) = i.operand(0).shape, i.attributes["dimensions"]
     return None if any(shape.dynamic_dimensions[d : d + 1]) else b.constant(shape.dimensions[d], i.shape)
 
 
-@decomposition("copy")
+@decomposition(Opcode.COPY)
 def _copy(i: HloInstruction, b: Builder) -> HloInstruction | None:
     source, result = i.operand(0).shape.layout, i.shape.layout
     return i.operand(0) if source == result or source is None or result is None else None
 
 
-@decomposition("concatenate")
+@decomposition(Opcode.CONCATENATE)
 def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """Padded to full size and selected; for targets with pad and select only."""
     (d,) = i.attributes["dimensions"]
     if len(i.operands) == 1:
         return i.operand(0)
     zero = b.constant(0, i.shape.with_dimensions(()))
-    where = b.add("iota", shape=i.shape.without_layout().with_element_type(ElementType.S32), iota_dimension=d)
+    where = b.add(Opcode.IOTA, shape=i.shape.without_layout().with_element_type(ElementType.S32), iota_dimension=d)
     start, total, result = 0, i.shape.dimensions[d], None
     for operand in i.operands:
         size = operand.shape.dimensions[d]
         padding = [PaddingDimension(0, 0)] * i.shape.rank
         padding[d] = PaddingDimension(start, total - start - size)
-        wide = b.add("pad", operand, zero, padding=tuple(padding))
+        wide = b.add(Opcode.PAD, operand, zero, padding=tuple(padding))
         if result is None:
             result = wide
         else:
-            here = b.add("compare", where, b.constant(start, where.shape), direction="GE")
-            result = b.add("select", here, wide, result)
+            here = b.add(Opcode.COMPARE, where, b.constant(start, where.shape), direction="GE")
+            result = b.add(Opcode.SELECT, here, wide, result)
         start += size
     return result

@@ -12,6 +12,7 @@ from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 __all__ = ["Builder"]
@@ -29,7 +30,7 @@ class Builder:
 
     def add(
         self,
-        opcode: str,
+        opcode: Opcode,
         *operands: HloInstruction,
         shape: Shape | None = None,
         name: str | None = None,
@@ -45,17 +46,17 @@ class Builder:
         if not isinstance(value, Literal):
             array = np.asarray(value)
             value = Literal(array, None if shape is None else shape.with_dimensions(array.shape))
-        constant = self.add("constant", shape=value.shape, literal=value)
+        constant = self.add(Opcode.CONSTANT, shape=value.shape, literal=value)
         return constant if shape is None else self.broadcast(constant, shape)
 
     def tuple(self, values: Sequence[HloInstruction]) -> HloInstruction:
-        return self.add("tuple", *values)
+        return self.add(Opcode.TUPLE, *values)
 
     def element(self, value: HloInstruction, index: int) -> HloInstruction:
         """One element of a tuple; of a `tuple` instruction, its operand."""
-        if value.opcode == "tuple":
+        if value.opcode == Opcode.TUPLE:
             return value.operand(index)
-        return self.add("get-tuple-element", value, index=index)
+        return self.add(Opcode.GET_TUPLE_ELEMENT, value, index=index)
 
     def elements(self, value: HloInstruction) -> list[HloInstruction]:
         return [self.element(value, i) for i in range(len(value.shape.tuple_shapes))]
@@ -65,20 +66,20 @@ class Builder:
         target = shape.with_dimensions(shape.dimensions).with_element_type(value.shape.element_type)
         if value.shape.dimensions == target.dimensions:
             return value
-        return self.add("broadcast", value, shape=target, dimensions=tuple(dimensions))
+        return self.add(Opcode.BROADCAST, value, shape=target, dimensions=tuple(dimensions))
 
     def reshape(self, value: HloInstruction, dimensions: Sequence[int]) -> HloInstruction:
         dimensions = tuple(dimensions)
         return (
             value
             if value.shape.dimensions == dimensions
-            else self.add("reshape", value, shape=value.shape.with_dimensions(dimensions))
+            else self.add(Opcode.RESHAPE, value, shape=value.shape.with_dimensions(dimensions))
         )
 
     def convert(self, value: HloInstruction, shape: Shape) -> HloInstruction:
         """The value with the element type of `shape`; a complex one gives its real part to a real type."""
         if value.shape.element_type.is_complex and not shape.element_type.is_complex:
-            value = self.add("real", value)
+            value = self.add(Opcode.REAL, value)
         if value.shape.element_type is shape.element_type:
             return value
-        return self.add("convert", value, shape=value.shape.with_element_type(shape.element_type))
+        return self.add(Opcode.CONVERT, value, shape=value.shape.with_element_type(shape.element_type))

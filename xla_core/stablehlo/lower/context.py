@@ -17,6 +17,7 @@ from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.builder import NO_METADATA, Builder
@@ -111,7 +112,7 @@ class LoweringContext(Builder):
 
     def add(
         self,
-        opcode: str,
+        opcode: Opcode,
         *operands: HloInstruction,
         shape: Shape | None = None,
         name: str | None = None,

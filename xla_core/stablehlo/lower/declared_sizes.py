@@ -12,6 +12,7 @@ import numpy as np
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.builder import Builder
@@ -32,9 +33,11 @@ def as_declared(ctx: Builder, value: HloInstruction, type: ir.Type, op: ir.Op) -
             if bound > INT_MAX:
                 fail(op, f"is static, but dimension {d} of {value.shape} has more elements than s32 can say")
             size = ctx.constant(np.int32(bound), Shape(ElementType.S32))
-            value = ctx.add("set-dimension-size", value, size, shape=shape, dimensions=(d,))
+            value = ctx.add(Opcode.SET_DIMENSION_SIZE, value, size, shape=shape, dimensions=(d,))
     bounds = value.shape.dimensions
     sizes = [bound if size == ir.DYNAMIC else size for size, bound in zip(type.shape, bounds, strict=True)]
     if sizes == list(bounds):
         return value
-    return ctx.add("slice", value, slice=tuple(SliceDimension(0, size) for size in sizes))  # of less than the bound
+    return ctx.add(
+        Opcode.SLICE, value, slice=tuple(SliceDimension(0, size) for size in sizes)
+    )  # of less than the bound

@@ -8,6 +8,7 @@ from typing import Any
 from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext, ModuleLowering
@@ -24,7 +25,7 @@ def lower_entry(lowering: ModuleLowering, function: ir.Op) -> None:
     attributes = argument_attributes(function)
     for argument, attribute in zip(block.arguments, attributes, strict=True):
         value = _parameter(context, _shape_at(function, argument.type), argument.name or f"arg{argument.index}")
-        if value.opcode == "parameter":
+        if value.opcode == Opcode.PARAMETER:
             value.attributes.update(sharding_of(attribute, function.location))
         context.values[argument] = value
     results = [leaf for value in context.lower_block(block) for leaf in _leaves(context, value)]
@@ -70,7 +71,7 @@ def argument_attributes(function: ir.Op) -> list[dict[str, Any]]:
 
 def _parameter(context: LoweringContext, shape: Shape, name: str) -> HloInstruction:
     if shape.is_token:
-        return context.add("after-all")
+        return context.add(Opcode.AFTER_ALL)
     if shape.is_tuple:
         return context.tuple([_parameter(context, s, f"{name}.{i}") for i, s in enumerate(shape.tuple_shapes)])
     return context.computation.parameter(len(context.computation.parameters), shape, name)

@@ -12,6 +12,7 @@ import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import QuantizedType, TensorType
@@ -75,8 +76,8 @@ def dequantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInst
         bits = value.shape.element_type.bit_width
         wide = value.shape.with_element_type(ElementType.S32 if bits < 32 else ElementType.S64)
         zero = _spread(ctx, quantized.zero_points, quantized, wide)
-        value = ctx.add("subtract", ctx.convert(value, wide), zero)
-    return ctx.add("multiply", ctx.convert(value, target), _spread(ctx, quantized.scales, quantized, target))
+        value = ctx.add(Opcode.SUBTRACT, ctx.convert(value, wide), zero)
+    return ctx.add(Opcode.MULTIPLY, ctx.convert(value, target), _spread(ctx, quantized.scales, quantized, target))
 
 
 def quantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInstruction:
@@ -84,12 +85,12 @@ def quantize(ctx: Builder, value: HloInstruction, type: TensorType) -> HloInstru
     quantized = type.element
     assert isinstance(quantized, QuantizedType)
     source = shape_of(expressed(type))
-    result = ctx.add("divide", ctx.convert(value, source), _spread(ctx, quantized.scales, quantized, source))
+    result = ctx.add(Opcode.DIVIDE, ctx.convert(value, source), _spread(ctx, quantized.scales, quantized, source))
     if any(quantized.zero_points):
-        result = ctx.add("add", result, _spread(ctx, quantized.zero_points, quantized, source))
+        result = ctx.add(Opcode.ADD, result, _spread(ctx, quantized.zero_points, quantized, source))
     bounds = [np.asarray(b).astype(source.dtype) for b in quantized.storage_range]
     lower, upper = (ctx.constant(b, Shape(source.element_type)) for b in bounds)
-    rounded = ctx.add("round-nearest-even", ctx.add("clamp", lower, result, upper))
+    rounded = ctx.add(Opcode.ROUND_NEAREST_EVEN, ctx.add(Opcode.CLAMP, lower, result, upper))
     return ctx.convert(rounded, shape_of(type))
 
 

@@ -10,6 +10,7 @@ from xla_core.errors import DeadlineExceededError, ResourceExhaustedError
 from xla_core.hlo.effects import EFFECTS, EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
 
 if TYPE_CHECKING:
     from xla_core.hlo.environment import Value
@@ -36,7 +37,7 @@ class StaticValues:
 
         Raises ResourceExhaustedError where computing it takes too long, or too much memory.
         """
-        if instruction.opcode == "constant":
+        if instruction.opcode == Opcode.CONSTANT:
             return instruction.literal.array
         if not self._check(instruction):
             return None
@@ -62,7 +63,7 @@ class StaticValues:
                 continue
             stack.pop()
             if node not in known:
-                is_free = node.opcode != "parameter" and not self._depends_on_state.of(node)
+                is_free = node.opcode != Opcode.PARAMETER and not self._depends_on_state.of(node)
                 known[node] = is_free and all(known[o] for o in node.operands)
         return known[root]
 
@@ -79,7 +80,7 @@ class StaticValues:
                 values[node] = self._evaluate(node)
 
     def _evaluate(self, instruction: HloInstruction) -> Value:
-        if instruction.opcode == "constant":
+        if instruction.opcode == Opcode.CONSTANT:
             return instruction.literal.value
         self._bytes += instruction.shape.byte_size
         if self._bytes > _MAX_BYTES:

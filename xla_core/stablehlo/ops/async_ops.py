@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.table.op_table import Arity, Trait, Values, define
@@ -52,7 +53,7 @@ def _async_start_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_async_start(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
     """HLO `async-start` of the region's op."""
-    return ctx.add("async-start", *operands, calls=ctx.region(op.regions[0], "async_region"))
+    return ctx.add(Opcode.ASYNC_START, *operands, calls=ctx.region(op.regions[0], "async_region"))
 
 
 define(
@@ -77,7 +78,7 @@ def _async_done_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 def _lower_async_done(ctx: LoweringContext, op: ir.Op, started: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `async-done`."""
-    return ctx.results(ctx.add("async-done", started, calls=started.attributes["calls"]), op)
+    return ctx.results(ctx.add(Opcode.ASYNC_DONE, started, calls=started.attributes["calls"]), op)
 
 
 define(

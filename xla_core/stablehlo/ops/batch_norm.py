@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -64,7 +65,7 @@ def _norm_attributes(op: ir.Op) -> dict[str, Any]:
 
 def _lower_norm_training(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `batch-norm-training`."""
-    return ctx.results(ctx.add("batch-norm-training", *operands, **_norm_attributes(op)), op)
+    return ctx.results(ctx.add(Opcode.BATCH_NORM_TRAINING, *operands, **_norm_attributes(op)), op)
 
 
 def _norm_training_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
@@ -83,12 +84,12 @@ def _norm_grad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_norm_inference(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
     """HLO `batch-norm-inference`."""
-    return ctx.add("batch-norm-inference", *operands, **_norm_attributes(op))
+    return ctx.add(Opcode.BATCH_NORM_INFERENCE, *operands, **_norm_attributes(op))
 
 
 def _lower_norm_grad(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `batch-norm-grad`."""
-    return ctx.results(ctx.add("batch-norm-grad", *operands, **_norm_attributes(op)), op)
+    return ctx.results(ctx.add(Opcode.BATCH_NORM_GRAD, *operands, **_norm_attributes(op)), op)
 
 
 define(

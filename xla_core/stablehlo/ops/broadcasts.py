@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -58,7 +59,7 @@ def broadcast_in_dim(
     shape = operand.shape.with_dimensions(dimensions)
     order = sorted(range(len(dims)), key=lambda i: dims[i])
     if order != list(range(len(dims))):
-        operand = ctx.add("transpose", operand, dimensions=tuple(order))
+        operand = ctx.add(Opcode.TRANSPOSE, operand, dimensions=tuple(order))
         dims = sorted(dims)
     keep = [i for i, d in enumerate(dims) if operand.shape.dimensions[i] == shape.dimensions[d]]
     operand = ctx.reshape(operand, [operand.shape.dimensions[i] for i in keep])

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir, special_functions
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
@@ -49,7 +50,7 @@ for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh",
         f"chlo.{_name}",
         "operand",
         rule=same_type,
-        lower=elementwise(_name),
+        lower=elementwise(Opcode(_name)),
         types=PLAIN_FLOAT_OR_COMPLEX,
         agree=("compatible-types", "elementwise"),
     )
@@ -57,7 +58,7 @@ define(
     "chlo.erf",
     "operand",
     rule=same_type,
-    lower=elementwise("erf"),
+    lower=elementwise(Opcode.ERF),
     types=FLOAT,
     agree=("compatible-types", "elementwise"),
 )
@@ -68,20 +69,20 @@ def _square(x: Expression) -> Expression:
     if not x.element_type.is_complex:
         return x * x
     a, b = x.real(), x.imag()
-    real = select(abs(a).equal(abs(b)) & abs(a).op("is-finite"), 0.0, (a - b) * (a + b))
-    return real.op("complex", 2.0 * (a * b))
+    real = select(abs(a).equal(abs(b)) & abs(a).op(Opcode.IS_FINITE), 0.0, (a - b) * (a + b))
+    return real.op(Opcode.COMPLEX, 2.0 * (a * b))
 
 
 def _conj(x: Expression) -> Expression:
     """The complex conjugate."""
-    return x.real().op("complex", -x.imag()) if x.element_type.is_complex else x
+    return x.real().op(Opcode.COMPLEX, -x.imag()) if x.element_type.is_complex else x
 
 
 def _asin_acos_kernel(z: Expression) -> Expression:
     """The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i, and acos likewise."""
-    arc = z.op("asin")
+    arc = z.op(Opcode.ASIN)
     a, b = arc.real(), abs(arc.imag())
-    return (b.cosh() * a.cos()).op("complex", b)
+    return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
 
 
 _FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
@@ -163,7 +164,7 @@ define(
     (Values("lhs", INTEGER), Values("rhs", INTEGER)),
     (Values("result", INTEGER),),
     rule=same_type,
-    lower=elementwise("mulhi"),
+    lower=elementwise(Opcode.MULHI),
     agree=("compatible-types",),
 )
 

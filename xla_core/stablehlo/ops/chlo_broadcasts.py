@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -103,7 +104,7 @@ define(
     "chlo.broadcast_complex",
     "lhs rhs",
     rule=_broadcast_rule(lambda e: f"complex<{e}>"),
-    lower=_lower_broadcast(elementwise("complex")),
+    lower=_lower_broadcast(elementwise(Opcode.COMPLEX)),
     types=FLOAT,
     result_types=COMPLEX,
     attributes=_DIMS,
@@ -113,7 +114,7 @@ define(
 def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `compare`."""
     extra: dict[str, Any] = {"type": "TOTALORDER"} if op.attributes.get("compare_type") == "TOTALORDER" else {}
-    return ctx.add("compare", lhs, rhs, direction=str(op.attributes["comparison_direction"]), **extra)
+    return ctx.add(Opcode.COMPARE, lhs, rhs, direction=str(op.attributes["comparison_direction"]), **extra)
 
 
 define(
@@ -143,5 +144,5 @@ define(
     "chlo.broadcast_select",
     (Values("pred", PRED), Values("on_true", ANY_TENSOR), Values("on_false", ANY_TENSOR)),
     rule=_broadcast_select_rule,
-    lower=_lower_broadcast(elementwise("select")),
+    lower=_lower_broadcast(elementwise(Opcode.SELECT)),
 )

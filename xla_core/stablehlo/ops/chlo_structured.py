@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import group_axes
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -40,7 +41,7 @@ def _top_k_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_top_k(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `topk`: a stable descending sort with the indices, and its first k; NaN counts as the largest."""
-    return ctx.elements(ctx.add("topk", operand, k=int(op.attributes["k"]), largest=True))
+    return ctx.elements(ctx.add(Opcode.TOPK, operand, k=int(op.attributes["k"]), largest=True))
 
 
 define(
@@ -152,7 +153,7 @@ def _lower_scan(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> S
     shapes = [shape_of(r.type) for r in op.results]
     flags: dict[str, Any] = {name: True for name in ("is_reverse", "is_associative") if op.attributes.get(name)}
     made = ctx.add(
-        "scan",
+        Opcode.SCAN,
         *operands,
         shape=shapes[0] if len(shapes) == 1 else Shape.tuple(shapes),
         dimensions=(int(op.attributes["dimension"]),),
@@ -271,7 +272,7 @@ def _lower_ragged_dot(
     """HLO `ragged-dot`."""
     dims: RaggedDotDimensionNumbers = op.attributes["ragged_dot_dimension_numbers"]
     return ctx.add(
-        "ragged-dot",
+        Opcode.RAGGED_DOT,
         lhs,
         rhs,
         groups,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
@@ -53,8 +54,8 @@ def _lower_all_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
     attributes = collective_attributes(ctx, op)
     inputs = [promote(ctx, [o], op.regions[0].block.arguments[:1])[0] for o in operands]
     if len(inputs) > 1 and len({i.shape.element_type for i in inputs}) == 1:
-        return ctx.elements(ctx.add("all-reduce", *inputs, to_apply=reducer, **attributes))
-    return [ctx.add("all-reduce", i, to_apply=reducer, **attributes) for i in inputs]
+        return ctx.elements(ctx.add(Opcode.ALL_REDUCE, *inputs, to_apply=reducer, **attributes))
+    return [ctx.add(Opcode.ALL_REDUCE, i, to_apply=reducer, **attributes) for i in inputs]
 
 
 define(
@@ -109,7 +110,7 @@ def _lower_reduce_scatter(ctx: LoweringContext, op: ir.Op, operand: HloInstructi
     """HLO `reduce-scatter`."""
     (operand,) = promote(ctx, [operand], op.regions[0].block.arguments[:1])
     return ctx.add(
-        "reduce-scatter",
+        Opcode.REDUCE_SCATTER,
         operand,
         shape=ctx.result_shape(op),
         dimensions=(int(op.attributes["scatter_dimension"]),),
@@ -153,7 +154,7 @@ def _lower_collective_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInst
     made = []
     for operand, *root in inputs:
         (promoted,) = promote(ctx, [operand], op.regions[0].block.arguments[:1])
-        made.append(ctx.add("collective-reduce", promoted, *root, to_apply=reducer, **attributes, **rooted))
+        made.append(ctx.add(Opcode.COLLECTIVE_REDUCE, promoted, *root, to_apply=reducer, **attributes, **rooted))
     return made
 
 
@@ -179,8 +180,8 @@ def _lower_cross_replica_sum(ctx: LoweringContext, op: ir.Op, operand: HloInstru
     child = ctx.child("sum")
     scalar = operand.shape.with_dimensions(())
     a, b = (child.computation.parameter(i, scalar) for i in range(2))
-    child.set_root([child.add("add", a, b)])
-    return ctx.add("all-reduce", operand, to_apply=child.computation, **collective_attributes(ctx, op))
+    child.set_root([child.add(Opcode.ADD, a, b)])
+    return ctx.add(Opcode.ALL_REDUCE, operand, to_apply=child.computation, **collective_attributes(ctx, op))
 
 
 define(

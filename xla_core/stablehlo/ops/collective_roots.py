@@ -7,6 +7,7 @@ from typing import Any
 
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -46,5 +47,5 @@ def with_roots(
     *data, roots = operands
     if len(data) == 1:
         return [(data[0], roots)], {"has_dynamic_root": True}
-    places = [ctx.add("slice", roots, slice=(SliceDimension(i, i + 1),)) for i in range(len(data))]
+    places = [ctx.add(Opcode.SLICE, roots, slice=(SliceDimension(i, i + 1),)) for i in range(len(data))]
     return list(zip(data, places, strict=True)), {"has_dynamic_root": True}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
@@ -68,7 +69,7 @@ def _lower_all_gather(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
     attributes = collective_attributes(ctx, op)
     dims = (int(op.attributes["all_gather_dim"]),)
     return [
-        ctx.add("all-gather", o, shape=shape_of(r.type), dimensions=dims, **attributes)
+        ctx.add(Opcode.ALL_GATHER, o, shape=shape_of(r.type), dimensions=dims, **attributes)
         for o, r in zip(operands, op.results, strict=True)
     ]
 
@@ -126,14 +127,14 @@ def _lower_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
     count = int(op.attributes["split_count"])
     made = []
     for operand, result in zip(operands, op.results, strict=True):
-        exchanged = ctx.add("all-to-all", operand, dimensions=(split,), **attributes)
+        exchanged = ctx.add(Opcode.ALL_TO_ALL, operand, dimensions=(split,), **attributes)
         if split != concat:
             dims = operand.shape.dimensions
             parts = ctx.reshape(exchanged, (*dims[:split], count, dims[split] // count, *dims[split + 1 :]))
             order = [i for i in range(len(dims) + 1) if i != split]
             target = concat if concat < split else concat + 1
             order.insert(order.index(target), split)
-            moved = ctx.add("transpose", parts, dimensions=tuple(order))
+            moved = ctx.add(Opcode.TRANSPOSE, parts, dimensions=tuple(order))
             exchanged = ctx.reshape(moved, shape_of(result.type).dimensions)
         made.append(exchanged)
     return made
@@ -183,7 +184,9 @@ def _pairs(op: ir.Op) -> list[tuple[int, int]]:
 def _lower_permute(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `collective-permute`, one for each operand."""
     pairs = tuple(_pairs(op))
-    return [ctx.add("collective-permute", o, source_target_pairs=pairs, **channel_attributes(op)) for o in operands]
+    return [
+        ctx.add(Opcode.COLLECTIVE_PERMUTE, o, source_target_pairs=pairs, **channel_attributes(op)) for o in operands
+    ]
 
 
 define(
@@ -211,7 +214,7 @@ def _lower_collective_broadcast(ctx: LoweringContext, op: ir.Op, *operands: HloI
     """HLO `collective-broadcast`, one for each operand."""
     attributes = collective_attributes(ctx, op)
     inputs, rooted = with_roots(ctx, op, operands)
-    return [ctx.add("collective-broadcast", *values, **attributes, **rooted) for values in inputs]
+    return [ctx.add(Opcode.COLLECTIVE_BROADCAST, *values, **attributes, **rooted) for values in inputs]
 
 
 define(

@@ -8,6 +8,7 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, ResultAccuracy
@@ -76,7 +77,7 @@ def tensor_of(value: ir.Value) -> TensorType:
 class Elementwise:
     """The lowering to the HLO op of the same operands and shape, and what tells that `opcode` comes back as this op."""
 
-    def __init__(self, opcode: str) -> None:
+    def __init__(self, opcode: Opcode) -> None:
         self.opcode = opcode
         self.__doc__ = f"HLO `{opcode}`."
 
@@ -84,7 +85,7 @@ class Elementwise:
         return ctx.add(self.opcode, *operands)
 
 
-def elementwise(opcode: str) -> Lower:
+def elementwise(opcode: Opcode) -> Lower:
     """The HLO op of the same operands and shape."""
     return Elementwise(opcode)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
@@ -38,7 +39,7 @@ def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
     """HLO `constant`; a splat stays one element."""
     value: DenseElements = op.attributes["value"]
-    return ctx.add("constant", shape=(shape := shape_of(value.type)), literal=Literal(value.array, shape))
+    return ctx.add(Opcode.CONSTANT, shape=(shape := shape_of(value.type)), literal=Literal(value.array, shape))
 
 
 define(
@@ -65,7 +66,7 @@ def _iota_rule(op: ir.Op, module: ir.Module) -> None:
 
 def _lower_iota(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
     """HLO `iota`."""
-    return ctx.add("iota", shape=ctx.result_shape(op), iota_dimension=int(op.attributes["iota_dimension"]))
+    return ctx.add(Opcode.IOTA, shape=ctx.result_shape(op), iota_dimension=int(op.attributes["iota_dimension"]))
 
 
 define(

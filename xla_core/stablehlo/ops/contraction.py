@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import DotAlgorithm, DotDimensionNumbers, RaggedDotDimensionNumbers
@@ -133,7 +134,7 @@ def _lower_dot_general(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs
         attributes["lhs_batch_dims"] = dims.lhs_batching_dimensions
         attributes["rhs_batch_dims"] = dims.rhs_batching_dimensions
     return ctx.add(
-        "dot",
+        Opcode.DOT,
         lhs,
         rhs,
         shape=ctx.result_shape(op),

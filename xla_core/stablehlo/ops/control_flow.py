@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -50,7 +51,7 @@ def _call_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 def _lower_call(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
     """HLO `call` of the function's computation."""
     callee = ctx.module.function(str(op.attributes["callee"]), op)
-    return ctx.results(ctx.add("call", *operands, to_apply=callee), op)
+    return ctx.results(ctx.add(Opcode.CALL, *operands, to_apply=callee), op)
 
 
 for _name in ("func.call", "call"):
@@ -101,7 +102,7 @@ def _lower_while(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> 
     state = ctx.tuple([*operands, *(ctx.value(v) for v in captured)])
     condition = ctx.capturing_region(op.regions[0], "while_condition", captured, always_tuple=False)
     body = ctx.capturing_region(op.regions[1], "while_body", captured, return_captured=True)
-    loop = ctx.add("while", state, condition=condition, body=body)
+    loop = ctx.add(Opcode.WHILE, state, condition=condition, body=body)
     return [ctx.element(loop, i) for i in range(len(operands))]
 
 
@@ -149,9 +150,9 @@ def _lower_branches(ctx: LoweringContext, op: ir.Op, selector: HloInstruction) -
         branches.append(ctx.capturing_region(region, f"branch_{i}", captured, always_tuple=len(op.results) != 1))
     if op.name == "stablehlo.if":
         on_true, on_false = branches
-        made = ctx.add("conditional", selector, *operands, true_computation=on_true, false_computation=on_false)
+        made = ctx.add(Opcode.CONDITIONAL, selector, *operands, true_computation=on_true, false_computation=on_false)
     else:
-        made = ctx.add("conditional", selector, *operands, branch_computations=tuple(branches))
+        made = ctx.add(Opcode.CONDITIONAL, selector, *operands, branch_computations=tuple(branches))
     return ctx.results(made, op)
 
 
@@ -184,7 +185,7 @@ define(
 
 def _lower_after_all(ctx: LoweringContext, op: ir.Op, *tokens: HloInstruction) -> HloInstruction:
     """HLO `after-all`."""
-    return ctx.add("after-all", *tokens)
+    return ctx.add(Opcode.AFTER_ALL, *tokens)
 
 
 define(
@@ -212,8 +213,8 @@ def _lower_barrier(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
     if not operands:
         return []
     if len(operands) == 1:
-        return [ctx.add("opt-barrier", operands[0])]
-    barrier = ctx.add("opt-barrier", ctx.tuple(operands))
+        return [ctx.add(Opcode.OPT_BARRIER, operands[0])]
+    barrier = ctx.add(Opcode.OPT_BARRIER, ctx.tuple(operands))
     return ctx.elements(barrier)
 
 

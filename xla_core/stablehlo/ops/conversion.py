@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -98,7 +99,7 @@ def _check_bitcast_sizes(
 def _lower_bitcast(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `bitcast-convert`."""
     shape = ctx.result_shape(op)
-    return operand if operand.shape == shape else ctx.add("bitcast-convert", operand, shape=shape)
+    return operand if operand.shape == shape else ctx.add(Opcode.BITCAST_CONVERT, operand, shape=shape)
 
 
 define(
@@ -121,7 +122,7 @@ def _reduce_precision_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 def _lower_reduce_precision(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `reduce-precision`."""
     exponent, mantissa = int(op.attributes["exponent_bits"]), int(op.attributes["mantissa_bits"])
-    return ctx.add("reduce-precision", operand, exponent_bits=exponent, mantissa_bits=mantissa)
+    return ctx.add(Opcode.REDUCE_PRECISION, operand, exponent_bits=exponent, mantissa_bits=mantissa)
 
 
 define(

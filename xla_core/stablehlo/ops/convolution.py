@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import ConvDimensionNumbers
@@ -209,7 +210,7 @@ def _lower_conv(
         if op.attributes[name] != 1:
             attributes[name] = int(op.attributes[name])
     shape = ctx.result_shape(op)
-    return ctx.add("convolution", lhs, rhs, shape=shape, window=window, dim_labels=labels, **attributes)
+    return ctx.add(Opcode.CONVOLUTION, lhs, rhs, shape=shape, window=window, dim_labels=labels, **attributes)
 
 
 def _lower_convolution(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:

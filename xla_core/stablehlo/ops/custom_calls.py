@@ -9,6 +9,7 @@ from typing import Any
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import RESHARDING
 from xla_core.hlo.shape import Layout, Shape
 from xla_core.stablehlo import ir
@@ -70,7 +71,7 @@ def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction)
         "composite.name": str(op.attributes["name"]),
         "composite.version": str(int(op.attributes.get("version", 0))),
     }
-    call = ctx.add("call", *operands, to_apply=computation)
+    call = ctx.add(Opcode.CALL, *operands, to_apply=computation)
     if not computation.root.shape.is_tuple:
         call.attributes["is_composite"] = True
     call.attributes["frontend_attributes"] = tuple(sorted({**dict(ctx.frontend_attributes), **frontend}.items()))
@@ -225,7 +226,7 @@ def _lower_custom_call(
         shapes = [s.with_layout(Layout(r)) if s.is_array else s for s, r in parts]
         shapes = [Shape.tuple(shapes)] if in_tuple else shapes
     shape = shapes[0] if len(shapes) == 1 else Shape.tuple(shapes)
-    made = ctx.add("custom-call", *operands, shape=shape, custom_call_target=target, **extra)
+    made = ctx.add(Opcode.CUSTOM_CALL, *operands, shape=shape, custom_call_target=target, **extra)
     return made if len(shapes) == 1 else ctx.elements(made)
 
 
@@ -249,7 +250,7 @@ def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInst
         fail(op, "ragged_all_to_all needs replica_groups in its backend_config")
     channel = int(config.get("channel_id", 0)) if isinstance(config, dict) else 0
     attributes: dict[str, Any] = {"channel_id": channel} if channel > 0 else {}
-    return ctx.add("ragged-all-to-all", *operands, replica_groups=listed_groups(groups), **attributes)
+    return ctx.add(Opcode.RAGGED_ALL_TO_ALL, *operands, replica_groups=listed_groups(groups), **attributes)
 
 
 def _order(layout: DenseElements | Sequence[int]) -> Sequence[int]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.constants import constant_of
@@ -46,7 +47,7 @@ def _reshape_rule(op: ir.Op, module: ir.Module) -> None:
 
 def _lower_reshape(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `reshape`."""
-    return ctx.add("reshape", operand, shape=ctx.result_shape(op))
+    return ctx.add(Opcode.RESHAPE, operand, shape=ctx.result_shape(op))
 
 
 define(
@@ -83,7 +84,7 @@ def _transpose_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_transpose(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `transpose`."""
-    return ctx.add("transpose", operand, dimensions=ints(op, "permutation"))
+    return ctx.add(Opcode.TRANSPOSE, operand, dimensions=ints(op, "permutation"))
 
 
 define(
@@ -113,7 +114,7 @@ def _reverse_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_reverse(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `reverse`."""
-    return ctx.add("reverse", operand, dimensions=ints(op, "dimensions"))
+    return ctx.add(Opcode.REVERSE, operand, dimensions=ints(op, "dimensions"))
 
 
 define(
@@ -165,7 +166,7 @@ def _joined(left: Dimension, right: Dimension) -> Dimension:
 
 def _lower_concatenate(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
     """HLO `concatenate`."""
-    return ctx.add("concatenate", *operands, dimensions=(int(op.attributes["dimension"]),))
+    return ctx.add(Opcode.CONCATENATE, *operands, dimensions=(int(op.attributes["dimension"]),))
 
 
 define(
@@ -210,7 +211,7 @@ def _padded(size: int, low: int, high: int, interior: int) -> int:
 def _lower_pad(ctx: LoweringContext, op: ir.Op, operand: HloInstruction, value: HloInstruction) -> HloInstruction:
     """HLO `pad`."""
     amounts = zip(*(ints(op, n) for n in ("edge_padding_low", "edge_padding_high", "interior_padding")), strict=True)
-    return ctx.add("pad", operand, value, padding=tuple(PaddingDimension(*a) for a in amounts))
+    return ctx.add(Opcode.PAD, operand, value, padding=tuple(PaddingDimension(*a) for a in amounts))
 
 
 define(
@@ -262,7 +263,7 @@ def _lower_dynamic_pad(
     """HLO `pad`, once the amounts are known."""
     known = [ctx.static_value(a, op, "padding") for a in amounts]
     padding = tuple(PaddingDimension(*(int(n) for n in row)) for row in zip(*known, strict=True))
-    return ctx.add("pad", operand, value, padding=padding)
+    return ctx.add(Opcode.PAD, operand, value, padding=padding)
 
 
 define(

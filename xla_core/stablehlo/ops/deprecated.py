@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
@@ -68,7 +69,7 @@ def _dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 def _lower_dot(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
     """HLO `dot` of vectors and matrices."""
     contracting: dict[str, Any] = {"lhs_contracting_dims": (lhs.shape.rank - 1,), "rhs_contracting_dims": (0,)}
-    return ctx.add("dot", lhs, rhs, shape=ctx.result_shape(op), **contracting, **dot_attributes(op))
+    return ctx.add(Opcode.DOT, lhs, rhs, shape=ctx.result_shape(op), **contracting, **dot_attributes(op))
 
 
 define(
@@ -133,22 +134,22 @@ def _sum_out(ctx: LoweringContext, value: HloInstruction, labels: str, keep: str
 
 def _mask_diagonal(ctx: LoweringContext, value: HloInstruction, a: int, b: int) -> HloInstruction:
     index = value.shape.with_element_type(ElementType.S64)
-    rows, columns = (ctx.add("iota", shape=index, iota_dimension=d) for d in (a, b))
+    rows, columns = (ctx.add(Opcode.IOTA, shape=index, iota_dimension=d) for d in (a, b))
     zero = ctx.constant(np.zeros((), value.shape.dtype), value.shape)
-    return ctx.add("select", ctx.add("compare", rows, columns, direction="EQ"), value, zero)
+    return ctx.add(Opcode.SELECT, ctx.add(Opcode.COMPARE, rows, columns, direction="EQ"), value, zero)
 
 
 def _sum(ctx: LoweringContext, value: HloInstruction, dims: tuple[int, ...]) -> HloInstruction:
     child = ctx.child("sum")
     scalar = Shape(value.shape.element_type)
-    child.set_root([child.add("add", *(child.computation.parameter(i, scalar) for i in range(2)))])
+    child.set_root([child.add(Opcode.ADD, *(child.computation.parameter(i, scalar) for i in range(2)))])
     zero = ctx.constant(np.zeros((), value.shape.dtype))
-    return ctx.add("reduce", value, zero, dimensions=dims, to_apply=child.computation)
+    return ctx.add(Opcode.REDUCE, value, zero, dimensions=dims, to_apply=child.computation)
 
 
 def _reorder(ctx: LoweringContext, value: HloInstruction, labels: str, wanted: str) -> HloInstruction:
     order = tuple(labels.index(label) for label in wanted)
-    return value if order == tuple(range(len(order))) else ctx.add("transpose", value, dimensions=order)
+    return value if order == tuple(range(len(order))) else ctx.add(Opcode.TRANSPOSE, value, dimensions=order)
 
 
 def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
@@ -161,7 +162,7 @@ def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: Hlo
     order = "".join([*batch, *(c for c in a if c not in b), *(c for c in b if c not in a)])
     sizes = {**dict(zip(a, lhs.shape.dimensions, strict=True)), **dict(zip(b, rhs.shape.dimensions, strict=True))}
     dot = ctx.add(
-        "dot",
+        Opcode.DOT,
         lhs,
         rhs,
         shape=ctx.result_shape(op).with_dimensions([sizes[c] for c in order]),
@@ -230,7 +231,7 @@ def _lower_index_select(
     own = index_rank - batch
     offset = [*range(batch, dim), *range(dim + own, rank + own - 1)]
     return ctx.add(
-        "gather",
+        Opcode.GATHER,
         operand,
         index,
         offset_dims=tuple(offset),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
@@ -16,7 +17,7 @@ from xla_core.stablehlo.table.type_constraints import UI32
 __all__: list[str] = []
 
 
-def _lower_id(opcode: str) -> Lower:
+def _lower_id(opcode: Opcode) -> Lower:
     def lower(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
         return ctx.add(opcode, shape=Shape(ElementType.U32))
 
@@ -33,7 +34,7 @@ for _kind in ("partition", "replica"):
         f"stablehlo.{_kind}_id",
         "",
         rule=_id_rule,
-        lower=_lower_id(f"{_kind}-id"),
+        lower=_lower_id(Opcode(f"{_kind}-id")),
         traits=(Trait.PER_DEVICE,),
         doc=f"The number of the {_kind} that runs this, as ui32.",
         result_types=UI32,

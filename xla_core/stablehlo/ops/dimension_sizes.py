@@ -9,6 +9,7 @@ import numpy as np
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
@@ -38,7 +39,7 @@ def _lower_get_dimension_size(ctx: LoweringContext, op: ir.Op, operand: HloInstr
     """A constant where the size is static, else HLO `get-dimension-size`."""
     dim = int(op.attributes["dimension"])
     if operand.shape.dynamic_dimensions and operand.shape.dynamic_dimensions[dim]:
-        return ctx.add("get-dimension-size", operand, dimensions=(dim,))
+        return ctx.add(Opcode.GET_DIMENSION_SIZE, operand, dimensions=(dim,))
     size = operand.shape.dimensions[dim]
     if size > INT_MAX:
         fail(op, f"gives i32, which does not hold {size}, the size of dimension {dim} of {op.operands[0].type}")
@@ -93,8 +94,8 @@ def _lower_set_dimension_size(
             fail(op, f"the size is {int(known.reshape(-1)[0])}, but the result has {type.shape[dim]}")
         parts = [SliceDimension(0, n) for n in operand.shape.dimensions]
         parts[dim] = SliceDimension(0, type.shape[dim])
-        return operand if type.shape == operand.shape.dimensions else ctx.add("slice", operand, slice=tuple(parts))
-    return ctx.add("set-dimension-size", operand, ctx.convert(size, Shape(ElementType.S32)), dimensions=(dim,))
+        return operand if type.shape == operand.shape.dimensions else ctx.add(Opcode.SLICE, operand, slice=tuple(parts))
+    return ctx.add(Opcode.SET_DIMENSION_SIZE, operand, ctx.convert(size, Shape(ElementType.S32)), dimensions=(dim,))
 
 
 define(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -118,7 +119,7 @@ def _lower_dynamic_iota(ctx: LoweringContext, op: ir.Op, shape: HloInstruction) 
     at_run_time = bounds is not None and ctx.module.static_values.of(shape) is None
     dimensions = bounds if bounds and at_run_time else result_dimensions(ctx, op, shape, "output_shape")
     declared = shape_of(TensorType(dimensions, tensor_of(op.results[0]).element))
-    made = ctx.add("iota", shape=declared, iota_dimension=int(op.attributes["iota_dimension"]))
+    made = ctx.add(Opcode.IOTA, shape=declared, iota_dimension=int(op.attributes["iota_dimension"]))
     return with_sizes(ctx, op, made, shape) if at_run_time else made
 
 
@@ -164,8 +165,8 @@ def _lower_dynamic_reshape(
     if bounded_dimensions(op) is None or ctx.module.static_values.of(shape) is not None:
         return ctx.reshape(operand, result_dimensions(ctx, op, shape, "output_shape"))
     rank = shape.shape.dimensions[0]
-    sizes = [ctx.reshape(ctx.add("slice", shape, slice=(SliceDimension(d, d + 1),)), ()) for d in range(rank)]
-    return ctx.add("dynamic-reshape", operand, *sizes, shape=shape_of(type))
+    sizes = [ctx.reshape(ctx.add(Opcode.SLICE, shape, slice=(SliceDimension(d, d + 1),)), ()) for d in range(rank)]
+    return ctx.add(Opcode.DYNAMIC_RESHAPE, operand, *sizes, shape=shape_of(type))
 
 
 define(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import ResultAccuracy
@@ -63,7 +64,7 @@ for _name, _types in (
         f"stablehlo.{_name}",
         "operand",
         rule=same_type,
-        lower=elementwise(_name.replace("_", "-")),
+        lower=elementwise(Opcode(_name.replace("_", "-"))),
         types=_types,
         agree=_COMPATIBLE,
     )
@@ -86,7 +87,7 @@ for _name in (
         f"stablehlo.{_name}",
         "operand",
         rule=same_type,
-        lower=elementwise(_name.replace("_", "-")),
+        lower=elementwise(Opcode(_name.replace("_", "-"))),
         types=FLOAT_OR_COMPLEX,
         agree=_COMPATIBLE,
         attributes=_ACCURACY,
@@ -116,7 +117,7 @@ for _name, _types, _commutes in BINARY:
         f"stablehlo.{_name}",
         "lhs rhs",
         rule=_add_rule if _name == "add" else same_type,
-        lower=elementwise(_name.replace("_", "-")),
+        lower=elementwise(Opcode(_name.replace("_", "-"))),
         types=_types,
         result_types=TENSOR if _types is PRED_OR_INTEGER else None,
         agree=("same-shape",) if _name == "add" else (*_COMPATIBLE, "same-shape"),
@@ -143,7 +144,7 @@ for _name, _types, _parts in (
         f"stablehlo.{_name}",
         "operand",
         rule=_component_rule,
-        lower=elementwise(_name),
+        lower=elementwise(Opcode(_name)),
         types=_types,
         result_types=_parts,
         agree=("elementwise",),
@@ -160,7 +161,7 @@ define(
     "stablehlo.complex",
     "lhs rhs",
     rule=_complex_rule,
-    lower=elementwise("complex"),
+    lower=elementwise(Opcode.COMPLEX),
     types=COMPLEX_PART,
     result_types=COMPLEX,
     agree=(
@@ -184,7 +185,7 @@ define(
     "stablehlo.is_finite",
     "operand",
     rule=_is_finite_rule,
-    lower=elementwise("is-finite"),
+    lower=elementwise(Opcode.IS_FINITE),
     types=ELEMENTWISE_FLOAT,
     result_types=PRED,
     agree=("elementwise",),

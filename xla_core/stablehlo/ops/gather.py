@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import GatherDimensionNumbers
@@ -123,7 +124,7 @@ def lower_gather(
     """HLO `gather`."""
     dims: GatherDimensionNumbers = op.attributes["dimension_numbers"]
     return ctx.add(
-        "gather",
+        Opcode.GATHER,
         operand,
         indices,
         offset_dims=dims.offset_dims,

@@ -7,6 +7,7 @@ from typing import Any
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -66,7 +67,7 @@ def _lower_infeed(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Seq
     """HLO `infeed`, whose result is ((data...), token)."""
     data = Shape.tuple([shape_of(r.type) for r in op.results[:-1]])
     config = str(op.attributes.get("infeed_config", ""))
-    made = ctx.add("infeed", token, shape=Shape.tuple([data, Shape.token()]), infeed_config=config)
+    made = ctx.add(Opcode.INFEED, token, shape=Shape.tuple([data, Shape.token()]), infeed_config=config)
     received = ctx.element(made, 0)
     return [*ctx.elements(received), ctx.element(made, 1)]
 
@@ -88,7 +89,7 @@ def _lower_outfeed(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
     *data, token = operands
     config = str(op.attributes.get("outfeed_config", ""))
     packed = ctx.tuple(data)
-    return ctx.add("outfeed", packed, token, outfeed_shape=packed.shape, outfeed_config=config)
+    return ctx.add(Opcode.OUTFEED, packed, token, outfeed_shape=packed.shape, outfeed_config=config)
 
 
 define(
@@ -140,8 +141,8 @@ def _lower_send(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> H
     """HLO `send` and `send-done`; several operands go as a tuple."""
     *data, token = operands
     attributes = _transfer_attributes(op)
-    sent = ctx.add("send", data[0] if len(data) == 1 else ctx.tuple(data), token, **attributes)
-    return ctx.add("send-done", sent, **attributes)
+    sent = ctx.add(Opcode.SEND, data[0] if len(data) == 1 else ctx.tuple(data), token, **attributes)
+    return ctx.add(Opcode.SEND_DONE, sent, **attributes)
 
 
 def _lower_recv(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Sequence[HloInstruction]:
@@ -149,8 +150,10 @@ def _lower_recv(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Seque
     attributes = _transfer_attributes(op)
     shapes = [shape_of(r.type) for r in op.results[:-1]]
     data = shapes[0] if len(shapes) == 1 else Shape.tuple(shapes)
-    started = ctx.add("recv", token, shape=Shape.tuple([data, Shape(ElementType.U32), Shape.token()]), **attributes)
-    done = ctx.add("recv-done", started, **attributes)
+    started = ctx.add(
+        Opcode.RECV, token, shape=Shape.tuple([data, Shape(ElementType.U32), Shape.token()]), **attributes
+    )
+    done = ctx.add(Opcode.RECV_DONE, started, **attributes)
     received = ctx.element(done, 0)
     return [*([received] if len(shapes) == 1 else ctx.elements(received)), ctx.element(done, 1)]
 

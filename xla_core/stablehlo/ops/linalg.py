@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -38,7 +39,7 @@ def _cholesky_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_cholesky(ctx: LoweringContext, op: ir.Op, a: HloInstruction) -> HloInstruction:
     """HLO `cholesky`."""
-    return ctx.add("cholesky", a, lower=bool(op.attributes.get("lower", False)))
+    return ctx.add(Opcode.CHOLESKY, a, lower=bool(op.attributes.get("lower", False)))
 
 
 define(
@@ -78,7 +79,7 @@ def _triangular_solve_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 def _lower_triangular_solve(ctx: LoweringContext, op: ir.Op, a: HloInstruction, b: HloInstruction) -> HloInstruction:
     """HLO `triangular-solve`."""
     flags: dict[str, Any] = {name: bool(op.attributes[name]) for name in ("left_side", "lower", "unit_diagonal")}
-    return ctx.add("triangular-solve", a, b, transpose_a=str(op.attributes["transpose_a"]), **flags)
+    return ctx.add(Opcode.TRIANGULAR_SOLVE, a, b, transpose_a=str(op.attributes["transpose_a"]), **flags)
 
 
 define(
@@ -146,7 +147,7 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 def _lower_fft(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `fft`."""
-    return ctx.add("fft", operand, fft_type=str(op.attributes["fft_type"]), fft_length=ints(op, "fft_length"))
+    return ctx.add(Opcode.FFT, operand, fft_type=str(op.attributes["fft_type"]), fft_length=ints(op, "fft_length"))
 
 
 define(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
@@ -43,8 +44,8 @@ def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: Hl
     type = op.results[0].type
     assert isinstance(type, TensorType)
     for d in (d for d, n in enumerate(type.shape) if n == DYNAMIC):
-        part = ctx.reshape(ctx.add("slice", shape, slice=(SliceDimension(d, d + 1),)), ())
-        value = ctx.add("set-dimension-size", value, ctx.convert(part, Shape(ElementType.S32)), dimensions=(d,))
+        part = ctx.reshape(ctx.add(Opcode.SLICE, shape, slice=(SliceDimension(d, d + 1),)), ())
+        value = ctx.add(Opcode.SET_DIMENSION_SIZE, value, ctx.convert(part, Shape(ElementType.S32)), dimensions=(d,))
     return value
 
 

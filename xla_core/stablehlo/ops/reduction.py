@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from xla_core.hlo.attributes import Window, WindowDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -85,7 +86,9 @@ def _lower_reduce(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) ->
     inputs = promote(ctx, operands[:count], block.arguments[count:])
     initial = promote(ctx, operands[count:], block.arguments[:count])
     reducer = ctx.region(op.regions[0], "reduce_region")
-    return ctx.results(ctx.add("reduce", *inputs, *initial, dimensions=ints(op, "dimensions"), to_apply=reducer), op)
+    return ctx.results(
+        ctx.add(Opcode.REDUCE, *inputs, *initial, dimensions=ints(op, "dimensions"), to_apply=reducer), op
+    )
 
 
 define(
@@ -160,7 +163,7 @@ def _lower_reduce_window(ctx: LoweringContext, op: ir.Op, *operands: HloInstruct
     initial = promote(ctx, operands[count:], block.arguments[:count])
     reducer = ctx.region(op.regions[0], "reduce_window_region")
     window = _window(op, ints(op, "window_dimensions"))
-    return ctx.results(ctx.add("reduce-window", *inputs, *initial, window=window, to_apply=reducer), op)
+    return ctx.results(ctx.add(Opcode.REDUCE_WINDOW, *inputs, *initial, window=window, to_apply=reducer), op)
 
 
 define(
@@ -232,7 +235,7 @@ def _lower_select_and_scatter(
     shape = ctx.result_shape(op)
     window = _window(op, ints(op, "window_dimensions", (1,) * operand.shape.rank))
     parts = (ctx.convert(x, shape) for x in (operand, source, initial))
-    return ctx.add("select-and-scatter", *parts, window=window, select=select, scatter=scatter)
+    return ctx.add(Opcode.SELECT_AND_SCATTER, *parts, window=window, select=select, scatter=scatter)
 
 
 define(
@@ -302,7 +305,7 @@ def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Hl
     values = [ctx.value(v) for v in captured]
     passed = [ctx.broadcast(v, shape.with_element_type(v.shape.element_type)) for v in values]
     region = ctx.region(op.regions[0], "map_region", captured=captured)
-    return ctx.add("map", *operands, *passed, dimensions=ints(op, "dimensions"), to_apply=region)
+    return ctx.add(Opcode.MAP, *operands, *passed, dimensions=ints(op, "dimensions"), to_apply=region)
 
 
 def _is_scalar(type: ir.Type) -> bool:
@@ -350,7 +353,7 @@ def _lower_sort(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> S
     if not operands[0].shape.rank:
         return operands
     sort = ctx.add(
-        "sort",
+        Opcode.SORT,
         *operands,
         dimensions=(dim % operands[0].shape.rank,),
         is_stable=bool(op.attributes.get("is_stable", False)),

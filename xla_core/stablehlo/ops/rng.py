@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
@@ -59,7 +60,7 @@ def _lower_rng(
     else:
         declared = shape_of(result)
     name = f"rng_{str(op.attributes['rng_distribution']).lower()}"
-    return ctx.add("rng", a, b, shape=declared, distribution=name)
+    return ctx.add(Opcode.RNG, a, b, shape=declared, distribution=name)
 
 
 define(
@@ -92,7 +93,7 @@ def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction)
     algorithm = {"THREE_FRY": "rng_three_fry", "PHILOX": "rng_philox"}.get(
         str(op.attributes["rng_algorithm"]), "rng_default"
     )
-    made = ctx.add("rng-bit-generator", state, shape=Shape.tuple([state.shape, wanted]), algorithm=algorithm)
+    made = ctx.add(Opcode.RNG_BIT_GENERATOR, state, shape=Shape.tuple([state.shape, wanted]), algorithm=algorithm)
     return ctx.elements(made)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import ScatterDimensionNumbers
@@ -144,7 +145,7 @@ def _lower_scatter(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -
     dims: ScatterDimensionNumbers = op.attributes["scatter_dimension_numbers"]
     arguments, count = op.regions[0].block.arguments, len(op.results)
     scatter = ctx.add(
-        "scatter",
+        Opcode.SCATTER,
         *promote(ctx, operands[:count], arguments[:count]),
         operands[count],
         *promote(ctx, operands[count + 1 :], arguments[count:]),

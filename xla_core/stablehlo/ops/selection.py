@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
@@ -33,8 +34,8 @@ def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: Hl
     """HLO `compare`; a total order of floats is an attribute of its own, other types follow from the operands."""
     direction = str(op.attributes["comparison_direction"])
     if op.attributes.get("compare_type") == "TOTALORDER":
-        return ctx.add("compare", lhs, rhs, direction=direction, type="TOTALORDER")
-    return ctx.add("compare", lhs, rhs, direction=direction)
+        return ctx.add(Opcode.COMPARE, lhs, rhs, direction=direction, type="TOTALORDER")
+    return ctx.add(Opcode.COMPARE, lhs, rhs, direction=direction)
 
 
 define(
@@ -72,7 +73,7 @@ def _lower_select(
     ctx: LoweringContext, op: ir.Op, pred: HloInstruction, on_true: HloInstruction, on_false: HloInstruction
 ) -> HloInstruction:
     """HLO `select`; a scalar predicate is broadcast."""
-    return ctx.add("select", ctx.broadcast(pred, on_true.shape), on_true, on_false)
+    return ctx.add(Opcode.SELECT, ctx.broadcast(pred, on_true.shape), on_true, on_false)
 
 
 define(
@@ -105,7 +106,7 @@ def _lower_clamp(
     """HLO `clamp`, whose bounds are scalars or of the operand's shape as well."""
     if low.shape.rank != high.shape.rank:
         low, high = ctx.broadcast(low, operand.shape), ctx.broadcast(high, operand.shape)
-    return ctx.add("clamp", low, operand, high)
+    return ctx.add(Opcode.CLAMP, low, operand, high)
 
 
 define(

@@ -13,6 +13,7 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
@@ -118,15 +119,15 @@ def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes
     if partitions != devices:
         raise InvalidArgumentError(f"a mesh of {devices} devices in a program for {partitions} partitions")
     scalar = Shape(ElementType.S32)
-    device = ctx.convert(ctx.add("partition-id", shape=Shape(ElementType.U32)), scalar)
+    device = ctx.convert(ctx.add(Opcode.PARTITION_ID, shape=Shape(ElementType.U32)), scalar)
     starts = []
     for split, count, size in zip(splits, counts, sizes, strict=True):
         if count == 1:
             starts.append(ctx.constant(np.int32(0)))
             continue
         table = ctx.constant((shard_indices(sharding.mesh, split) * size).astype(np.int32))
-        starts.append(ctx.reshape(ctx.add("dynamic-slice", table, device, dynamic_slice_sizes=(1,)), ()))
-    return ctx.add("dynamic-slice", value, *starts, dynamic_slice_sizes=tuple(sizes))
+        starts.append(ctx.reshape(ctx.add(Opcode.DYNAMIC_SLICE, table, device, dynamic_slice_sizes=(1,)), ()))
+    return ctx.add(Opcode.DYNAMIC_SLICE, value, *starts, dynamic_slice_sizes=tuple(sizes))
 
 
 def _whole(
@@ -140,7 +141,7 @@ def _whole(
         dims = list(value.shape.dimensions)
         dims[dimension] *= count
         value = ctx.add(
-            "all-gather",
+            Opcode.ALL_GATHER,
             value,
             shape=value.shape.with_dimensions(dims),
             dimensions=(dimension,),

@@ -8,6 +8,7 @@ import numpy as np
 
 from xla_core.hlo.attributes import SliceDimension
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.constants import constant_of
@@ -56,7 +57,7 @@ def _slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 def _lower_slice(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `slice`."""
     parts = zip(ints(op, "start_indices"), ints(op, "limit_indices"), ints(op, "strides"), strict=True)
-    return ctx.add("slice", operand, slice=tuple(SliceDimension(*p) for p in parts))
+    return ctx.add(Opcode.SLICE, operand, slice=tuple(SliceDimension(*p) for p in parts))
 
 
 define(
@@ -101,7 +102,7 @@ def _lower_dynamic_slice(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, *starts: HloInstruction
 ) -> HloInstruction:
     """HLO `dynamic-slice`."""
-    return ctx.add("dynamic-slice", operand, *starts, dynamic_slice_sizes=ints(op, "slice_sizes"))
+    return ctx.add(Opcode.DYNAMIC_SLICE, operand, *starts, dynamic_slice_sizes=ints(op, "slice_sizes"))
 
 
 define(
@@ -138,7 +139,7 @@ def _lower_dynamic_update_slice(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, update: HloInstruction, *starts: HloInstruction
 ) -> HloInstruction:
     """HLO `dynamic-update-slice`."""
-    return ctx.add("dynamic-update-slice", operand, update, *starts)
+    return ctx.add(Opcode.DYNAMIC_UPDATE_SLICE, operand, update, *starts)
 
 
 define(
@@ -192,12 +193,14 @@ def _lower_real_dynamic_slice(
     step = ctx.static_value(strides, op, "strides").reshape(-1)
     type = op.results[0].type
     if isinstance(type, TensorType) and type.is_static and np.all(step == 1):
-        starts = [ctx.reshape(ctx.add("slice", start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)]
-        return ctx.add("dynamic-slice", operand, *starts, dynamic_slice_sizes=type.shape)
+        starts = [
+            ctx.reshape(ctx.add(Opcode.SLICE, start, slice=(SliceDimension(i, i + 1),)), ()) for i in range(type.rank)
+        ]
+        return ctx.add(Opcode.DYNAMIC_SLICE, operand, *starts, dynamic_slice_sizes=type.shape)
     low = ctx.static_value(start, op, "start_indices").reshape(-1)
     high = ctx.static_value(limit, op, "limit_indices").reshape(-1)
     parts = tuple(SliceDimension(int(a), int(b), int(c)) for a, b, c in zip(low, high, step, strict=True))
-    return ctx.add("slice", operand, slice=parts)
+    return ctx.add(Opcode.SLICE, operand, slice=parts)
 
 
 define(

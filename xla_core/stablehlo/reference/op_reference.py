@@ -17,6 +17,7 @@ from typing import Any
 
 from xla_core.errors import NotFoundError, XlaError
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.ir.attributes import ACCURACY_PROBLEMS, DotAlgorithm
 from xla_core.stablehlo.ir.dot_algorithms import KNOWN_ALGORITHMS
 from xla_core.stablehlo.reference.examples import op_example
@@ -139,7 +140,9 @@ def _structure(structure: type) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 def _opcodes(module: HloModule) -> str:
     """What the example becomes, where the lowering says only what the op means."""
-    computing = [i for c in module.computations for i in c.instructions if i.opcode not in ("parameter", "tuple")]
+    computing = [
+        i for c in module.computations for i in c.instructions if i.opcode not in (Opcode.PARAMETER, Opcode.TUPLE)
+    ]
     names = ", ".join(f"`{opcode}`" for opcode in sorted({i.opcode for i in computing}))
     return f"{len(computing)} instruction{'s' if len(computing) > 1 else ''} of HLO, in the example: {names}."
 

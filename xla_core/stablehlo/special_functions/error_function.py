@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.special_functions.error_coefficients import (
     ERF_INV_FAR,
     ERF_INV_MIDDLE,
@@ -36,7 +37,7 @@ def erfc(x: Expression) -> Expression:
 def _times_exp_of_minus_square(factor: Expression, y: Expression) -> Expression:
     """Factor exp(-y^2): the square of the upper half of y's digits is exact; the rest is small, and added last."""
     bits = (8, 11) if y.element_type is ElementType.F32 else (11, 25)
-    head = y.op("reduce-precision", exponent_bits=bits[0], mantissa_bits=bits[1])
+    head = y.op(Opcode.REDUCE_PRECISION, exponent_bits=bits[0], mantissa_bits=bits[1])
     rest = (head - y) * (head + y)  # below y^2 / 2048: 0.05 where the result is not 0
     less_one = rest + rest * rest * (0.5 + rest * (1 / 6))
     power = (-(head * head)).exp()
@@ -67,7 +68,7 @@ def _in_f64(t: Expression, table: dict[ElementType, tuple[float, ...]]) -> Expre
 def _halley(x: Expression, y: Expression) -> Expression:
     """One step toward erf(y) = x that triples the digits; in the tails both sides are taken from 1."""
     tail = (1.0 - abs(x)) - erfc(abs(y))
-    error = select(abs(x) < 0.75, y.op("erf") - x, tail * x.sign())
+    error = select(abs(x) < 0.75, y.op(Opcode.ERF) - x, tail * x.sign())
     slope = (2.0 / math.sqrt(math.pi)) * (-(y * y)).exp()
     step = error / (slope + y * error)
     return select(slope.equal(0.0) | step.is_nan(), y, y - step)

@@ -13,6 +13,7 @@ import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo.lower.context import LoweringContext
 
@@ -45,7 +46,7 @@ class Expression:
         scalar = np.asarray(value).astype(self.element_type.dtype)
         return Expression(self.ctx, self.ctx.constant(scalar, self.shape))
 
-    def op(self, opcode: str, *others: Expression | Number, **attributes: Any) -> Expression:
+    def op(self, opcode: Opcode, *others: Expression | Number, **attributes: Any) -> Expression:
         """An elementwise op with this as its first operand."""
         operands = [self.node, *(self._coerce(o).node for o in others)]
         return Expression(self.ctx, self.ctx.add(opcode, *operands, **attributes))
@@ -59,81 +60,83 @@ class Expression:
     def bitcast(self, element_type: ElementType) -> Expression:
         """The same bits as another type of the same width."""
         shape = self.shape.with_element_type(element_type)
-        return Expression(self.ctx, self.ctx.add("bitcast-convert", self.node, shape=shape))
+        return Expression(self.ctx, self.ctx.add(Opcode.BITCAST_CONVERT, self.node, shape=shape))
 
     # -- arithmetic --------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Expression | Number) -> Expression:
-        return self.op("add", other)
+        return self.op(Opcode.ADD, other)
 
     def __radd__(self, other: Number) -> Expression:
-        return self.like(other).op("add", self)
+        return self.like(other).op(Opcode.ADD, self)
 
     def __sub__(self, other: Expression | Number) -> Expression:
-        return self.op("subtract", other)
+        return self.op(Opcode.SUBTRACT, other)
 
     def __rsub__(self, other: Number) -> Expression:
-        return self.like(other).op("subtract", self)
+        return self.like(other).op(Opcode.SUBTRACT, self)
 
     def __mul__(self, other: Expression | Number) -> Expression:
-        return self.op("multiply", other)
+        return self.op(Opcode.MULTIPLY, other)
 
     def __rmul__(self, other: Number) -> Expression:
-        return self.like(other).op("multiply", self)
+        return self.like(other).op(Opcode.MULTIPLY, self)
 
     def __truediv__(self, other: Expression | Number) -> Expression:
-        return self.op("divide", other)
+        return self.op(Opcode.DIVIDE, other)
 
     def __rtruediv__(self, other: Number) -> Expression:
-        return self.like(other).op("divide", self)
+        return self.like(other).op(Opcode.DIVIDE, self)
 
     def __mod__(self, other: Expression | Number) -> Expression:
-        return self.op("remainder", other)
+        return self.op(Opcode.REMAINDER, other)
 
     def __neg__(self) -> Expression:
-        return self.op("negate")
+        return self.op(Opcode.NEGATE)
 
     def __abs__(self) -> Expression:
-        return self.op("abs")
+        return self.op(Opcode.ABS)
 
     def __and__(self, other: Expression | Number) -> Expression:
-        return self.op("and", other)
+        return self.op(Opcode.AND, other)
 
     def __or__(self, other: Expression | Number) -> Expression:
-        return self.op("or", other)
+        return self.op(Opcode.OR, other)
 
     def __xor__(self, other: Expression | Number) -> Expression:
-        return self.op("xor", other)
+        return self.op(Opcode.XOR, other)
 
     def __invert__(self) -> Expression:
-        return self.op("not")
+        return self.op(Opcode.NOT)
 
     def __lshift__(self, other: Expression | Number) -> Expression:
-        return self.op("shift-left", other)
+        return self.op(Opcode.SHIFT_LEFT, other)
 
     def __rshift__(self, other: Expression | Number) -> Expression:
         """Logical of unsigned types, arithmetic of signed ones."""
-        return self.op("shift-right-arithmetic" if self.element_type.is_signed else "shift-right-logical", other)
+        return self.op(
+            Opcode.SHIFT_RIGHT_ARITHMETIC if self.element_type.is_signed else Opcode.SHIFT_RIGHT_LOGICAL, other
+        )
 
     # -- comparison --------------------------------------------------------------------------------------------------
 
     def __lt__(self, other: Expression | Number) -> Expression:
-        return self.op("compare", other, direction="LT")
+        return self.op(Opcode.COMPARE, other, direction="LT")
 
     def __le__(self, other: Expression | Number) -> Expression:
-        return self.op("compare", other, direction="LE")
+        return self.op(Opcode.COMPARE, other, direction="LE")
 
     def __gt__(self, other: Expression | Number) -> Expression:
-        return self.op("compare", other, direction="GT")
+        return self.op(Opcode.COMPARE, other, direction="GT")
 
     def __ge__(self, other: Expression | Number) -> Expression:
-        return self.op("compare", other, direction="GE")
+        return self.op(Opcode.COMPARE, other, direction="GE")
 
     def equal(self, other: Expression | Number) -> Expression:
-        return self.op("compare", other, direction="EQ")
+        return self.op(Opcode.COMPARE, other, direction="EQ")
 
     def differs(self, other: Expression | Number) -> Expression:
-        return self.op("compare", other, direction="NE")
+        return self.op(Opcode.COMPARE, other, direction="NE")
 
     def is_nan(self) -> Expression:
         return self.differs(self)
@@ -141,46 +144,46 @@ class Expression:
     # -- functions ---------------------------------------------------------------------------------------------------
 
     def exp(self) -> Expression:
-        return self.op("exponential")
+        return self.op(Opcode.EXPONENTIAL)
 
     def log(self) -> Expression:
-        return self.op("log")
+        return self.op(Opcode.LOG)
 
     def log1p(self) -> Expression:
-        return self.op("log-plus-one")
+        return self.op(Opcode.LOG_PLUS_ONE)
 
     def sqrt(self) -> Expression:
-        return self.op("sqrt")
+        return self.op(Opcode.SQRT)
 
     def floor(self) -> Expression:
-        return self.op("floor")
+        return self.op(Opcode.FLOOR)
 
     def sin(self) -> Expression:
-        return self.op("sine")
+        return self.op(Opcode.SINE)
 
     def cos(self) -> Expression:
-        return self.op("cosine")
+        return self.op(Opcode.COSINE)
 
     def cosh(self) -> Expression:
-        return self.op("cosh")
+        return self.op(Opcode.COSH)
 
     def sign(self) -> Expression:
-        return self.op("sign")
+        return self.op(Opcode.SIGN)
 
     def real(self) -> Expression:
-        return self.op("real")
+        return self.op(Opcode.REAL)
 
     def imag(self) -> Expression:
-        return self.op("imag")
+        return self.op(Opcode.IMAG)
 
     def power(self, other: Expression | Number) -> Expression:
-        return self.op("power", other)
+        return self.op(Opcode.POWER, other)
 
     def maximum(self, other: Expression | Number) -> Expression:
-        return self.op("maximum", other)
+        return self.op(Opcode.MAXIMUM, other)
 
     def minimum(self, other: Expression | Number) -> Expression:
-        return self.op("minimum", other)
+        return self.op(Opcode.MINIMUM, other)
 
 
 def wrap(ctx: LoweringContext, *nodes: HloInstruction) -> list[Expression]:
@@ -192,7 +195,7 @@ def select(pred: Expression, on_true: Expression | Number, on_false: Expression 
     if not isinstance(on_true, Expression):
         assert isinstance(on_false, Expression)
         on_true = on_false.like(on_true)
-    return pred.op("select", on_true, on_true._coerce(on_false))
+    return pred.op(Opcode.SELECT, on_true, on_true._coerce(on_false))
 
 
 def polynomial(x: Expression, coefficients: Sequence[float]) -> Expression:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.special_functions.expressions import Expression, polynomial, select
 from xla_core.stablehlo.special_functions.gamma_coefficients import (
     COTANGENT,
@@ -41,7 +42,7 @@ def lgamma(x: Expression) -> Expression:
     positive = _lgamma_positive(select(negative, select(near, 1.0 - x, -x), x))
     # Reflection: gamma(x) gamma(-x) = pi / (-x sin(pi x)), or by gamma(1 - x) = -x gamma(-x), whose argument would be
     # rounded far out. The distance to the nearest integer keeps the sine's digits.
-    distance = abs(x - x.op("round-nearest-even"))
+    distance = abs(x - x.op(Opcode.ROUND_NEAREST_EVEN))
     sine = distance * fitted(distance * distance - 0.125, SINE_RATIO)
     reflected = -(select(near, sine, -x * sine).log() + positive)
     pole = negative & distance.equal(0.0)
@@ -95,7 +96,7 @@ def digamma(x: Expression) -> Expression:
 
 def _pi_cotangent(x: Expression) -> Expression:
     """Pi / tan(pi x): of period 1; near its zeros by the distance to them."""
-    distance = x - x.op("round-nearest-even")
+    distance = x - x.op(Opcode.ROUND_NEAREST_EVEN)
     size = abs(distance)
     near_zero = size > 0.25
     gap = select(near_zero, 0.5 - size, size)

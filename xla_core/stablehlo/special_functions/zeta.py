@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.special_functions.expressions import Expression, select
 from xla_core.stablehlo.special_functions.gamma import digamma, lgamma
 from xla_core.stablehlo.special_functions.gamma_coefficients import BERNOULLI
@@ -28,7 +29,7 @@ def _scaled_zeta(x: Expression, q: Expression, unit: Expression) -> Expression:
     """zeta(x, q) unit^-x."""
     below = q < 0.0
     right, error = _plus(q, -select(below, q.floor(), 0.0))
-    left = select(below, q.op("ceil") - q, 1.0)  # exact
+    left = select(below, q.op(Opcode.CEIL) - q, 1.0)  # exact
     zero = q.like(0.0)
     total = _of_positive(x, right, error, unit)
     reflected = _of_positive(x, left, zero, unit) - _of_positive(x, select(below, 1.0 - q, 1.0), zero, unit)
@@ -38,7 +39,7 @@ def _scaled_zeta(x: Expression, q: Expression, unit: Expression) -> Expression:
     total = select(below, both, total)
     total = select(q.equal(math.inf), 0.0, total)
     total = select(x.is_nan() | q.is_nan(), math.nan, total)
-    whole_q, whole_x = q.equal(q.floor()), x.equal(x.floor()) & x.op("is-finite")
+    whole_q, whole_x = q.equal(q.floor()), x.equal(x.floor()) & x.op(Opcode.IS_FINITE)
     total = select(below & ~whole_x, math.nan, total)
     pole = (q <= 0.0) & whole_q
     total = select(pole, select(even, x.like(math.inf), math.nan), total)
@@ -106,9 +107,9 @@ def polygamma(n: Expression, x: Expression) -> Expression:
     be as large as that is small.
     """
     order = n + 1.0
-    nearest = select(x < 0.0, (x - x.floor()).minimum(x.op("ceil") - x), x)
+    nearest = select(x < 0.0, (x - x.floor()).minimum(x.op(Opcode.CEIL) - x), x)
     bits, limit = (8, 2.0**120) if x.element_type is ElementType.F32 else (11, 2.0**1000)
-    power_of_two = nearest.op("reduce-precision", exponent_bits=bits, mantissa_bits=0)
+    power_of_two = nearest.op(Opcode.REDUCE_PRECISION, exponent_bits=bits, mantissa_bits=0)
     unit = 1.0 / power_of_two.maximum(1 / limit).minimum(limit)
     half = (order * 0.5).floor()
     value = _factorial(n) * unit.power(half) * _scaled_zeta(order, x, unit) * unit.power(order - half)

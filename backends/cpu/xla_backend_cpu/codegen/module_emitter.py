@@ -19,7 +19,7 @@ from xla_backend_cpu.codegen.native_kernels import NativeKernels
 from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
-from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Trait
+from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
 __all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitter", "Status"]
 
@@ -39,13 +39,13 @@ class Status(enum.IntEnum):
 HOST_OPCODES = frozenset(
     op.opcode
     for op in OPS.values()
-    if op.opcode == "custom-call"
+    if op.opcode == Opcode.CUSTOM_CALL
     or Trait.HOST_TRANSFER in op.traits
     or (Trait.COLLECTIVE in op.traits and Trait.ASYNC not in op.traits)
 )
 """Ops that are host calls. (Asynchronous collectives have become synchronous ones.)"""
 
-MODULE_OPCODES = ("replica-id", "partition-id", "rng-get-and-update-state")
+MODULE_OPCODES = (Opcode.REPLICA_ID, Opcode.PARTITION_ID, Opcode.RNG_GET_AND_UPDATE_STATE)
 """Ops that read the run's context or the module's state."""
 
 
@@ -149,17 +149,17 @@ class ModuleEmitter:
 
     def _instruction(self, sequence: _Sequence, instruction: HloInstruction) -> None:
         match instruction.opcode:
-            case "while":
+            case Opcode.WHILE:
                 self._while(sequence, instruction)
-            case "conditional":
+            case Opcode.CONDITIONAL:
                 self._conditional(sequence, instruction)
-            case "call":
+            case Opcode.CALL:
                 self._call(sequence, instruction.attribute("to_apply"))
-            case "replica-id":
+            case Opcode.REPLICA_ID:
                 self._context_word(sequence, instruction, ContextField.REPLICA)
-            case "partition-id":
+            case Opcode.PARTITION_ID:
                 self._context_word(sequence, instruction, ContextField.PARTITION)
-            case "rng-get-and-update-state":
+            case Opcode.RNG_GET_AND_UPDATE_STATE:
                 self._random_state(sequence, instruction)
             case opcode if opcode in HOST_OPCODES:
                 self._host_call(sequence, instruction)

@@ -14,7 +14,7 @@ from xla_backend_cpu.codegen.row_product import RowEmitter, RowProduct
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
-from xla_core.hlo import HloInstruction, HloModule, StructuralKeys
+from xla_core.hlo import HloInstruction, HloModule, Opcode, StructuralKeys
 
 __all__ = ["NativeKernel", "NativeKernels"]
 
@@ -95,9 +95,9 @@ class NativeKernels:
 
     def _product(self, instruction: HloInstruction) -> BlockedProduct | RowProduct | LibraryProduct | None:
         product: BlockedProduct | RowProduct | LibraryProduct | None = None
-        if instruction.opcode == "dot":
+        if instruction.opcode == Opcode.DOT:
             product = dot_kernel(instruction, self._blas)
-        elif instruction.opcode == "convolution" and is_canonical(instruction):
+        elif instruction.opcode == Opcode.CONVOLUTION and is_canonical(instruction):
             product = convolution_product(instruction)
         return product if product is not None and product.flops > _TINY_FLOPS else None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from xla_backend_cpu.codegen.dot import dot_kernel
-from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Opcode
 from xla_core.passes import HloPass
 
 __all__ = ["DotOperandTransposer"]
@@ -28,7 +28,7 @@ class DotOperandTransposer(HloPass):
         changed = False
         for computation in module.computations:
             for instruction in computation.instructions:
-                if instruction.opcode == "dot":
+                if instruction.opcode == Opcode.DOT:
                     changed |= self._dot(computation, instruction)
         return changed
 
@@ -45,7 +45,7 @@ class DotOperandTransposer(HloPass):
             or dot_kernel(dot, self.blas) is not None
         ):
             return False
-        transposed = computation.add("transpose", right, dimensions=order, metadata=dot.metadata)
+        transposed = computation.add(Opcode.TRANSPOSE, right, dimensions=order, metadata=dot.metadata)
         new = dot.clone(
             [dot.operand(0), transposed],
             rhs_batch_dims=tuple(range(len(batch))),

@@ -21,6 +21,7 @@ from xla_core.codegen.llvm.target_abi import KernelFrame
 from xla_core.codegen.llvm.types import type_bits
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["TOP_K", "why_sorted"]
 
@@ -35,7 +36,7 @@ def why_sorted(topk: HloInstruction) -> str | None:
 
 
 def _matches(body: KernelBody) -> bool:
-    return body.root.opcode == "topk"
+    return body.root.opcode == Opcode.TOPK
 
 
 def _plan(body: KernelBody) -> Plan:
@@ -186,4 +187,4 @@ class _Heap:
         self.store(place, word)
 
 
-TOP_K = KernelForm(_matches, _plan, _emit, ("topk",))
+TOP_K = KernelForm(_matches, _plan, _emit, (Opcode.TOPK,))

@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -22,13 +23,13 @@ from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, 
 __all__: list[str] = []
 
 
-@raises("while")
+@raises(Opcode.WHILE)
 def _while(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     regions = [ctx.region(instruction.attribute(name)) for name in ("condition", "body")]
     return ctx.results("stablehlo.while", list(leaves(operands[0])), regions)
 
 
-@raises("conditional")
+@raises(Opcode.CONDITIONAL)
 def _conditional(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     branches = branch_computations(instruction.attributes)
     regions = [ctx.capturing_region(b, [o]) for b, o in zip(branches, operands[1:], strict=True)]
@@ -36,12 +37,12 @@ def _conditional(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     return ctx.results("stablehlo.if" if is_pred else "stablehlo.case", [single(operands[0])], regions)
 
 
-@raises("fusion")
+@raises(Opcode.FUSION)
 def _inlined(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.inline(instruction.attribute("calls"), operands)
 
 
-@raises("call")
+@raises(Opcode.CALL)
 def _call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     if ctx.program.inlines_calls:
         return ctx.inline(instruction.attribute("to_apply"), operands)
@@ -71,7 +72,7 @@ def _parsed(text: str) -> Any:
 # Custom calls
 
 
-@raises("custom-call")
+@raises(Opcode.CUSTOM_CALL)
 def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     for name in ("to_apply", "literal", "window", "dim_labels"):
         if instruction.attributes.get(name) is not None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import UNIT, ChannelHandle, ChannelType, DenseElements, TypedInt
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
@@ -19,7 +20,7 @@ from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 __all__: list[str] = []
 
 
-_OF_PARTITIONS = ("all-to-all", "collective-broadcast", "ragged-all-to-all")
+_OF_PARTITIONS = (Opcode.ALL_TO_ALL, Opcode.COLLECTIVE_BROADCAST, Opcode.RAGGED_ALL_TO_ALL)
 """With a channel, the groups of these are of partitions."""
 
 
@@ -56,14 +57,14 @@ def _channel(instruction: HloInstruction) -> dict[str, Any]:
     return {"channel_handle": ChannelHandle(int(channel), ChannelType.DEVICE_TO_DEVICE)} if channel else {}
 
 
-@raises("all-reduce", "all-reduce-start", "collective-reduce")
+@raises(Opcode.ALL_REDUCE, Opcode.ALL_REDUCE_START, Opcode.COLLECTIVE_REDUCE)
 def _all_reduce(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    name = "stablehlo.collective_reduce" if instruction.opcode == "collective-reduce" else "stablehlo.all_reduce"
+    name = "stablehlo.collective_reduce" if instruction.opcode == Opcode.COLLECTIVE_REDUCE else "stablehlo.all_reduce"
     region = ctx.region(instruction.attribute("to_apply"))
     return ctx.results(name, [single(o) for o in operands], [region], **_attributes(ctx, instruction))
 
 
-@raises("reduce-scatter")
+@raises(Opcode.REDUCE_SCATTER)
 def _reduce_scatter(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     if len(operands) != 1:
         raise UnimplementedError("a reduce-scatter of several operands has no counterpart in StableHLO")
@@ -75,7 +76,7 @@ def _reduce_scatter(ctx: RaisingContext, instruction: HloInstruction, operands: 
     )
 
 
-@raises("all-gather", "all-gather-start")
+@raises(Opcode.ALL_GATHER, Opcode.ALL_GATHER_START)
 def _all_gather(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     (dimension,) = instruction.attribute("dimensions")
     shape = instruction.shape.tuple_shapes[1] if instruction.opcode.endswith("start") else instruction.shape
@@ -92,7 +93,7 @@ def _all_gather(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     return started(ctx, instruction, tuple(operands) if len(operands) > 1 else operands[0], value)
 
 
-@raises("all-to-all")
+@raises(Opcode.ALL_TO_ALL)
 def _all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     dimensions = instruction.attribute("dimensions")
     if not dimensions or len(operands) != 1:
@@ -112,7 +113,7 @@ def _all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     )
 
 
-@raises("ragged-all-to-all")
+@raises(Opcode.RAGGED_ALL_TO_ALL)
 def _ragged_all_to_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The custom call that JAX writes. (XLA: hlo_function_importer.cc.)"""
     config: dict[str, Any] = {"replica_groups": _attributes(ctx, instruction)["replica_groups"]}
@@ -127,14 +128,14 @@ def _ragged_all_to_all(ctx: RaisingContext, instruction: HloInstruction, operand
     )
 
 
-@raises("collective-broadcast")
+@raises(Opcode.COLLECTIVE_BROADCAST)
 def _broadcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     attributes = _attributes(ctx, instruction)
     attributes.pop("use_global_device_ids")
     return ctx.results("stablehlo.collective_broadcast", [single(o) for o in operands], **attributes)
 
 
-@raises("collective-permute", "collective-permute-start")
+@raises(Opcode.COLLECTIVE_PERMUTE, Opcode.COLLECTIVE_PERMUTE_START)
 def _permute(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     if len(operands) != 1 or instruction.attributes.get("slice_sizes"):
         raise UnimplementedError("a collective-permute into a part of its result has no counterpart in StableHLO")
@@ -142,9 +143,9 @@ def _permute(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     value = single(operands[0])
     name = "stablehlo.collective_permute"
     moved = ctx.add(name, [value], value.type, source_target_pairs=pairs, **_channel(instruction))
-    return moved if instruction.opcode == "collective-permute" else started(ctx, instruction, value, moved)
+    return moved if instruction.opcode == Opcode.COLLECTIVE_PERMUTE else started(ctx, instruction, value, moved)
 
 
-@raises("partition-id", "replica-id")
+@raises(Opcode.PARTITION_ID, Opcode.REPLICA_ID)
 def _id(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results(f"stablehlo.{instruction.opcode.replace('-', '_')}", [])

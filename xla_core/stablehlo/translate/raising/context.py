@@ -13,6 +13,7 @@ from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedE
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.channels import SOURCE_TARGET_PAIRS
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
@@ -23,13 +24,13 @@ __all__ = ["RULES", "Program", "RaisingContext", "Rule", "raises"]
 Rule = Callable[["RaisingContext", HloInstruction, Sequence[Raised]], Raised]
 """(context, instruction, what its operands became) -> what it becomes."""
 
-RULES: dict[str, Rule] = {}
+RULES: dict[Opcode, Rule] = {}
 """Rules by opcode."""
 
 _MAX_DEPTH = 150
 
 
-def raises(*opcodes: str) -> Callable[[Rule], Rule]:
+def raises(*opcodes: Opcode) -> Callable[[Rule], Rule]:
     """Puts a rule into the table."""
 
     def add(rule: Rule) -> Rule:
@@ -134,7 +135,7 @@ class RaisingContext:
         outer, self.depth = self.instruction, self.depth + 1
         values: dict[HloInstruction, Raised] = {}
         for instruction in computation.post_order():
-            if instruction.opcode == "parameter":
+            if instruction.opcode == Opcode.PARAMETER:
                 values[instruction] = arguments[instruction.parameter_number]
                 continue
             self.instruction = instruction

@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.decompositions.ragged_dot import decompose_ragged_dot
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import (
     ConvDimensionNumbers,
@@ -55,7 +56,7 @@ def _algorithm(instruction: HloInstruction) -> dict[str, Any]:
     return {"algorithm": algorithm}
 
 
-@raises("dot")
+@raises(Opcode.DOT)
 def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     dims = DotDimensionNumbers(
         tuple(instruction.attribute("lhs_batch_dims")),
@@ -72,7 +73,7 @@ def _dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
     )
 
 
-@raises("ragged-dot")
+@raises(Opcode.RAGGED_DOT)
 def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """CHLO's ragged_dot, or a dot."""
     if not ctx.program.has_chlo:
@@ -87,7 +88,7 @@ def _ragged_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     )
 
 
-@raises("convolution")
+@raises(Opcode.CONVOLUTION)
 def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     window, labels = instruction.attribute("window"), instruction.attribute("dim_labels")
     dims = ConvDimensionNumbers(
@@ -116,19 +117,19 @@ def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
     )
 
 
-@raises("cholesky")
+@raises(Opcode.CHOLESKY)
 def _cholesky(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results("stablehlo.cholesky", [single(operands[0])], lower=bool(instruction.attribute("lower")))
 
 
-@raises("triangular-solve")
+@raises(Opcode.TRIANGULAR_SOLVE)
 def _triangular_solve(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     flags = {name: bool(instruction.attribute(name)) for name in ("left_side", "lower", "unit_diagonal")}
     transpose = EnumAttribute(instruction.attribute("transpose_a"), "transpose")
     return ctx.results("stablehlo.triangular_solve", [single(o) for o in operands], transpose_a=transpose, **flags)
 
 
-@raises("fft")
+@raises(Opcode.FFT)
 def _fft(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results(
         "stablehlo.fft",
@@ -138,7 +139,7 @@ def _fft(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
     )
 
 
-@raises("batch-norm-training", "batch-norm-inference", "batch-norm-grad")
+@raises(Opcode.BATCH_NORM_TRAINING, Opcode.BATCH_NORM_INFERENCE, Opcode.BATCH_NORM_GRAD)
 def _batch_norm(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results(
         f"stablehlo.{instruction.opcode.replace('-', '_')}",

@@ -10,6 +10,7 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attributes import (
@@ -46,7 +47,7 @@ def constant(ctx: RaisingContext, array: np.ndarray, type: ir.Type) -> ir.Value:
 # Constants and structure
 
 
-@raises("constant")
+@raises(Opcode.CONSTANT)
 def _constant(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     def make(literal: Literal) -> Raised:
         if literal.shape.is_tuple:
@@ -56,24 +57,24 @@ def _constant(ctx: RaisingContext, instruction: HloInstruction, operands: Sequen
     return make(instruction.literal)
 
 
-@raises("iota")
+@raises(Opcode.IOTA)
 def _iota(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results("stablehlo.iota", [], iota_dimension=int(instruction.attribute("iota_dimension")))
 
 
-@raises("tuple")
+@raises(Opcode.TUPLE)
 def _tuple(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return tuple(operands)
 
 
-@raises("get-tuple-element")
+@raises(Opcode.GET_TUPLE_ELEMENT)
 def _element(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     value = operands[0]
     assert isinstance(value, tuple)
     return value[instruction.tuple_index]
 
 
-@raises("copy", "domain")
+@raises(Opcode.COPY, Opcode.DOMAIN)
 def _same(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The operand: where it lies is not StableHLO's to say."""
     return operands[0]
@@ -88,17 +89,24 @@ def started(ctx: RaisingContext, instruction: HloInstruction, *parts: Raised) ->
     return (*parts, *(constant(ctx, np.zeros(shape.dimensions, shape.dtype), type_of(shape)) for shape in rest))
 
 
-@raises("copy-start")
+@raises(Opcode.COPY_START)
 def _copy_start(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return started(ctx, instruction, operands[0], operands[0])
 
 
-@raises("async-start")
+@raises(Opcode.ASYNC_START)
 def _async_start(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return started(ctx, instruction, tuple(operands), ctx.inline(instruction.attribute("calls"), operands))
 
 
-@raises("async-update", "async-done", "copy-done", "all-reduce-done", "all-gather-done", "collective-permute-done")
+@raises(
+    Opcode.ASYNC_UPDATE,
+    Opcode.ASYNC_DONE,
+    Opcode.COPY_DONE,
+    Opcode.ALL_REDUCE_DONE,
+    Opcode.ALL_GATHER_DONE,
+    Opcode.COLLECTIVE_PERMUTE_DONE,
+)
 def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     value = operands[0]
     for index in instruction.op.result_at or ():
@@ -110,7 +118,7 @@ def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
 # Elementwise ops with attributes
 
 
-@raises("compare")
+@raises(Opcode.COMPARE)
 def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     direction = EnumAttribute(instruction.attribute("direction"), "comparison_direction")
     kind = instruction.attributes.get("type")
@@ -120,13 +128,13 @@ def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     )
 
 
-@raises("reduce-precision")
+@raises(Opcode.REDUCE_PRECISION)
 def _reduce_precision(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     bits = {name: TypedInt(instruction.attribute(name), "i32") for name in ("exponent_bits", "mantissa_bits")}
     return ctx.results("stablehlo.reduce_precision", [single(operands[0])], **bits)
 
 
-@raises("bitcast")
+@raises(Opcode.BITCAST)
 def _bitcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The same bytes under another shape: dimensions in physical order, reshaped, and back in logical order."""
     value, source, target = single(operands[0]), instruction.operand(0).shape, instruction.shape
@@ -155,13 +163,13 @@ def _transposed(ctx: RaisingContext, value: ir.Value, shape: Shape, order: Seque
 # Movement
 
 
-@raises("broadcast")
+@raises(Opcode.BROADCAST)
 def _broadcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     dims = i64s(instruction.attribute("dimensions"))
     return ctx.results("stablehlo.broadcast_in_dim", [single(operands[0])], broadcast_dimensions=dims)
 
 
-@raises("dynamic-reshape")
+@raises(Opcode.DYNAMIC_RESHAPE)
 def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The sizes, one each, as one vector."""
     one, parts = ir.TensorType((1,), "i64"), []
@@ -174,25 +182,25 @@ def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands:
     return ctx.results("stablehlo.dynamic_reshape", [single(operands[0]), sizes])
 
 
-@raises("transpose")
+@raises(Opcode.TRANSPOSE)
 def _transpose(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     permutation = i64s(instruction.attribute("dimensions"))
     return ctx.results("stablehlo.transpose", [single(operands[0])], permutation=permutation)
 
 
-@raises("reverse")
+@raises(Opcode.REVERSE)
 def _reverse(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     dimensions = i64s(instruction.attribute("dimensions"))
     return ctx.results("stablehlo.reverse", [single(operands[0])], dimensions=dimensions)
 
 
-@raises("concatenate")
+@raises(Opcode.CONCATENATE)
 def _concatenate(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     (dimension,) = instruction.attribute("dimensions")
     return ctx.results("stablehlo.concatenate", [single(o) for o in operands], dimension=int(dimension))
 
 
-@raises("slice")
+@raises(Opcode.SLICE)
 def _slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     parts = instruction.attribute("slice")
     return ctx.results(
@@ -204,7 +212,7 @@ def _slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[
     )
 
 
-@raises("pad")
+@raises(Opcode.PAD)
 def _pad(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     parts = instruction.attribute("padding")
     return ctx.results(
@@ -230,20 +238,20 @@ def _starts(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence
     return scalars
 
 
-@raises("dynamic-slice")
+@raises(Opcode.DYNAMIC_SLICE)
 def _dynamic_slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     sizes = i64s(instruction.attribute("dynamic_slice_sizes"))
     starts = _starts(ctx, instruction, operands, 1)
     return ctx.results("stablehlo.dynamic_slice", [single(operands[0]), *starts], slice_sizes=sizes)
 
 
-@raises("dynamic-update-slice")
+@raises(Opcode.DYNAMIC_UPDATE_SLICE)
 def _dynamic_update_slice(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     starts = _starts(ctx, instruction, operands, 2)
     return ctx.results("stablehlo.dynamic_update_slice", [*(single(o) for o in operands[:2]), *starts])
 
 
-@raises("gather")
+@raises(Opcode.GATHER)
 def _gather(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results(
         "stablehlo.gather",
@@ -254,7 +262,7 @@ def _gather(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence
     )
 
 
-@raises("get-dimension-size", "set-dimension-size")
+@raises(Opcode.GET_DIMENSION_SIZE, Opcode.SET_DIMENSION_SIZE)
 def _dimension_size(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     (dimension,) = instruction.attribute("dimensions")
     name = f"stablehlo.{instruction.opcode.replace('-', '_')}"

@@ -9,6 +9,7 @@ from xla_core.hlo.decompositions.scaled_dot import decompose_scaled_dot
 from xla_core.hlo.decompositions.scan import decompose_scan
 from xla_core.hlo.decompositions.stochastic_convert import decompose_stochastic_convert
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.ir import ScalarType
 from xla_core.stablehlo.ir.attributes import DenseArray, SymbolRef, TypedInt
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
@@ -18,12 +19,12 @@ from xla_core.stablehlo.translate.raising.values import Raised, element_name, si
 __all__: list[str] = []
 
 
-@raises("stochastic-convert")
+@raises(Opcode.STOCHASTIC_CONVERT)
 def _stochastic_convert(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.inline(meaning_of(instruction, decompose_stochastic_convert), operands)
 
 
-@raises("scaled-dot")
+@raises(Opcode.SCALED_DOT)
 def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The composite that JAX writes, and that XLA makes a scaled dot of again."""
     meaning = meaning_of(instruction, decompose_scaled_dot, "xla.scaled_dot")
@@ -46,7 +47,7 @@ def _scaled_dot(ctx: RaisingContext, instruction: HloInstruction, operands: Sequ
     )
 
 
-@raises("scan")
+@raises(Opcode.SCAN)
 def _scan(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """CHLO's scan, or a loop."""
     if not ctx.program.has_chlo:

@@ -11,6 +11,7 @@ from xla_core.hlo.decompositions.elementary import OPCODES, decompose_elementary
 from xla_core.hlo.decompositions.mulhi import decompose_mulhi
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ops.common import Elementwise
 from xla_core.stablehlo.table.op_table import OPS
@@ -22,11 +23,11 @@ from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 __all__: list[str] = []
 
 _COUNTERPARTS = {
-    "bitcast-convert": "stablehlo.bitcast_convert",
-    "clamp": "stablehlo.clamp",
-    "convert": "stablehlo.convert",
-    "reshape": "stablehlo.reshape",
-    "select": "stablehlo.select",
+    Opcode.BITCAST_CONVERT: "stablehlo.bitcast_convert",
+    Opcode.CLAMP: "stablehlo.clamp",
+    Opcode.CONVERT: "stablehlo.convert",
+    Opcode.RESHAPE: "stablehlo.reshape",
+    Opcode.SELECT: "stablehlo.select",
 }
 """Ops that StableHLO's become under conditions, or by a formula, and that come back as these."""
 
@@ -38,7 +39,7 @@ _COUNTERPARTS |= {
 }
 
 
-_DECOMPOSITIONS = {**dict.fromkeys(OPCODES, decompose_elementary), "mulhi": decompose_mulhi}
+_DECOMPOSITIONS = {**dict.fromkeys(map(Opcode, OPCODES), decompose_elementary), Opcode.MULHI: decompose_mulhi}
 """What CHLO's ops are without CHLO."""
 
 
@@ -53,11 +54,11 @@ def _not(ctx: RaisingContext, x: ir.Value) -> ir.Value:
     return ctx.add("stablehlo.not", [x], x.type)
 
 
-_OF_UNSIGNED: dict[str, Callable[..., ir.Value]] = {"abs": lambda ctx, x: x, "sign": _sign_of_unsigned}
-_OF_PRED: dict[str, Callable[..., ir.Value]] = {
-    "count-leading-zeros": _not,
-    "popcnt": lambda ctx, x: x,
-    "power": lambda ctx, x, y: ctx.add("stablehlo.or", [x, _not(ctx, y)], x.type),
+_OF_UNSIGNED: dict[Opcode, Callable[..., ir.Value]] = {Opcode.ABS: lambda ctx, x: x, Opcode.SIGN: _sign_of_unsigned}
+_OF_PRED: dict[Opcode, Callable[..., ir.Value]] = {
+    Opcode.COUNT_LEADING_ZEROS: _not,
+    Opcode.POPCNT: lambda ctx, x: x,
+    Opcode.POWER: lambda ctx, x, y: ctx.add("stablehlo.or", [x, _not(ctx, y)], x.type),
 }
 """What ops are of types that StableHLO's don't take."""
 

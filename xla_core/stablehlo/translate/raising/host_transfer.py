@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.channels import source_target_pairs
 from xla_core.stablehlo.ir import TokenType
 from xla_core.stablehlo.ir.attributes import ChannelHandle, ChannelType
@@ -16,31 +17,31 @@ from xla_core.stablehlo.translate.raising.values import Raised, leaves, single, 
 __all__: list[str] = []
 
 
-@raises("after-all")
+@raises(Opcode.AFTER_ALL)
 def _after_all(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     tokens = [single(o) for o in operands]
     return ctx.add("stablehlo.after_all" if tokens else "stablehlo.create_token", tokens, TokenType())
 
 
-@raises("add-dependency")
+@raises(Opcode.ADD_DEPENDENCY)
 def _add_dependency(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The first operand, once the second is there."""
     values = [single(o) for o in operands]
     return ctx.op("stablehlo.optimization_barrier", values, [v.type for v in values])[0]
 
 
-@raises("opt-barrier")
+@raises(Opcode.OPT_BARRIER)
 def _barrier(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results("stablehlo.optimization_barrier", list(leaves(operands[0])))
 
 
-@raises("infeed")
+@raises(Opcode.INFEED)
 def _infeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     config = instruction.attribute("infeed_config") or None
     return ctx.results("stablehlo.infeed", [single(operands[0])], infeed_config=config)
 
 
-@raises("outfeed")
+@raises(Opcode.OUTFEED)
 def _outfeed(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     config = instruction.attribute("outfeed_config") or None
     return ctx.results("stablehlo.outfeed", list(leaves(tuple(operands))), outfeed_config=config)
@@ -57,13 +58,13 @@ def _transfer(instruction: HloInstruction, host: ChannelType) -> dict[str, Any]:
     return attributes
 
 
-@raises("send")
+@raises(Opcode.SEND)
 def _send(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     values = list(leaves(tuple(operands)))
     return ctx.add("stablehlo.send", values, TokenType(), **_transfer(instruction, ChannelType.DEVICE_TO_HOST))
 
 
-@raises("recv")
+@raises(Opcode.RECV)
 def _recv(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The data and a token, which is what recv-done gives back."""
     data = instruction.shape.tuple_shapes[0]
@@ -73,6 +74,6 @@ def _recv(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
     return (tuple(received) if data.is_tuple else received[0]), token
 
 
-@raises("send-done", "recv-done")
+@raises(Opcode.SEND_DONE, Opcode.RECV_DONE)
 def _done(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return operands[0]

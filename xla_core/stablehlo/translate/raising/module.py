@@ -8,6 +8,7 @@ from typing import Any
 from xla_core.errors import ResourceExhaustedError
 from xla_core.hlo.call_graph import check_growth
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.hlo.verifier import verify as verify_hlo
 from xla_core.stablehlo import ir
@@ -28,7 +29,7 @@ def from_hlo(module: HloModule, *, has_chlo: bool = True) -> ir.Module:
     verifier raises of a malformed module; ResourceExhaustedError for one whose regions would double level by level.
     """
     verify_hlo(module)  # rules take what instructions say of themselves as it is
-    check_growth(module, lambda i: () if i.opcode == "call" else i.called_computations)  # regions share nothing
+    check_growth(module, lambda i: () if i.opcode == Opcode.CALL else i.called_computations)  # regions share nothing
     program = Program(module, has_chlo=has_chlo)
     result = program.result
     result.attributes = {

@@ -8,6 +8,7 @@ import numpy as np
 
 from xla_core.errors import UnimplementedError
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import EnumAttribute
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
@@ -17,7 +18,7 @@ from xla_core.stablehlo.translate.raising.values import Raised, single
 __all__: list[str] = []
 
 
-@raises("rng")
+@raises(Opcode.RNG)
 def _rng(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     kind = instruction.attribute("distribution").removeprefix("rng_").upper()
     sizes = np.array(instruction.shape.dimensions, np.int64)
@@ -26,7 +27,7 @@ def _rng(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Ra
     return ctx.results("stablehlo.rng", [*(single(o) for o in operands), shape], rng_distribution=distribution)
 
 
-@raises("rng-bit-generator")
+@raises(Opcode.RNG_BIT_GENERATOR)
 def _bit_generator(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     name = instruction.attribute("algorithm").removeprefix("rng_").upper()
     algorithm = EnumAttribute(name, "rng_algorithm")
@@ -35,7 +36,7 @@ def _bit_generator(ctx: RaisingContext, instruction: HloInstruction, operands: S
     return ctx.results("stablehlo.rng_bit_generator", [single(operands[0])], rng_algorithm=algorithm)
 
 
-@raises("rng-get-and-update-state")
+@raises(Opcode.RNG_GET_AND_UPDATE_STATE)
 def _state(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     raise UnimplementedError(
         "rng-get-and-update-state has no counterpart in StableHLO, whose programs have no state of their own",

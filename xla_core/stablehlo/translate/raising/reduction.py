@@ -9,6 +9,7 @@ from xla_core.errors import UnimplementedError
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo.ir import Block, Op, Region, TensorType, Value
 from xla_core.stablehlo.ir.attributes import EnumAttribute, ScatterDimensionNumbers
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
@@ -19,7 +20,7 @@ from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
 __all__: list[str] = []
 
 
-@raises("reduce")
+@raises(Opcode.REDUCE)
 def _reduce(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results(
         "stablehlo.reduce",
@@ -39,7 +40,7 @@ def _window(window: Window) -> dict[str, Any]:
     }
 
 
-@raises("reduce-window")
+@raises(Opcode.REDUCE_WINDOW)
 def _reduce_window(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     window = instruction.attribute("window")
     return ctx.results(
@@ -52,7 +53,7 @@ def _reduce_window(ctx: RaisingContext, instruction: HloInstruction, operands: S
     )
 
 
-@raises("select-and-scatter")
+@raises(Opcode.SELECT_AND_SCATTER)
 def _select_and_scatter(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     window = instruction.attribute("window")
     if any((w.base_dilation, w.window_dilation) != (1, 1) for w in window):
@@ -61,14 +62,14 @@ def _select_and_scatter(ctx: RaisingContext, instruction: HloInstruction, operan
     return ctx.results("stablehlo.select_and_scatter", [single(o) for o in operands], regions, **_window(window))
 
 
-@raises("map")
+@raises(Opcode.MAP)
 def _map(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     region = ctx.region(instruction.attribute("to_apply"))
     dimensions = i64s(range(instruction.shape.rank))
     return ctx.results("stablehlo.map", [single(o) for o in operands], [region], dimensions=dimensions)
 
 
-@raises("sort")
+@raises(Opcode.SORT)
 def _sort(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     (dimension,) = instruction.attribute("dimensions")
     return ctx.results(
@@ -80,7 +81,7 @@ def _sort(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[R
     )
 
 
-@raises("scatter")
+@raises(Opcode.SCATTER)
 def _scatter(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     return ctx.results(
         "stablehlo.scatter",
@@ -92,7 +93,7 @@ def _scatter(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     )
 
 
-@raises("topk")
+@raises(Opcode.TOPK)
 def _top_k(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     is_largest = bool(instruction.attribute("largest"))
     if is_largest and ctx.program.has_chlo:

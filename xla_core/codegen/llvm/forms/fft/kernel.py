@@ -17,13 +17,14 @@ from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
 from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
 
 __all__ = ["FFT"]
 
 
 def _matches(body: KernelBody) -> bool:
     fft = body.instruction
-    if fft.opcode != "fft" or len(fft.attribute("fft_length")) != 1:
+    if fft.opcode != Opcode.FFT or len(fft.attribute("fft_length")) != 1:
         return False
     return all(s.layout is None or s.layout.is_row_major for s in (fft.shape, fft.operand(0).shape))
 
@@ -118,4 +119,4 @@ class _Transform:
                 transform(spectrum, Real(code, target), True, 1.0 / n)
 
 
-FFT = KernelForm(_matches, _plan, _emit, ("fft",))
+FFT = KernelForm(_matches, _plan, _emit, (Opcode.FFT,))
