@@ -6,7 +6,7 @@ import pytest
 
 from tests.xla_core.codegen.kernels import array, emit
 from xla_core.codegen.llvm import emitter_capabilities
-from xla_core.codegen.llvm.elemental import ELEMENTAL
+from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import OPS, ElementType, HloComputation, HloInstruction
 

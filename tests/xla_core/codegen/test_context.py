@@ -6,8 +6,8 @@ import pytest
 
 from tests.xla_core.codegen.kernels import host_abi
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value, compile_ir
-from xla_core.codegen.llvm.context import EmissionContext
-from xla_core.codegen.llvm.loop_changes import LoopNest
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.schedule import LoopNest
 
 
 @pytest.fixture
@@ -83,10 +83,10 @@ def test_a_space_is_walked_by_as_many_loops_as_were_found_necessary(context: Emi
         return []
 
     context.nest("whole", 12, body)
-    context.spaces["cut"] = LoopNest([3, 1, 4])
+    context.schedule["cut"] = LoopNest([3, 1, 4])
     context.nest("cut", 12, body)
-    context.spaces["of another extent"] = LoopNest([5])
+    context.schedule["of another extent"] = LoopNest([5])
     context.nest("of another extent", 12, body)
     assert extents == [[12], [3, 1, 4], [12]]
-    assert context.spaces["of another extent"] == LoopNest([12])
+    assert context.schedule["of another extent"] == LoopNest([12])
     parsed(context)

@@ -21,7 +21,7 @@ from xla_core.codegen.llvm import (
     emit_assembly,
     optimize,
 )
-from xla_core.codegen.llvm.index import Digit, Index, compose
+from xla_core.codegen.llvm.loops.index import Digit, Index, compose
 from xla_core.errors import InternalError, UnimplementedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.xla_core.codegen.kernels import Loaded, array, check, f32, scalar
-from xla_core.codegen.llvm.line import Line
-from xla_core.codegen.llvm.loop_changes import LoopCut, LoopNest, LoopSplit, LoopTile, Spaces
+from xla_core.codegen.llvm.loops.affine import AffineExpr
+from xla_core.codegen.llvm.loops.schedule import LoopCut, LoopNest, LoopSchedule, LoopSplit, LoopTile
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T
@@ -38,7 +38,7 @@ def test_a_line_is_cut_where_its_answer_changes(scale: int, offset: int, extent:
     while pending:
         first, end = pending.pop()
         try:
-            answer = Line(("space", 0), first, end).scaled(scale).moved(offset).is_within(extent)
+            answer = AffineExpr(("space", 0), first, end).scaled(scale).moved(offset).is_within(extent)
         except LoopCut as cut:
             cuts.append((first, cut.at, end))
             pending += [(first, cut.at), (cut.at, end)]
@@ -49,19 +49,19 @@ def test_a_line_is_cut_where_its_answer_changes(scale: int, offset: int, extent:
 
 
 def test_a_line_that_can_not_be_cut_does_not_answer_where_answers_differ() -> None:
-    assert Line(None, 0, 10).is_within(5) is None
-    assert Line(None, 0, 5).is_within(5) is True
+    assert AffineExpr(None, 0, 10).is_within(5) is None
+    assert AffineExpr(None, 0, 5).is_within(5) is True
 
 
 def test_a_split_forgets_the_cuts_and_the_tile_of_its_space() -> None:
-    spaces: Spaces = {"a": LoopNest([40, 60]), "b": LoopNest([30, 50])}
-    LoopCut("a", 1, 20).record(spaces)
-    LoopTile("a", 0).record(spaces)
-    LoopCut("b", 0, 20).record(spaces)
-    LoopCut("b", 0, 10).record(spaces)
-    LoopTile("b", 0).record(spaces)
-    LoopSplit("a", 1, 6).record(spaces)
-    assert spaces == {"a": LoopNest([40, 10, 6]), "b": LoopNest([30, 50], cuts={0: [20, 10]}, across=0)}
+    schedule: LoopSchedule = {"a": LoopNest([40, 60]), "b": LoopNest([30, 50])}
+    LoopCut("a", 1, 20).record(schedule)
+    LoopTile("a", 0).record(schedule)
+    LoopCut("b", 0, 20).record(schedule)
+    LoopCut("b", 0, 10).record(schedule)
+    LoopTile("b", 0).record(schedule)
+    LoopSplit("a", 1, 6).record(schedule)
+    assert schedule == {"a": LoopNest([40, 10, 6]), "b": LoopNest([30, 50], cuts={0: [20, 10]}, across=0)}
 
 
 @pytest.mark.parametrize("parts", [1, 3, 70])

@@ -19,19 +19,28 @@ buffer pointers, each aligned to `abi.alignment`; it is `noinline`, and writes n
 module it calls what `abi.math` brings in, `malloc` and `free` (sorts of long rows, by `abi.allocate`), and `fmod` and
 `fmodf` (floating remainder). Copies of one row may also become `memcpy` or `memset`, as LLVM sees fit.
 
-What is inside, from the ground up: `types`, `builder` (text of LLVM IR), `target_abi`, `index` and `ir_array` (where an
-element lies), `context` (open loops, hoisting, known values), `math` and the tables of integer, float and complex ops,
-`elemental` (one element of an elementwise op), `fused` (any instruction of a computation at any index) with the element
-generators (`data_movement`, `indexing`, `reductions`, ...), and the kernel forms that `kernel_emitter` chooses from.
-A new op is one function under a decorator, `elemental` or `generator`, or a kernel form.
+The rooms, from the ground up; each imports only from those above it:
+
+======================  ====================================================================================
+`ir`                    LLVM IR as text: types, values, functions, modules, and a builder of instructions
+`target_abi`            what the emitter must know of a target, and the two usual kinds of target
+`loops`                 open loops, known values, which element an index means, where it lies in memory
+`scalars`               one element of an elementwise op from the elements of its operands
+`elements`              the element of any instruction of a computation at any index
+`forms`                 the loops of a kernel: elementwise, tiled, reduced by blocks, scatter, sort, fft
+`kernel_emitter`        chooses a form for a fusion or an instruction, and emits the kernel
+`capabilities`          what can be emitted, as data
+`llvm_compiler`         IR text to optimized IR, assembly, object code
+======================  ====================================================================================
+
+A new op is one function under a decorator (`elemental` in `scalars`, `generator` in `elements`) or a kernel form.
 """
 
-from xla_core.codegen.llvm.builder import IrBuilder
 from xla_core.codegen.llvm.capabilities import emitter_capabilities
-from xla_core.codegen.llvm.fused import FusedIrEmitter
-from xla_core.codegen.llvm.ir_array import Complex, IrArray
-from xla_core.codegen.llvm.ir_module import Block, IrFunction, IrModule, Value
-from xla_core.codegen.llvm.kernel import EmittedKernel
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
+from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import Block, IrFunction, IrModule, Value
 from xla_core.codegen.llvm.kernel_emitter import KernelEmitter
 from xla_core.codegen.llvm.llvm_compiler import (
     CompiledModule,
@@ -41,6 +50,7 @@ from xla_core.codegen.llvm.llvm_compiler import (
     emit_object,
     optimize,
 )
+from xla_core.codegen.llvm.loops.ir_array import Complex, IrArray
 from xla_core.codegen.llvm.sharing import may_share_buffer
 from xla_core.codegen.llvm.target_abi import GridAbi, KernelFrame, KernelParameter, LoopAbi, TargetAbi
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from xla_core.codegen.llvm.complex_ops import COMPLEX_OPS
-from xla_core.codegen.llvm.elemental import ELEMENTAL
-from xla_core.codegen.llvm.float_ops import FLOAT_OPS
+from xla_core.codegen.llvm.elements.fused import GENERATORS
 from xla_core.codegen.llvm.forms.top_k import why_sorted
-from xla_core.codegen.llvm.fused import GENERATORS
-from xla_core.codegen.llvm.integer_ops import INTEGER_OPS
 from xla_core.codegen.llvm.kernel_emitter import FORMS
+from xla_core.codegen.llvm.scalars.complex_ops import COMPLEX_OPS
+from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
+from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
+from xla_core.codegen.llvm.scalars.integer_ops import INTEGER_OPS
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from xla_core.codegen.llvm.block_reduction import BLOCK_REDUCTION
-from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.elements.fused import Binding, FusedIrEmitter
+from xla_core.codegen.llvm.forms.block_reduction import BLOCK_REDUCTION
 from xla_core.codegen.llvm.forms.fft import FFT
+from xla_core.codegen.llvm.forms.kernel_form import EmittedKernel, KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.loop import LOOP
+from xla_core.codegen.llvm.forms.scatter import SCATTER
+from xla_core.codegen.llvm.forms.select_and_scatter import SELECT_AND_SCATTER
+from xla_core.codegen.llvm.forms.sort import SORT
+from xla_core.codegen.llvm.forms.tiles import TILES
 from xla_core.codegen.llvm.forms.top_k import TOP_K
-from xla_core.codegen.llvm.fused import Binding, FusedIrEmitter
-from xla_core.codegen.llvm.ir_array import IrArray
-from xla_core.codegen.llvm.ir_module import IrModule
-from xla_core.codegen.llvm.kernel import EmittedKernel, KernelBody, KernelForm, Plan
-from xla_core.codegen.llvm.loop_changes import LoopChange, Spaces
-from xla_core.codegen.llvm.loop_kernel import LOOP
-from xla_core.codegen.llvm.scatter import SCATTER
-from xla_core.codegen.llvm.select_and_scatter import SELECT_AND_SCATTER
-from xla_core.codegen.llvm.sort import SORT
+from xla_core.codegen.llvm.ir.module import IrModule
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.ir_array import IrArray
+from xla_core.codegen.llvm.loops.schedule import LoopSchedule, ScheduleChange
 from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
-from xla_core.codegen.llvm.tiles import TILES
 from xla_core.errors import InternalError
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
@@ -65,16 +65,16 @@ class KernelEmitter:
         """
         name = self.module.symbol(name or instruction.name)
         parameters = _parameters(instruction, aliasing)
-        spaces: Spaces = {}
+        schedule: LoopSchedule = {}
         for attempt in range(_ATTEMPTS + 1):
-            body = KernelBody(self.abi, instruction, spaces, aliasing)
+            body = KernelBody(self.abi, instruction, schedule, aliasing)
             chosen = next(form for form in FORMS if form.matches(body))
             plan = chosen.plan(body)
             try:
                 self._attempt(name, body, parameters, plan, chosen, cuts_loops=attempt < _ATTEMPTS)
-            except LoopChange as change:
+            except ScheduleChange as change:
                 del self.module.functions[name]
-                change.record(spaces)
+                change.record(schedule)
                 continue
             return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block)
         raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)
@@ -94,7 +94,7 @@ class KernelEmitter:
         operands = [a for a, p in zip(arrays, parameters, strict=True) if not p.is_result]
         body.results = [a for a, p in zip(arrays, parameters, strict=True) if p.is_result]
         body.bindings = _bindings(body.instruction, operands)
-        context = EmissionContext(frame.builder, self.abi, body.spaces)
+        context = EmissionContext(frame.builder, self.abi, body.schedule)
         frame.builder.fast_math = self.abi.fast_math
         frame.builder.cuts_loops = cuts_loops
         chosen.emit(body, frame, context, FusedIrEmitter(context, body.bindings))

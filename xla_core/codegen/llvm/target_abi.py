@@ -10,8 +10,8 @@ import abc
 import dataclasses
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import IrBuilder
-from xla_core.codegen.llvm.ir_module import IrFunction, IrModule, Value
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.shape import Shape
 from xla_core.target import ParallelModel

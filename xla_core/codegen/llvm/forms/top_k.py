@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from xla_core.codegen.llvm.builder import IrBuilder
-from xla_core.codegen.llvm.context import EmissionContext
-from xla_core.codegen.llvm.elemental import total_order
-from xla_core.codegen.llvm.fused import FusedIrEmitter
-from xla_core.codegen.llvm.index import Digit, Index
-from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import type_bits
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.scalars.elemental import total_order
 from xla_core.codegen.llvm.target_abi import KernelFrame
-from xla_core.codegen.llvm.types import type_bits
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
-from xla_core.codegen.llvm.builder import IrBuilder
-from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import Value
 
 __all__ = ["TABLE", "FftCode", "Interleaved", "Pair", "Planes", "Real", "Source", "View", "padded"]
 

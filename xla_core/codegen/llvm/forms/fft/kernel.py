@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from xla_core.codegen.llvm.context import EmissionContext
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
 from xla_core.codegen.llvm.forms.fft.bluestein import Tables, bluestein, compute_tables, convolution_length, is_long
 from xla_core.codegen.llvm.forms.fft.complex_code import FftCode, Interleaved, Real, Source, View, padded
 from xla_core.codegen.llvm.forms.fft.real import join, mirror, separate
 from xla_core.codegen.llvm.forms.fft.stockham import factors_of, stockham
-from xla_core.codegen.llvm.fused import FusedIrEmitter
-from xla_core.codegen.llvm.ir_module import Value
-from xla_core.codegen.llvm.kernel import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.target_abi import KernelFrame, TargetAbi
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction

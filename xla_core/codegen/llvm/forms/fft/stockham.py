@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_core.codegen.llvm.forms.fft.complex_code import TABLE, FftCode, Pair, Source, View
-from xla_core.codegen.llvm.ir_module import Value
+from xla_core.codegen.llvm.ir.module import Value
 
 __all__ = ["factors_of", "stockham"]
 

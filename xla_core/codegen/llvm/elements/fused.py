@@ -1,0 +1,223 @@
+"""FusedIrEmitter: the value of any instruction of a computation at any index.
+
+(XLA: xla/service/llvm_ir/fused_ir_emitter.h.) Producers are inlined into their users; what two users need at one index
+is computed once, and what doesn't depend on an inner loop is computed outside of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import constant_text, register_type
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.index import Index
+from xla_core.codegen.llvm.loops.ir_array import Complex, ElementValue, IrArray
+from xla_core.codegen.llvm.loops.rows import Rows
+from xla_core.codegen.llvm.loops.transposition import load_element
+from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL, ElementalIrEmitter
+from xla_core.errors import InternalError, UnimplementedError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.opcode import Opcode
+
+__all__ = ["GENERATORS", "Binding", "FusedIrEmitter", "Generator", "generator"]
+
+Generator = Callable[["FusedIrEmitter", HloInstruction, Index], "ElementValue | list[ElementValue]"]
+"""(emitter, instruction, index) -> the element; for a tuple-shaped instruction the elements of its leaves."""
+
+GENERATORS: dict[Opcode, Generator] = {}
+"""Opcodes whose element is found through other indices of the operands. Elementwise ones are in ELEMENTAL."""
+
+Binding = IrArray | ElementValue | Callable[[Index], ElementValue]
+"""What stands for an instruction: an array in memory, a scalar value, or a function of the index."""
+
+
+def generator(*opcodes: Opcode) -> Callable[[Generator], Generator]:
+    """Registers the generator of some opcodes."""
+
+    def register(function: Generator) -> Generator:
+        for opcode in opcodes:
+            GENERATORS[opcode] = function
+        return function
+
+    return register
+
+
+class FusedIrEmitter:
+    """Generates elements of one computation's instructions.
+
+    Args:
+        context: the kernel under construction.
+        bindings: what the parameters (or any other instructions) stand for; a list where one is a tuple.
+        level: the loop depth at which the bindings are known; nothing is computed further out.
+    """
+
+    def __init__(
+        self,
+        context: EmissionContext,
+        bindings: Mapping[HloInstruction, Binding | list[Binding]],
+        level: int = 0,
+    ) -> None:
+        self.context = context
+        self.b = context.builder
+        self.elemental = ElementalIrEmitter(context)
+        self._bindings = bindings
+        self.level = level
+        self._serial = context.serial()
+        self.rows = Rows(context, self._serial)
+        self._reductions: dict[HloComputation | None, set[HloInstruction]] = {}
+
+    def value(self, instruction: HloInstruction, index: Index) -> ElementValue:
+        """The element of an array-shaped instruction."""
+        value = self._value(instruction, index)
+        return value[0] if isinstance(value, list) else value
+
+    def values(self, instruction: HloInstruction, index: Index) -> list[ElementValue]:
+        """The elements of an instruction's leaves; one, where it is no tuple."""
+        value = self._value(instruction, index)
+        return value if isinstance(value, list) else [value]
+
+    def scalar(self, instruction: HloInstruction) -> Value:
+        """The value of a scalar, not complex, instruction."""
+        return cast(Value, self.value(instruction, Index.scalar()))
+
+    def array(self, instruction: HloInstruction) -> IrArray | None:
+        """Where the instruction lies in memory, if it does."""
+        binding = self._bindings.get(instruction)
+        return binding if isinstance(binding, IrArray) else None
+
+    def _value(self, instruction: HloInstruction, index: Index) -> ElementValue | list[ElementValue]:
+        context = self.context
+        key = (self._serial, instruction, index.key)
+        found = context.find(key)
+        if found is not None:
+            return cast("ElementValue | list[ElementValue]", found)
+        # Elementwise chains can be thousands of instructions deep: they are walked with a stack, not by recursion.
+        stack = [instruction]
+        while stack:
+            top = stack[-1]
+            if self._is_elemental(top):
+                for o in top.operands:  # rows first: reductions may keep what this loop needs too
+                    if o in self._with_reductions(o) and not self._is_elemental(o):
+                        self._value(o, _operand_index(o, index))
+                missing = [
+                    o
+                    for o in top.operands
+                    if self._is_elemental(o) and context.find((self._serial, o, _operand_index(o, index).key)) is None
+                ]
+                if missing:
+                    stack.extend(reversed(missing))
+                    continue
+            stack.pop()
+            place = _operand_index(top, index) if top is not instruction else index
+            key = (self._serial, top, place.key)
+            if context.find(key) is None:
+                with context.hoisted(max(place.level, self.level)):
+                    context.remember(key, self._emit(top, place))
+        result = context.find(key)
+        if result is None:
+            raise InternalError(f"the value of {instruction.name} was lost while it was emitted")
+        return cast("ElementValue | list[ElementValue]", result)
+
+    def _with_reductions(self, instruction: HloInstruction) -> set[HloInstruction]:
+        """The instructions of a computation that reductions go into, unless they are bound."""
+        computation = instruction.parent
+        if computation not in self._reductions:
+            found: set[HloInstruction] = set()
+            if any(i.opcode == Opcode.REDUCE for i in (computation.instructions if computation else ())):
+                for each in computation.post_order() if computation else ():
+                    bound = each in self._bindings
+                    if not bound and (each.opcode == Opcode.REDUCE or any(o in found for o in each.operands)):
+                        found.add(each)
+            self._reductions[computation] = found
+        return self._reductions[computation]
+
+    def _is_elemental(self, instruction: HloInstruction) -> bool:
+        return instruction.opcode in ELEMENTAL and instruction not in self._bindings
+
+    def _emit(self, instruction: HloInstruction, index: Index) -> ElementValue | list[ElementValue]:
+        binding = self._bindings.get(instruction)
+        if binding is not None:
+            if isinstance(binding, list):
+                return [self._bound(part, index) for part in binding]
+            return self._bound(binding, index)
+        emit = ELEMENTAL.get(instruction.opcode)
+        if emit is not None:
+            kept = self.rows.read(instruction, index)
+            if kept is not None:
+                return kept
+            operands = [self.value(o, _operand_index(o, index)) for o in instruction.operands]
+            value = emit(self.elemental, instruction, operands)
+            self.rows.keep(instruction, index, value)
+            return value
+        generate = GENERATORS.get(instruction.opcode)
+        if generate is None:
+            raise UnimplementedError(
+                f"the LLVM emitter has no element generator for {instruction.opcode}",
+                op=instruction.opcode,
+                location=instruction.location,
+                hint="let it be a kernel or a library call of its own, or legalize it away",
+            )
+        return generate(self, instruction, index)
+
+    def _bound(self, binding: Binding, index: Index) -> ElementValue:
+        if isinstance(binding, IrArray):
+            return load_element(self.context, binding, index)
+        return binding if isinstance(binding, (Value, Complex)) else binding(index)
+
+    # -- computations ------------------------------------------------------------------------------------------------
+
+    def call(
+        self, computation: HloComputation, arguments: Sequence[ElementValue], fast_math: str = ""
+    ) -> list[ElementValue]:
+        """Inlines a computation on scalars (a reduction's body, a comparator): the elements of its root's leaves.
+
+        `fast_math` flags are added to its floating operations.
+        """
+        return call_computation(self.context, computation, arguments, fast_math)
+
+    def literal(self, literal: Literal, index: Index) -> ElementValue:
+        """An element of a constant: an immediate where all elements are one, else from a table in the module."""
+        return constant_element(self.context, literal, index)
+
+
+def call_computation(
+    context: EmissionContext, computation: HloComputation, arguments: Sequence[ElementValue], fast_math: str = ""
+) -> list[ElementValue]:
+    """See FusedIrEmitter.call."""
+    b = context.builder
+    bindings: dict[HloInstruction, Binding | list[Binding]] = dict(zip(computation.parameters, arguments, strict=True))
+    body = FusedIrEmitter(context, bindings, b.level)
+    saved = b.fast_math
+    b.fast_math = " ".join(dict.fromkeys([*saved.split(), *fast_math.split()]))
+    results = body.values(computation.root, Index.scalar())
+    b.fast_math = saved
+    return results
+
+
+def constant_element(context: EmissionContext, literal: Literal, index: Index) -> ElementValue:
+    """See FusedIrEmitter.literal."""
+    b, abi = context.builder, context.abi
+    element_type = literal.shape.element_type
+    if literal.is_splat:
+        item = literal.array.reshape(-1)[:1][0] if literal.array.ndim else literal.array[()]
+        part = element_type.component
+        if element_type.is_complex:
+            return Complex(
+                Value(register_type(part), constant_text(part, item.real)),
+                Value(register_type(part), constant_text(part, item.imag)),
+            )
+        return Value(register_type(part), constant_text(part, item))
+    shape = literal.shape.without_layout()
+    data = literal.array.tobytes()
+    pointer = b.module.constant_bytes(data, abi.alignment, abi.constant_address_space)
+    invariant = f", !invariant.load {b.module.metadata('!{}')}"
+    return IrArray(pointer, shape, load_metadata=invariant).load(b, index)
+
+
+def _operand_index(operand: HloInstruction, index: Index) -> Index:
+    """Scalars stand beside arrays in clamp and select; every other operand of an elementwise op has its index."""
+    return index if operand.shape.dimensions else Index.scalar()

@@ -1,0 +1,147 @@
+"""Reductions: of rows (a loop with accumulators that LLVM makes vectors of), of columns (a tile of accumulators).
+
+A row reduction is an element generator: it may stand anywhere in a fusion, and is computed in the outermost loop that
+knows its row; softmax and layer normalization thus become one kernel. Bodies are inlined, whatever they compute.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.elements.data_movement import parts, whole
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, call_computation, generator
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.loops.ir_array import ElementValue
+from xla_core.codegen.llvm.scalars.elemental import ElementalIrEmitter, elemental
+from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Trait
+from xla_core.hlo.opcode import Opcode
+
+__all__ = ["Reducer", "operand_index"]
+
+_FLAGS = {Opcode.ADD: "reassoc", Opcode.MULTIPLY: "reassoc", Opcode.MAXIMUM: "nsz", Opcode.MINIMUM: "nsz"}
+
+
+class Reducer:
+    """The body of a reduce or reduce-window on register values.
+
+    A body that is one addition, multiplication, maximum or minimum of small floats accumulates in f32 and is rounded
+    at the end; float additions and multiplications may be reordered, and
+    the sign of a zero extremum is either's. Operands of narrower types than the body's are
+    converted to them.
+    """
+
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        self.f = f
+        self.context = f.context
+        self.computation: HloComputation = instruction.attribute("to_apply")
+        count = len(instruction.operands) // 2
+        self.operands, self.inits = instruction.operands[:count], instruction.operands[count:]
+        self.dimensions = self.operands[0].shape.dimensions
+        self.reduced: list[int] = []
+        if instruction.opcode == Opcode.REDUCE:
+            self.reduced = sorted(instruction.attribute("dimensions"))
+        self.extent = math.prod(self.dimensions[d] for d in self.reduced)
+        self.types = [p.shape.element_type for p in self.computation.parameters[:count]]
+        opcode = simple_opcode(self.computation)
+        small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
+        self.flags = _FLAGS.get(opcode, "") if opcode else ""
+        self.wide = opcode if small and self.flags else None
+
+    def start(self) -> list[Value]:
+        """The registers of the initial values."""
+        return self._enter([self.f.value(i, Index.scalar()) for i in self.inits], self.inits)
+
+    def enter(self, elements: Sequence[ElementValue]) -> list[Value]:
+        """Operand elements as the registers that are accumulated."""
+        return self._enter(elements, self.operands)
+
+    def _enter(self, elements: Sequence[ElementValue], sources: Sequence[HloInstruction]) -> list[Value]:
+        e = self.f.elemental
+        registers = []
+        for element, source, type_ in zip(elements, sources, self.types, strict=True):
+            target = ElementType.F32 if self.wide else type_
+            registers += parts(e.convert(element, source.shape.element_type, target))
+        return registers
+
+    def leave(self, registers: Sequence[Value]) -> list[ElementValue]:
+        """Accumulated registers as elements."""
+        if self.wide:
+            return [self.f.elemental.narrow(registers[0], self.types[0])]
+        return unflatten(registers, self.types)
+
+    def combine(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        """One application of the body."""
+        if self.wide:
+            b = self.context.builder
+            saved, b.fast_math = b.fast_math, f"{b.fast_math} {self.flags}".strip()
+            result = FLOAT_OPS[self.wide](self.f.elemental.math, left[0], right[0])
+            b.fast_math = saved
+            return [result]
+        arguments = [*unflatten(left, self.types), *unflatten(right, self.types)]
+        results = call_computation(self.context, self.computation, arguments, self.flags)
+        return [register for element in results for register in parts(element)]
+
+
+def simple_opcode(computation: HloComputation) -> Opcode | None:
+    """The opcode of a body that is one associative op on its two parameters, else None."""
+    root = computation.root
+    both = len(computation.parameters) == 2 and {*root.operands} == {*computation.parameters}
+    return root.opcode if both and Trait.ASSOCIATIVE in root.op.traits else None
+
+
+def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[ElementValue]:
+    """Registers as elements: two for a complex one."""
+    remaining = iter(registers)
+    return [whole([next(remaining) for _ in range(2 if t.is_complex else 1)]) for t in types]
+
+
+def operand_index(
+    fused: FusedIrEmitter, dimensions: Sequence[int], reduced: Sequence[int], kept: Index, inner: Index
+) -> Index:
+    """The operand's index from those of the kept and of the reduced dimensions, cut only between runs of them."""
+    runs: list[list[int]] = []
+    for dimension in range(len(dimensions)):
+        if runs and (dimension in reduced) == (runs[-1][0] in reduced):
+            runs[-1].append(dimension)
+        else:
+            runs.append([dimension])
+    extents = {run[0]: math.prod(dimensions[d] for d in run) for run in runs}
+    outer_runs = [run[0] for run in runs if run[0] not in reduced]
+    inner_runs = [run[0] for run in runs if run[0] in reduced]
+    groups = dict(zip(outer_runs, kept.regroup(fused.b, [extents[r] for r in outer_runs]), strict=True))
+    groups.update(zip(inner_runs, inner.regroup(fused.b, [extents[r] for r in inner_runs]), strict=True))
+    return Index(dimensions, [digit for run in runs for digit in groups[run[0]]])
+
+
+@generator(Opcode.REDUCE)
+def _reduce(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> list[ElementValue]:
+    reducer = Reducer(f, instruction)
+    dims, reduced, start = reducer.dimensions, reducer.reduced, reducer.start()
+
+    def step(digits: list[Digit], carried: list[Value]) -> Sequence[Value]:
+        place = operand_index(f, dims, reduced, index, Index([dims[d] for d in reduced], digits))
+        return reducer.combine(carried, reducer.enter([f.value(o, place) for o in reducer.operands]))
+
+    if reducer.extent == 0:
+        return reducer.leave(start)
+    space = ("reduce", instruction)
+    if len(f.context.extents(space, reducer.extent)) == 1:
+        with f.rows.kept(reducer.extent) as visit:
+
+            def visited(digits: list[Digit], carried: list[Value]) -> Sequence[Value]:
+                return visit(digits[0], lambda: step(digits, carried))
+
+            return reducer.leave(f.context.nest(space, reducer.extent, visited, start, name="reduce"))
+    return reducer.leave(f.context.nest(space, reducer.extent, step, start, name="reduce"))
+
+
+@elemental(Opcode.MAP)
+def _map(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
+    (result,) = call_computation(e.context, instruction.attribute("to_apply"), operands)
+    return result

@@ -1,0 +1,292 @@
+"""What a tile of a result accumulates, step by step: columns of a reduction, products, windows."""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Callable, Hashable, Sequence
+
+from xla_core.codegen.llvm.elements.contraction import ConvolutionForm, DotForm, ProductSum
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
+from xla_core.codegen.llvm.elements.reduce_window import WindowForm
+from xla_core.codegen.llvm.elements.reductions import Reducer, operand_index
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.index import Digit, Index, merge_digits
+from xla_core.codegen.llvm.loops.ir_array import ElementValue
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+
+__all__ = ["ACCUMULATIONS", "Accumulation", "Run", "Step"]
+
+_UNROLL = 4
+
+Step = Callable[[Index, list[Value]], Sequence[Value]]
+"""(result index, accumulators) -> accumulators after one step."""
+
+Run = Callable[[Step], None]
+"""Applies a step to the whole tile."""
+
+
+class Accumulation(abc.ABC):
+    """One instruction whose result a tile accumulates."""
+
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        self.f = f
+        self.instruction = instruction
+        self.dims = next(instruction.shape.leaves()).dimensions
+
+    @abc.abstractmethod
+    def start(self) -> list[Value]:
+        """The accumulators' first values."""
+
+    @abc.abstractmethod
+    def walk(self, prefix: Sequence[Digit], run: Run) -> None:
+        """Opens the loops over what is accumulated, and runs the steps.
+
+        `prefix` is the result's index but for the tile's digit.
+        """
+
+    @abc.abstractmethod
+    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
+        """The elements of the result's leaves."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def fits(instruction: HloInstruction) -> bool:
+        """Whether the form is right for an instruction."""
+
+    def major(self, prefix: Sequence[Digit]) -> Index:
+        """The index of all but the minor dimension. Where that one is cut, its major part stands last."""
+        rows = math.prod(self.dims[:-1])
+        return Index((*self.dims[:-1], math.prod(d.extent for d in prefix) // rows), prefix)
+
+
+def unrolled(
+    f: FusedIrEmitter,
+    space: Hashable,
+    extent: int,
+    run: Run,
+    step: Callable[[list[Digit], Index, list[Value]], list[Value]],
+) -> None:
+    """Runs `step` for every point of a space, several of them in each pass over the tile."""
+    context, b = f.context, f.b
+    if context.extents(space, extent) != [extent] or extent < 2 * _UNROLL:
+
+        def one(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+            run(lambda index, values: step(digits, index, values))
+            return ()
+
+        context.nest(space, extent, one)
+        return
+    rounds = extent // _UNROLL
+
+    def steps(points: Sequence[Digit]) -> Step:
+        def all_steps(place: Index, values: list[Value]) -> Sequence[Value]:
+            for point in points:
+                values = step([point], place, values)
+            return values
+
+        return all_steps
+
+    def several(index: Value, _: list[Value]) -> Sequence[Value]:
+        base = b.mul(index, b.int_(_UNROLL), "nuw nsw")
+        run(steps([Digit(b.add(base, b.int_(n), "nuw nsw"), extent, b.level, loop=(space, 0)) for n in range(_UNROLL)]))
+        return ()
+
+    context.loop(b.int_(0), b.int_(rounds), several, name="block")
+    for rest in range(rounds * _UNROLL, extent):
+        run(steps([Digit(b.int_(rest), extent, 0, loop=(space, 0))]))
+
+
+class ColumnReduction(Accumulation):
+    """A reduce that keeps its operand's minor dimension."""
+
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        super().__init__(f, instruction)
+        count = len(instruction.operands) // 2
+        self.operands, self.inits = instruction.operands[:count], instruction.operands[count:]
+        self.reducer = Reducer(f, instruction)
+
+    def start(self) -> list[Value]:
+        """See Accumulation."""
+        return self.reducer.start()
+
+    def walk(self, prefix: Sequence[Digit], run: Run) -> None:
+        """See Accumulation."""
+        f, reducer = self.f, self.reducer
+        reduced, dims = reducer.reduced, reducer.dimensions
+
+        def step(digits: list[Digit], index: Index, values: list[Value]) -> list[Value]:
+            place = operand_index(f, dims, reduced, index, Index([dims[d] for d in reduced], digits))
+            return reducer.combine(values, reducer.enter([f.value(o, place) for o in self.operands]))
+
+        unrolled(f, ("reduce", self.instruction), reducer.extent, run, step)
+
+    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
+        """See Accumulation."""
+        return self.reducer.leave(registers)
+
+    @staticmethod
+    def fits(instruction: HloInstruction) -> bool:
+        """See Accumulation."""
+        dims = instruction.operand(0).shape.dimensions
+        reduced = [d for d in instruction.attribute("dimensions") if dims[d] > 1]
+        kept = [d for d in range(len(dims)) if dims[d] > 1 and d not in reduced]
+        return bool(reduced) and bool(kept) and kept[-1] > max(reduced)
+
+
+class Dot(Accumulation):
+    """A dot whose right side's free dimension is minor."""
+
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        super().__init__(f, instruction)
+        self.form, self.total = DotForm(instruction), ProductSum(f, instruction)
+
+    def start(self) -> list[Value]:
+        """See Accumulation."""
+        return self.total.zero()
+
+    def walk(self, prefix: Sequence[Digit], run: Run) -> None:
+        """See Accumulation."""
+        f, form = self.f, self.form
+
+        def step(digits: list[Digit], index: Index, values: list[Value]) -> list[Value]:
+            lhs, rhs = form.indices(f, index, Index(form.contracted, digits))
+            return self.total.add(values, f.value(form.lhs, lhs), f.value(form.rhs, rhs))
+
+        if form.extent:
+            unrolled(f, ("dot", self.instruction), form.extent, run, step)
+
+    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
+        """See Accumulation."""
+        return [self.total.finish(registers)]
+
+    @staticmethod
+    def fits(instruction: HloInstruction) -> bool:
+        """See Accumulation."""
+        form = DotForm(instruction)
+        return form.extent > 1 and form.rhs_free_is_minor
+
+
+class Convolution(Accumulation):
+    """A convolution, its tile along the result's last dimension."""
+
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        super().__init__(f, instruction)
+        self.form, self.total = ConvolutionForm(instruction), ProductSum(f, instruction)
+
+    def start(self) -> list[Value]:
+        """See Accumulation."""
+        return self.total.zero()
+
+    def walk(self, prefix: Sequence[Digit], run: Run) -> None:
+        """See Accumulation."""
+        f, form, b = self.f, self.form, self.f.b
+        context, last = f.context, len(self.dims) - 1
+        if not form.features or not math.prod(form.taps) or not form.lhs.shape.num_elements:
+            return
+        before = self.major(prefix)
+        outputs = {s: before.component(b, d) for s, d in enumerate(form.labels.output_spatial) if d != last}
+
+        def over_taps(taps: list[Digit], places: list[Digit | None], inside: Value) -> None:
+            spatial = len(taps)
+            if spatial == len(form.taps):
+                context.when(inside, lambda: over_features(taps, places))
+                return
+
+            def step(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+                tap = merge_digits(b, digits)
+                place, fits = None, b.bool_(True)
+                if spatial in outputs:
+                    place, fits = form.position(f, outputs[spatial], tap, spatial)
+                over_taps([*taps, tap], [*places, place], b.and_(inside, fits))
+                return ()
+
+            context.nest(("tap", self.instruction, spatial), form.taps[spatial], step, name="tap")
+
+        def over_features(taps: list[Digit], places: list[Digit | None]) -> None:
+            def step(digits: list[Digit], index: Index, values: list[Value]) -> list[Value]:
+                feature, inside, found = merge_digits(b, digits), b.bool_(True), []
+                for spatial, place in enumerate(places):
+                    if place is None:
+                        own = index.component(b, last)
+                        place, inside = form.position(f, own, taps[spatial], spatial)
+                    found.append(place)
+                lhs, rhs = form.indices(f, index, found, taps, feature)
+
+                def add() -> list[Value]:
+                    return self.total.add(values, f.value(form.lhs, lhs), f.value(form.rhs, rhs))
+
+                return context.choose(inside, add, lambda: values)
+
+            unrolled(f, ("feature", self.instruction), form.features, run, step)
+
+        over_taps([], [], b.bool_(True))
+
+    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
+        """See Accumulation."""
+        return [self.total.finish(registers)]
+
+    @staticmethod
+    def fits(instruction: HloInstruction) -> bool:
+        """See Accumulation."""
+        return True
+
+
+class MajorWindow(Accumulation):
+    """A reduce-window whose window doesn't cover the minor dimension."""
+
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        super().__init__(f, instruction)
+        self.form = WindowForm(instruction)
+        self.reducer = Reducer(f, instruction)
+
+    def start(self) -> list[Value]:
+        """See Accumulation."""
+        return self.reducer.start()
+
+    def walk(self, prefix: Sequence[Digit], run: Run) -> None:
+        """See Accumulation."""
+        f, form, b = self.f, self.form, self.f.b
+        before = self.major(prefix)
+        outputs = [before.component(b, d) for d in range(len(self.dims) - 1)]
+
+        def over(taps: list[Digit], places: list[Digit], inside: Value) -> None:
+            dimension = len(taps)
+            if dimension == len(self.dims) - 1:
+
+                def step(index: Index, values: list[Value]) -> Sequence[Value]:
+                    last = index.component(b, dimension)
+                    elements = form.elements(f, self.reducer, [*places, last], inside)
+                    return self.reducer.combine(values, elements)
+
+                run(step)
+                return
+
+            def one(digits: list[Digit], _: list[Value]) -> Sequence[Value]:
+                tap = merge_digits(b, digits)
+                place, fits = form.position(f, dimension, outputs[dimension], tap)
+                over([*taps, tap], [*places, place], b.and_(inside, fits))
+                return ()
+
+            f.context.nest(("window", self.instruction, dimension), form.window[dimension].size, one, name="window")
+
+        over([], [], b.bool_(True))
+
+    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
+        """See Accumulation."""
+        return self.reducer.leave(registers)
+
+    @staticmethod
+    def fits(instruction: HloInstruction) -> bool:
+        """See Accumulation."""
+        window = instruction.attribute("window")
+        return bool(window) and WindowForm(instruction).is_trivial(len(window) - 1)
+
+
+ACCUMULATIONS: dict[Opcode, type[Accumulation]] = {
+    Opcode.REDUCE: ColumnReduction,
+    Opcode.DOT: Dot,
+    Opcode.CONVOLUTION: Convolution,
+    Opcode.REDUCE_WINDOW: MajorWindow,
+}

@@ -1,0 +1,104 @@
+"""Reductions by a block of cooperating threads: each takes every so-many-th element, then a tree in shared memory.
+
+For targets whose `TargetAbi` says that blocks have several threads, with `thread_index`, `barrier`, `shared_array`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter
+from xla_core.codegen.llvm.elements.reductions import Reducer, operand_index
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.opcode import Opcode
+
+__all__ = ["BLOCK_REDUCTION"]
+
+_LEAST = 32  # elements of a row below which a thread does it alone
+
+
+def _matches(body: KernelBody) -> bool:
+    if body.abi.threads_per_block < 2 or body.root.opcode != Opcode.REDUCE or not body.results_are_row_major:
+        return False
+    dims = body.root.operand(0).shape.dimensions
+    reduced = {d for d in body.root.attribute("dimensions") if dims[d] > 1}
+    wide = [d for d in range(len(dims)) if dims[d] > 1]
+    extent = math.prod(dims[d] for d in reduced)
+    return bool(wide) and wide[-1] in reduced and extent >= _LEAST and all(dims)
+
+
+def _plan(body: KernelBody) -> Plan:
+    return Plan(next(body.root.shape.leaves()).num_elements, 1, per_block=True)
+
+
+def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+    b, abi = context.builder, context.abi
+    reducer = Reducer(fused, body.root)
+    extent, dims, reduced = reducer.extent, reducer.dimensions, reducer.reduced
+    threads = min(abi.threads_per_block, extent)
+    start = reducer.start()
+    shared = [abi.shared_array(b, "i8" if v.type == "i1" else v.type, threads) for v in start]
+    thread = abi.thread_index(b)
+    takes_part = b.icmp("ult", thread, b.int_(threads))
+    result_dims = next(body.root.shape.leaves()).dimensions
+    loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="row")
+    row = Index(result_dims, [Digit(loop.index, math.prod(result_dims), b.level)])
+
+    def element(position: Value) -> list[Value]:
+        inner = Index([dims[d] for d in reduced], [Digit(position, extent, b.level)])
+        place = operand_index(fused, dims, reduced, row, inner)
+        return reducer.enter([fused.value(o, place) for o in reducer.operands])
+
+    def put(values: Sequence[Value], slot: Value) -> None:
+        for value, memory in zip(values, shared, strict=True):
+            held = "i8" if value.type == "i1" else value.type
+            b.store(b.cast("zext", value, held) if held != value.type else value, b.gep(held, memory, slot))
+
+    def take(slot: Value) -> list[Value]:
+        values = []
+        for value, memory in zip(start, shared, strict=True):
+            held = "i8" if value.type == "i1" else value.type
+            loaded = b.load(held, b.gep(held, memory, slot))
+            values.append(b.cast("trunc", loaded, value.type) if held != value.type else loaded)
+        return values
+
+    def partial() -> None:
+        first = element(thread)
+        rest = context.loop(
+            b.add(thread, b.int_(threads)),
+            b.int_(extent),
+            lambda position, carried: reducer.combine(carried, element(position)),
+            first,
+            step=b.int_(threads),
+            name="reduce",
+        )
+        put(rest, thread)
+
+    context.when(takes_part, partial)
+    abi.barrier(b)
+    count = threads
+    while count > 1:
+        distance = (count + 1) // 2  # of an odd count the middle one is left for the next round
+
+        def fold(distance: int = distance) -> None:
+            put(reducer.combine(take(thread), take(b.add(thread, b.int_(distance)))), thread)
+
+        context.when(b.icmp("ult", thread, b.int_(count - distance)), fold)
+        abi.barrier(b)
+        count = distance
+
+    def finish() -> None:
+        for value, result in zip(reducer.leave(reducer.combine(start, take(b.int_(0)))), body.results, strict=True):
+            result.store(b, row, value)
+
+    context.when(b.icmp("eq", thread, b.int_(0)), finish)
+    abi.barrier(b)  # the next row's partial sums must not overtake this one's
+    context.close_loop(loop)
+
+
+BLOCK_REDUCTION = KernelForm(_matches, _plan, _emit)

@@ -1,0 +1,119 @@
+"""What a kernel form works with, and what is known of a kernel once it is emitted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+
+from xla_core.codegen.llvm.elements.fused import Binding, FusedIrEmitter
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.ir_array import IrArray
+from xla_core.codegen.llvm.loops.schedule import LoopSchedule
+from xla_core.codegen.llvm.target_abi import KernelFrame, KernelParameter, TargetAbi
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+
+__all__ = ["EmittedKernel", "KernelBody", "KernelForm", "Plan"]
+
+
+@dataclasses.dataclass(frozen=True)
+class EmittedKernel:
+    """A kernel function in an IrModule.
+
+    Attributes:
+        name: the function's.
+        parameters: the buffers in the order that it takes them: each operand's array leaves, then the result's.
+        partition_count: the number of units of work; a call works on units [begin, end), and the calls may split the
+            range in any way. With 0 units there is nothing to do.
+        grain: the least number of units that is worth a split, so that threads share no cache line.
+        per_block: whether a unit belongs to a block of threads.
+    """
+
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    partition_count: int
+    grain: int = 1
+    per_block: bool = False
+
+
+@dataclasses.dataclass(slots=True)
+class Plan:
+    """How a kernel's work is divided: see `EmittedKernel`."""
+
+    count: int
+    grain: int = 1
+    per_block: bool = False
+
+
+class KernelBody:
+    """What the emission of a kernel works with.
+
+    `root` is the fusion's root, or the instruction itself; `bindings` stand for what it reads; `results` are the arrays
+    of its result's leaves; `aliasing` as in `KernelEmitter.emit`; `schedule` as in EmissionContext.
+    """
+
+    def __init__(
+        self,
+        abi: TargetAbi,
+        instruction: HloInstruction,
+        schedule: LoopSchedule,
+        aliasing: Collection[tuple[int, int]],
+    ) -> None:
+        self.abi = abi
+        self.instruction = instruction
+        self.root = instruction.attribute("calls").root if instruction.opcode == Opcode.FUSION else instruction
+        self.schedule = schedule
+        self.aliasing = frozenset(aliasing)
+        self.bindings: Mapping[HloInstruction, Binding | list[Binding]] = {}
+        self.results: list[IrArray] = []
+
+    @property
+    def roots(self) -> list[HloInstruction]:
+        """The root, or a multi-output root's parts."""
+        return list(self.root.operands) if self.root.opcode == Opcode.TUPLE else [self.root]
+
+    @property
+    def size(self) -> int:
+        """How many instructions the kernel computes."""
+        return len(self.instruction.attribute("calls").instructions) if self.instruction.opcode == Opcode.FUSION else 1
+
+    @property
+    def results_are_row_major(self) -> bool:
+        """Whether all results lie in the order of their dimensions."""
+        leaves = [leaf for root in self.roots for leaf in root.shape.leaves()]
+        return all(leaf.layout is None or leaf.layout.is_row_major for leaf in leaves)
+
+    @property
+    def has_inner_reductions(self) -> bool:
+        """Whether anything is computed from a reduction inside the fusion."""
+        if self.instruction.opcode != Opcode.FUSION:
+            return False
+        return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.instruction.attribute("calls").instructions)
+
+    def operand_leaf(self, inner: HloInstruction) -> int:
+        """The number among the operands' leaves of what the root reads directly; -1 where it is computed inside."""
+        inside = self.instruction.opcode == Opcode.FUSION
+        sources = self.instruction.attribute("calls").parameters if inside else self.instruction.operands
+        leaf = 0
+        for source in sources:
+            if source is inner:
+                return leaf
+            leaf += sum(1 for s in source.shape.leaves() if s.is_array)
+        return -1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class KernelForm:
+    """One way in which a kernel is written.
+
+    Attributes:
+        matches: whether the form can write a kernel.
+        plan: how it divides the kernel's work.
+        emit: writes the body.
+        opcodes: those that only this form can write.
+    """
+
+    matches: Callable[[KernelBody], bool]
+    plan: Callable[[KernelBody], Plan]
+    emit: Callable[[KernelBody, KernelFrame, EmissionContext, FusedIrEmitter], None]
+    opcodes: tuple[Opcode, ...] = ()

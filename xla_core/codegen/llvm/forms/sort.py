@@ -1,0 +1,199 @@
+"""sort: a merge sort of every row, with the comparator inlined; stable, of any number of operands.
+
+A row is brought into contiguous scratch memory, sorted there from runs of a few elements by merging runs of doubling
+length back and forth between two halves, and written out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xla_core.codegen.llvm.elements.data_movement import parts
+from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, call_computation
+from xla_core.codegen.llvm.elements.reductions import unflatten
+from xla_core.codegen.llvm.forms.kernel_form import KernelBody, KernelForm, Plan
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import register_type, type_bits
+from xla_core.codegen.llvm.loops.context import EmissionContext
+from xla_core.codegen.llvm.loops.index import Digit, Index
+from xla_core.codegen.llvm.target_abi import KernelFrame
+from xla_core.hlo.opcode import Opcode
+
+__all__ = ["SORT"]
+
+Less = Callable[[Sequence[Value], Sequence[Value]], Value]
+
+_RUN = 16  # elements that are sorted by insertion
+
+
+def _matches(body: KernelBody) -> bool:
+    return body.root.opcode == Opcode.SORT
+
+
+def _dimension(body: KernelBody) -> int:
+    (dimension,) = body.root.attribute("dimensions")
+    return cast(int, dimension)
+
+
+def _plan(body: KernelBody) -> Plan:
+    dims = body.root.operand(0).shape.dimensions
+    if not math.prod(dims):
+        return Plan(0)
+    return Plan(math.prod(dims) // dims[_dimension(body)])
+
+
+class _Half:
+    """One half of the scratch memory: an array a register."""
+
+    def __init__(self, b: IrBuilder, arrays: Sequence[tuple[str, Value]]) -> None:
+        self.b = b
+        self.arrays = arrays
+
+    def load(self, position: Value) -> list[Value]:
+        """The registers at a position."""
+        values = []
+        for type_, pointer in self.arrays:
+            held = "i8" if type_ == "i1" else type_
+            loaded = self.b.load(held, self.b.gep(held, pointer, position))
+            values.append(self.b.cast("trunc", loaded, type_) if held != type_ else loaded)
+        return values
+
+    def store(self, position: Value, values: Sequence[Value]) -> None:
+        """Writes the registers at a position."""
+        for (type_, pointer), value in zip(self.arrays, values, strict=True):
+            held = "i8" if type_ == "i1" else type_
+            stored = self.b.cast("zext", value, held) if held != type_ else value
+            self.b.store(stored, self.b.gep(held, pointer, position))
+
+
+def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:
+    root, b = body.root, context.builder
+    dims, dimension = root.operand(0).shape.dimensions, _dimension(body)
+    if not math.prod(dims):
+        return
+    length = dims[dimension]
+    outer, inner = math.prod(dims[:dimension]), math.prod(dims[dimension + 1 :])
+    element_types = [o.shape.element_type for o in root.operands]
+    registers: list[str] = []
+    for element_type in element_types:
+        registers += [register_type(element_type.component)] * (2 if element_type.is_complex else 1)
+    widths = [max(8, type_bits(t)) // 8 for t in registers]
+    row = sum(-(-w * length // 64) * 64 for w in widths)
+    scratch = context.abi.allocate(b, 2 * row)
+    halves = []
+    for number in range(2):
+        arrays, offset = [], number * row
+        for type_, width in zip(registers, widths, strict=True):
+            arrays.append((type_, b.gep("i8", scratch, b.int_(offset))))
+            offset += -(-width * length // 64) * 64
+        halves.append(_Half(b, arrays))
+
+    comparator = root.attribute("to_apply")
+
+    def less(x: Sequence[Value], y: Sequence[Value]) -> Value:
+        left, right = unflatten(x, element_types), unflatten(y, element_types)
+        pairs = [v for pair in zip(left, right, strict=True) for v in pair]
+        (result,) = call_computation(context, comparator, pairs)
+        return cast(Value, result)
+
+    loop, _ = context.open_loop(frame.begin, frame.end, frame.step, name="unit")
+    outer_value, inner_value = b.udiv(loop.index, b.int_(inner)), b.urem(loop.index, b.int_(inner))
+
+    def place(position: Value) -> Index:
+        return Index(
+            dims,
+            [
+                Digit(outer_value, outer, b.level),
+                Digit(position, length, b.level),
+                Digit(inner_value, inner, b.level),
+            ],
+        )
+
+    def gather(position: Value, _: list[Value]) -> Sequence[Value]:
+        index = place(position)
+        values = [r for operand in root.operands for r in parts(fused.value(operand, index))]
+        halves[0].store(position, values)
+        return ()
+
+    zero, whole = b.int_(0), b.int_(length)
+    context.loop(zero, whole, gather, name="gather")
+    _sort_runs(context, halves[0], length, less)
+    runs, current = _RUN, 0
+    while runs < length:
+        _merge_runs(context, halves[current], halves[1 - current], length, runs, less)
+        runs, current = runs * 2, 1 - current
+
+    def put(position: Value, _: list[Value]) -> Sequence[Value]:
+        index = place(position)
+        for value, result in zip(unflatten(halves[current].load(position), element_types), body.results, strict=True):
+            result.store(b, index, value)
+        return ()
+
+    context.loop(zero, whole, put, name="put")
+    context.close_loop(loop)
+    context.abi.release(b, scratch, 2 * row)
+
+
+def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -> None:
+    """Sorts runs of _RUN elements by insertion."""
+    b = context.builder
+
+    def insert(position: Value, _: list[Value]) -> Sequence[Value]:
+        item = half.load(position)
+        start = b.binary("and", position, b.int_(-_RUN))
+        header, test = b.function.add_block("insert"), b.function.add_block("insert.test")
+        shift, done = b.function.add_block("insert.shift"), b.function.add_block("insert.done")
+        before = b.block
+        b.branch(header)
+        b.block = header
+        hole = Value("i64", b.function.fresh())
+        b.branch_if(b.icmp("ugt", hole, start), test, done)
+        b.block = test
+        previous_position = b.sub(hole, b.int_(1))
+        with context.guarded():
+            previous = half.load(previous_position)
+            condition = less(item, previous)
+        b.branch_if(condition, shift, done)
+        b.block = shift
+        half.store(hole, previous)
+        b.branch(header)
+        header.lines.insert(
+            0,
+            f"{hole.name} = phi i64 [ {position.name}, %{before.label} ], [ {previous_position.name}, %{shift.label} ]",
+        )
+        b.block = done
+        half.store(hole, item)
+        return ()
+
+    context.loop(b.int_(0), b.int_(length), insert, name="runs")
+
+
+def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: int, less: Less) -> None:
+    """Merges neighbouring runs of `run` elements: at each step the smaller head moves, without a branch."""
+    b = context.builder
+    last = b.int_(length - 1)
+
+    def pair(begin: Value, _: list[Value]) -> Sequence[Value]:
+        middle = b.intrinsic("umin", b.add(begin, b.int_(run)), b.int_(length))
+        end = b.intrinsic("umin", b.add(begin, b.int_(2 * run)), b.int_(length))
+
+        def step(out: Value, carried: list[Value]) -> Sequence[Value]:
+            left, right = carried
+            x, y = source.load(b.intrinsic("umin", left, last)), source.load(b.intrinsic("umin", right, last))
+            left_empty = b.icmp("uge", left, middle)
+            right_left = b.icmp("ult", right, end)
+            take_right = b.and_(right_left, b.or_(left_empty, less(y, x)))
+            target.store(out, [b.select(take_right, yy, xx) for xx, yy in zip(x, y, strict=True)])
+            moved = b.cast("zext", take_right, "i64")
+            return [b.add(left, b.sub(b.int_(1), moved)), b.add(right, moved)]
+
+        context.loop(begin, end, step, [begin, middle], name="merge")
+        return ()
+
+    context.loop(b.int_(0), b.int_(length), pair, step=b.int_(2 * run), name="pairs")
+
+
+SORT = KernelForm(_matches, _plan, _emit, (Opcode.SORT,))

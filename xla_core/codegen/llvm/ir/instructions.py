@@ -1,0 +1,290 @@
+"""A method for each LLVM instruction.
+
+Integer arithmetic on constants is folded while it is built, so that index computations on static shapes leave no
+instructions behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_core.codegen.llvm.ir.module import IrFunction, IrModule, Value
+from xla_core.codegen.llvm.ir.types import float_constant, is_float_type, type_bits
+
+__all__ = ["InstructionBuilder"]
+
+
+class InstructionBuilder:
+    """Appends instructions at the end of `block`. `fast_math` are flags that every floating operation gets."""
+
+    def __init__(self, module: IrModule, function: IrFunction) -> None:
+        self.module = module
+        self.function = function
+        self.block = function.blocks[0]
+        self.fast_math = ""
+
+    # -- writing -----------------------------------------------------------------------------------------------------
+
+    def emit(self, type_: str, text: str) -> Value:
+        """Appends `%new = text`; the result has type `type_`."""
+        name = self.function.fresh()
+        self.block.lines.append(f"{name} = {text}")
+        return Value(type_, name)
+
+    def line(self, text: str) -> None:
+        """Appends a line that yields no value."""
+        self.block.lines.append(text)
+
+    # -- constants ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def int_(value: int, type_: str = "i64") -> Value:
+        return Value(type_, str(int(value)))
+
+    @staticmethod
+    def float_(value: float, type_: str = "float") -> Value:
+        return Value(type_, float_constant(type_, value))
+
+    def like(self, value: float, other: Value) -> Value:
+        """A constant of another value's scalar type."""
+        if is_float_type(other.type):
+            return Value(other.type, float_constant(other.type, value))
+        return Value(other.type, str(int(value)))
+
+    @staticmethod
+    def bool_(value: bool) -> Value:
+        return Value("i1", "true" if value else "false")
+
+    # -- integers ----------------------------------------------------------------------------------------------------
+
+    def add(self, a: Value, b: Value, flags: str = "") -> Value:
+        x, y = a.integer, b.integer
+        if x == 0:
+            return b
+        if y == 0:
+            return a
+        if x is not None and y is not None:
+            return _wrapped(a.type, x + y)
+        return self.emit(a.type, f"add {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def sub(self, a: Value, b: Value, flags: str = "") -> Value:
+        x, y = a.integer, b.integer
+        if y == 0:
+            return a
+        if x is not None and y is not None:
+            return _wrapped(a.type, x - y)
+        return self.emit(a.type, f"sub {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def mul(self, a: Value, b: Value, flags: str = "") -> Value:
+        x, y = a.integer, b.integer
+        if x == 1 or y == 0:
+            return b
+        if y == 1 or x == 0:
+            return a
+        if x is not None and y is not None:
+            return _wrapped(a.type, x * y)
+        return self.emit(a.type, f"mul {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def udiv(self, a: Value, b: Value) -> Value:
+        x, y = a.integer, b.integer
+        if y == 1:
+            return a
+        if x is not None and y is not None and x >= 0 and y > 0:
+            return Value(a.type, str(x // y))
+        return self.emit(a.type, f"udiv {a.type} {a.name}, {b.name}")
+
+    def urem(self, a: Value, b: Value) -> Value:
+        x, y = a.integer, b.integer
+        if y == 1:
+            return Value(a.type, "0")
+        if x is not None and y is not None and x >= 0 and y > 0:
+            return Value(a.type, str(x % y))
+        return self.emit(a.type, f"urem {a.type} {a.name}, {b.name}")
+
+    def binary(self, op: str, a: Value, b: Value) -> Value:
+        """Any two-operand instruction without flags: sdiv, shl, lshr, ashr, and, or, xor, ..."""
+        return self.emit(a.type, f"{op} {a.type} {a.name}, {b.name}")
+
+    def and_(self, a: Value, b: Value) -> Value:
+        if a.type == "i1":
+            if "true" in (a.name, b.name):
+                return b if a.name == "true" else a
+            if "false" in (a.name, b.name):
+                return Value("i1", "false")
+        return self.binary("and", a, b)
+
+    def or_(self, a: Value, b: Value) -> Value:
+        if a.type == "i1":
+            if "false" in (a.name, b.name):
+                return b if a.name == "false" else a
+            if "true" in (a.name, b.name):
+                return Value("i1", "true")
+        return self.binary("or", a, b)
+
+    def xor(self, a: Value, b: Value) -> Value:
+        return self.binary("xor", a, b)
+
+    def not_(self, a: Value) -> Value:
+        return self.emit(a.type, f"xor {a.type} {a.name}, {'true' if a.type == 'i1' else '-1'}")
+
+    def shl(self, a: Value, amount: int) -> Value:
+        return self.emit(a.type, f"shl {a.type} {a.name}, {amount}") if amount else a
+
+    def lshr(self, a: Value, amount: int) -> Value:
+        return self.emit(a.type, f"lshr {a.type} {a.name}, {amount}") if amount else a
+
+    def ashr(self, a: Value, amount: int) -> Value:
+        return self.emit(a.type, f"ashr {a.type} {a.name}, {amount}") if amount else a
+
+    def icmp(self, predicate: str, a: Value, b: Value) -> Value:
+        x, y = a.integer, b.integer
+        if x is not None and y is not None and predicate in _COMPARE:
+            return self.bool_(_COMPARE[predicate](x, y))
+        return self.emit("i1", f"icmp {predicate} {a.type} {a.name}, {b.name}")
+
+    def clamp(self, low: Value, value: Value, high: Value) -> Value:
+        """Signed clamp of integers."""
+        x, lo, hi = value.integer, low.integer, high.integer
+        if x is not None and lo is not None and hi is not None:
+            return Value(value.type, str(min(max(x, lo), hi)))
+        return self.intrinsic("smin", self.intrinsic("smax", value, low), high)
+
+    # -- floats ------------------------------------------------------------------------------------------------------
+
+    def _float(self, op: str, a: Value, b: Value) -> Value:
+        flags = self.fast_math
+        return self.emit(a.type, f"{op} {flags + ' ' if flags else ''}{a.type} {a.name}, {b.name}")
+
+    def fadd(self, a: Value, b: Value) -> Value:
+        return self._float("fadd", a, b)
+
+    def fsub(self, a: Value, b: Value) -> Value:
+        return self._float("fsub", a, b)
+
+    def fmul(self, a: Value, b: Value) -> Value:
+        return self._float("fmul", a, b)
+
+    def fdiv(self, a: Value, b: Value) -> Value:
+        return self._float("fdiv", a, b)
+
+    def fneg(self, a: Value) -> Value:
+        return self.emit(a.type, f"fneg {a.type} {a.name}")
+
+    def fcmp(self, predicate: str, a: Value, b: Value) -> Value:
+        return self.emit("i1", f"fcmp {predicate} {a.type} {a.name}, {b.name}")
+
+    # -- conversions, selection --------------------------------------------------------------------------------------
+
+    def cast(self, op: str, a: Value, type_: str) -> Value:
+        """trunc, zext, sext, fpext, fptrunc, sitofp, uitofp, bitcast, inttoptr, ...; nothing when the type stays."""
+        if a.type == type_:
+            return a
+        number = a.integer
+        if number is not None and op in ("trunc", "zext", "sext"):
+            if op == "zext":
+                number &= (1 << type_bits(a.type)) - 1
+            elif a.type == "i1":
+                number = -number
+            return _wrapped(type_, number)
+        return self.emit(type_, f"{op} {a.type} {a.name} to {type_}")
+
+    def resize(self, a: Value, type_: str, *, signed: bool) -> Value:
+        """An integer brought to another width."""
+        have, want = type_bits(a.type), type_bits(type_)
+        return self.cast("trunc" if want < have else "sext" if signed else "zext", a, type_)
+
+    def wrap(self, a: Value, bits: int, *, signed: bool) -> Value:
+        """The number that the lowest `bits` of an integer are, in its own type."""
+        rest = type_bits(a.type) - bits
+        if rest <= 0:
+            return a
+        if signed:
+            return self.ashr(self.shl(a, rest), rest)
+        return self.binary("and", a, self.int_((1 << bits) - 1, a.type))
+
+    def bitcast(self, a: Value, type_: str) -> Value:
+        return self.cast("bitcast", a, type_)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        if condition.name == "true" or a.name == b.name:
+            return a
+        if condition.name == "false":
+            return b
+        return self.emit(a.type, f"select {condition.type} {condition.name}, {a.type} {a.name}, {b.type} {b.name}")
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+
+    def call(self, name: str, return_type: str, arguments: Sequence[Value], *, attributes: str = "") -> Value:
+        """Calls a function, which is declared when the module doesn't define it. `attributes` go on the declaration."""
+        self.module.declare(name, return_type, [a.type for a in arguments], attributes)
+        text = f"call {return_type} @{name}({', '.join(map(str, arguments))})"
+        if return_type == "void":
+            self.line(text)
+            return Value("void", "undef")
+        return self.emit(return_type, text)
+
+    def intrinsic(self, name: str, *arguments: Value, suffixes: Sequence[str] | None = None, result: str = "") -> Value:
+        """Calls `llvm.name`, overloaded on the first argument's type unless `suffixes` say otherwise."""
+        types = suffixes if suffixes is not None else (arguments[0].type,)
+        full = ".".join(["llvm", name, *(_MANGLED.get(t) or _mangle(t) for t in types)])
+        result = result or arguments[0].type
+        self.module.declare(full, result, [a.type for a in arguments])
+        flags = self.fast_math + " " if self.fast_math and is_float_type(result) else ""
+        text = f"call {flags if result != 'void' else ''}{result} @{full}({', '.join(map(str, arguments))})"
+        if result == "void":
+            self.line(text)
+            return Value("void", "undef")
+        return self.emit(result, text)
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def gep(self, element: str, pointer: Value, *indices: Value) -> Value:
+        """`getelementptr inbounds`."""
+        if len(indices) == 1 and indices[0].integer == 0:
+            return pointer
+        text = ", ".join(map(str, indices))
+        return self.emit(pointer.type, f"getelementptr inbounds {element}, {pointer}, {text}")
+
+    def load(self, type_: str, pointer: Value, *, align: int = 0, metadata: str = "") -> Value:
+        align_text = f", align {align}" if align else ""
+        return self.emit(type_, f"load {type_}, {pointer}{align_text}{metadata}")
+
+    def store(self, value: Value, pointer: Value, *, align: int = 0, metadata: str = "") -> None:
+        self.line(f"store {value}, {pointer}{f', align {align}' if align else ''}{metadata}")
+
+    def alloca(self, type_: str, count: int = 1, *, align: int = 0, address_space: int = 0) -> Value:
+        """Stack memory, taken once at the function's entry."""
+        name = self.function.fresh()
+        space = f", addrspace({address_space})" if address_space else ""
+        align_text = f", align {align}" if align else ""
+        self.function.blocks[0].lines.insert(0, f"{name} = alloca {type_}, i64 {count}{align_text}{space}")
+        return Value("ptr" + (f" addrspace({address_space})" if address_space else ""), name)
+
+
+def _wrapped(type_: str, value: int) -> Value:
+    bits = type_bits(type_)
+    if bits == 1:
+        return Value(type_, "true" if value & 1 else "false")
+    value &= (1 << bits) - 1
+    return Value(type_, str(value - (1 << bits) if value >> bits - 1 else value))
+
+
+_COMPARE = {
+    "eq": int.__eq__,
+    "ne": int.__ne__,
+    "slt": int.__lt__,
+    "sle": int.__le__,
+    "sgt": int.__gt__,
+    "sge": int.__ge__,
+}
+
+_MANGLED = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16", "ptr": "p0"}
+
+
+def _mangle(type_: str) -> str:
+    if type_.startswith("ptr addrspace("):
+        return "p" + type_[14:-1]
+    if type_.startswith("<"):
+        count, _, element = type_[1:-1].partition(" x ")
+        return f"v{count}{_MANGLED.get(element) or _mangle(element)}"
+    return type_

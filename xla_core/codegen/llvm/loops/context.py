@@ -1,0 +1,200 @@
+"""EmissionContext: a kernel under construction, with its open loops and the values known in them.
+
+A value is emitted once, in the outermost loop that knows its index, and is found again by everything inside. What
+emission learned about the loops in earlier attempts at the same kernel is in `schedule`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+
+from xla_core.codegen.llvm.ir.builder import IrBuilder, Loop
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.loops.index import Digit
+from xla_core.codegen.llvm.loops.schedule import LoopNest, LoopSchedule
+from xla_core.codegen.llvm.loops.tile import Tile
+from xla_core.codegen.llvm.target_abi import TargetAbi
+
+__all__ = ["EmissionContext", "LoopBody", "minor_loop_metadata"]
+
+LoopBody = Callable[[list[Digit], list[Value]], Sequence[Value]]
+"""(the loops' digits, carried values at the start of an iteration) -> carried values at its end."""
+
+
+def minor_loop_metadata(extent: int) -> tuple[str, ...]:
+    """Hints for a loop over contiguous elements.
+
+    They keep LLVM from unrolling the loop before the vectorizer sees it: it would then vectorize the loop around it,
+    with gathers.
+    """
+    return ('!{!"llvm.loop.unroll.disable"}',) if extent >= 8 else ()
+
+
+class _Scope:
+    """The values known within a loop body or a conditional block. `level` loops are open where it begins."""
+
+    __slots__ = ("level", "values")
+
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self.values: dict[Hashable, object] = {}
+
+
+class EmissionContext:
+    """Builder, target, schedule and scopes of one kernel."""
+
+    def __init__(self, builder: IrBuilder, abi: TargetAbi, schedule: LoopSchedule | None = None) -> None:
+        self.builder = builder
+        self.abi = abi
+        self.schedule: LoopSchedule = {} if schedule is None else schedule
+        self.floor = 0  # the level of the innermost conditional block: nothing inside is hoisted further out
+        self.tile: Tile | None = None  # the kernel's own loops, if loads may ask for tiles of them
+        self._scopes = [_Scope(0)]
+        self._serial = 0
+
+    def serial(self) -> int:
+        """A new number, unique in this kernel."""
+        self._serial += 1
+        return self._serial
+
+    # -- values known ------------------------------------------------------------------------------------------------
+
+    def find(self, key: Hashable) -> object | None:
+        """The value that `remember` stored under the key, if it is valid here."""
+        for scope in reversed(self._scopes):
+            found = scope.values.get(key)
+            if found is not None:
+                return found
+        return None
+
+    def remember(self, key: Hashable, value: object) -> None:
+        """Stores a value that is valid from here to the end of the innermost loop or conditional block."""
+        self._scopes[-1].values[key] = value
+
+    @contextlib.contextmanager
+    def hoisted(self, level: int) -> Iterator[None]:
+        """Code inside goes as far out as `level`, but stays inside the innermost conditional block."""
+        level = max(level, self.floor)
+        if level >= self.builder.level:
+            yield
+            return
+        saved = self._scopes
+        self._scopes = [s for s in saved if s.level <= level]
+        with self.builder.at_level(level):
+            yield
+        self._scopes = saved
+
+    # -- control flow ------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Code inside runs under a condition, so that it is not hoisted out of it."""
+        floor = self.floor
+        self.floor = self.builder.level
+        self._scopes.append(_Scope(self.builder.level))
+        yield
+        self._scopes.pop()
+        self.floor = floor
+
+    def choose(
+        self,
+        condition: Value,
+        then: Callable[[], Sequence[Value]],
+        otherwise: Callable[[], Sequence[Value]],
+    ) -> list[Value]:
+        """The values of `then()` where the condition holds, else of `otherwise()`; only one of them runs."""
+        if condition.integer is not None:
+            return list(then() if condition.integer else otherwise())
+        b = self.builder
+        yes, no = b.function.add_block("then"), b.function.add_block("else")
+        after = b.function.add_block("join")
+        b.branch_if(condition, yes, no)
+        results = []
+        ends = []
+        for block, branch in ((yes, then), (no, otherwise)):
+            b.block = block
+            with self.guarded():
+                results.append(list(branch()))
+            ends.append(b.block)
+            b.branch(after)
+        b.block = after
+        return [b.phi((x, ends[0]), (y, ends[1])) for x, y in zip(*results, strict=True)]
+
+    def when(self, condition: Value, body: Callable[[], None]) -> None:
+        """Runs the body where the condition holds."""
+        if condition.integer is not None:
+            if condition.integer:
+                body()
+            return
+        with self.builder.if_(condition), self.guarded():
+            body()
+
+    def open_loop(
+        self, begin: Value, end: Value, step: Value | None = None, carried: Sequence[Value] = (), name: str = "loop"
+    ) -> tuple[Loop, list[Value]]:
+        """`IrBuilder.open_loop`, with a scope."""
+        opened = self.builder.open_loop(begin, end, step, carried, name)
+        self._scopes.append(_Scope(self.builder.level))
+        return opened
+
+    def close_loop(self, loop: Loop, carried: Sequence[Value] = ()) -> list[Value]:
+        """`IrBuilder.close_loop`, with a scope."""
+        self._scopes.pop()
+        return self.builder.close_loop(loop, carried)
+
+    def loop(
+        self,
+        begin: Value,
+        end: Value,
+        body: Callable[[Value, list[Value]], Sequence[Value]],
+        carried: Sequence[Value] = (),
+        *,
+        step: Value | None = None,
+        name: str = "loop",
+        metadata: Sequence[str] = (),
+    ) -> list[Value]:
+        """One loop: `body(index, carried)` returns the next carried values; returns those after the loop."""
+        loop, phis = self.open_loop(begin, end, step, carried, name)
+        loop.metadata.extend(metadata)
+        return self.close_loop(loop, body(loop.index, phis))
+
+    def extents(self, space: Hashable, extent: int) -> list[int]:
+        """The loops over a space of `extent` points: one, unless earlier attempts split it."""
+        return self.schedule.setdefault(space, LoopNest([extent])).extents
+
+    def cuts(self, space: Hashable, position: int) -> list[int]:
+        """The iterations at which earlier attempts cut a loop into segments."""
+        nest = self.schedule.get(space)
+        return [] if nest is None else nest.cuts.get(position, [])
+
+    def nest(
+        self,
+        space: Hashable,
+        extent: int,
+        body: LoopBody,
+        carried: Sequence[Value] = (),
+        *,
+        name: str = "loop",
+        metadata: Sequence[str] = (),
+    ) -> list[Value]:
+        """Loops over all points of a space, as the schedule has them. `metadata` goes on the innermost loop."""
+        extents = self.extents(space, extent)
+        if math.prod(extents) != extent:
+            extents = self.schedule[space].extents = [extent]
+        zero = self.builder.int_(0)
+
+        def inner(digits: list[Digit], values: list[Value]) -> Sequence[Value]:
+            position = len(digits)
+            if position == len(extents):
+                return body(digits, values)
+            if extents[position] == 1:
+                return inner([*digits, Digit(zero, 1, 0)], values)
+            loop, phis = self.open_loop(zero, self.builder.int_(extents[position]), None, values, name)
+            if position == len(extents) - 1:
+                loop.metadata.extend(metadata or minor_loop_metadata(extents[position]))
+            digit = Digit(loop.index, extents[position], self.builder.level, loop=(space, position))
+            return self.close_loop(loop, inner([*digits, digit], phis))
+
+        return list(inner([], list(carried)))

@@ -1,0 +1,180 @@
+"""IrArray: an array in memory as kernels see it. (XLA: xla/service/llvm_ir/ir_array.h.)"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import storage_type
+from xla_core.codegen.llvm.loops.index import Digit, Index, weighted_sum
+from xla_core.errors import UnimplementedError
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.shape import Shape
+
+__all__ = ["Complex", "ElementValue", "IrArray", "as_register"]
+
+
+class Complex(NamedTuple):
+    """A complex element: two values of the component's type."""
+
+    real: Value
+    imag: Value
+
+
+ElementValue = Value | Complex
+
+
+class IrArray:
+    """A pointer and the Shape (with layout) that lies there.
+
+    `load_metadata` and `store_metadata` are appended to its loads and stores (alias scopes, invariance).
+    """
+
+    __slots__ = ("bits", "load_metadata", "pointer", "shape", "store_metadata")
+
+    def __init__(self, pointer: Value, shape: Shape, *, load_metadata: str = "", store_metadata: str = "") -> None:
+        if shape.layout is not None and shape.layout.tiles:
+            raise UnimplementedError(
+                f"the emitter cannot address the tiled layout of {shape}", hint="untile it, or address it by a pattern"
+            )
+        self.pointer = pointer
+        self.shape = shape
+        self.load_metadata = load_metadata
+        self.store_metadata = store_metadata
+        packed = shape.layout.element_size_in_bits if shape.layout else 0
+        self.bits = packed if 0 < packed < 8 else 0
+
+    def strides(self) -> list[int]:
+        """Elements from one index to the next, per dimension."""
+        strides, stride = [0] * self.shape.rank, 1
+        for dimension in self.shape.minor_to_major():
+            strides[dimension] = stride
+            stride *= self.shape.dimensions[dimension]
+        return strides
+
+    def terms(self, builder: IrBuilder, index: Index) -> list[tuple[Digit, int]]:
+        """The position of an element, in units of elements, as a sum of digits times strides."""
+        layout = self.shape.layout
+        terms: list[tuple[Digit, int]] = []
+        groups, strides = [index.digits], [1]
+        if layout is not None and not layout.is_row_major and self.shape.rank > 1:
+            index = index.reshaped(self.shape.dimensions)
+            groups, strides = _by_runs(builder, index, self), _run_strides(self)
+        for group, stride in zip(groups, strides, strict=True):
+            for digit in reversed(group):
+                terms.append((digit, stride))
+                stride *= digit.extent
+        return terms
+
+    def linear(self, builder: IrBuilder, index: Index) -> Value:
+        """The position of an element in units of elements, i64."""
+        return weighted_sum(builder, self.terms(builder, index))
+
+    def load(self, builder: IrBuilder, index: Index) -> ElementValue:
+        """Reads an element."""
+        return self.load_linear(builder, self.linear(builder, index))
+
+    def store(self, builder: IrBuilder, index: Index, value: ElementValue) -> None:
+        """Writes an element."""
+        self.store_linear(builder, self.linear(builder, index), value)
+
+    def address(self, builder: IrBuilder, linear: Value) -> Value:
+        """The address of the element at a position (not of packed ones)."""
+        type_ = storage_type(self.shape.element_type)
+        if self.shape.element_type.is_complex:
+            type_ = f"[2 x {type_}]"
+        return builder.gep(type_, self.pointer, linear)
+
+    def load_linear(self, builder: IrBuilder, linear: Value) -> ElementValue:
+        """Reads the element at a position."""
+        element_type = self.shape.element_type
+        storage = storage_type(element_type)
+        if element_type.is_complex:
+            address = self.address(builder, linear)
+            width = element_type.component.byte_width
+            real = builder.load(storage, address, align=width, metadata=self.load_metadata)
+            second = builder.gep(storage, address, builder.int_(1))
+            return Complex(real, builder.load(storage, second, align=width, metadata=self.load_metadata))
+        if self.bits:
+            byte, shift = self._packed(builder, linear)
+            loaded = builder.load("i8", byte, align=1, metadata=self.load_metadata)
+            return from_storage(builder, builder.binary("lshr", loaded, shift), self.shape)
+        loaded = builder.load(
+            storage, self.address(builder, linear), align=element_type.byte_width, metadata=self.load_metadata
+        )
+        return from_storage(builder, loaded, self.shape)
+
+    def store_linear(self, builder: IrBuilder, linear: Value, value: ElementValue) -> None:
+        """Writes the element at a position."""
+        element_type = self.shape.element_type
+        storage = storage_type(element_type)
+        if isinstance(value, Complex):
+            address = self.address(builder, linear)
+            width = element_type.component.byte_width
+            builder.store(value.real, address, align=width, metadata=self.store_metadata)
+            second = builder.gep(storage, address, builder.int_(1))
+            builder.store(value.imag, second, align=width, metadata=self.store_metadata)
+            return
+        if self.bits:
+            byte, shift = self._packed(builder, linear)
+            ones = builder.int_((1 << self.bits) - 1, "i8")
+            bits = builder.binary("shl", builder.and_(value, ones), shift)
+            mask = builder.not_(builder.binary("shl", ones, shift))
+            old = builder.load("i8", byte, align=1, metadata=self.store_metadata)
+            new = builder.or_(builder.and_(old, mask), bits)
+            builder.store(new, byte, align=1, metadata=self.store_metadata)
+            return
+        stored = to_storage(builder, value, self.shape)
+        builder.store(
+            stored, self.address(builder, linear), align=element_type.byte_width, metadata=self.store_metadata
+        )
+
+    def _packed(self, builder: IrBuilder, linear: Value) -> tuple[Value, Value]:
+        """The byte that holds a packed element, and the element's shift in it: the first one lies lowest."""
+        per_byte = 8 // self.bits
+        byte = builder.gep("i8", self.pointer, builder.lshr(linear, int(math.log2(per_byte))))
+        place = builder.cast("trunc", builder.binary("and", linear, builder.int_(per_byte - 1)), "i8")
+        return byte, builder.mul(place, builder.int_(self.bits, "i8"))
+
+
+def as_register(builder: IrBuilder, value: Value, element_type: ElementType) -> Value:
+    """A register of an element type without what may be in the bits that the type does not have."""
+    if value.type[0] != "i":
+        return value
+    return builder.wrap(value, element_type.bit_width, signed=element_type.is_signed)
+
+
+def from_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
+    """A loaded value as a register value: pred to i1, the lowest bits of what is narrower than a byte."""
+    if shape.element_type is ElementType.PRED:
+        return builder.cast("trunc", value, "i1")
+    return as_register(builder, value, shape.element_type)
+
+
+def to_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
+    """The reverse of `from_storage`."""
+    return builder.cast("zext", value, storage_type(shape.element_type))
+
+
+def _runs(array: IrArray) -> list[tuple[int, int]]:
+    """Dimensions [first, last] that lie together in memory as in the shape, so that they need no cut between them."""
+    strides, dims = array.strides(), array.shape.dimensions
+    runs: list[tuple[int, int]] = []
+    for dimension in range(array.shape.rank):
+        if runs and strides[dimension - 1] == strides[dimension] * dims[dimension]:
+            runs[-1] = (runs[-1][0], dimension)
+        else:
+            runs.append((dimension, dimension))
+    return runs
+
+
+def _by_runs(builder: IrBuilder, index: Index, array: IrArray) -> list[tuple[Digit, ...]]:
+    dims = array.shape.dimensions
+    return index.regroup(builder, [math.prod(dims[first : last + 1]) for first, last in _runs(array)])
+
+
+def _run_strides(array: IrArray) -> list[int]:
+    strides = array.strides()
+    return [strides[last] for _, last in _runs(array)]

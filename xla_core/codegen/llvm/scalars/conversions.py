@@ -1,0 +1,162 @@
+"""Conversions between floating formats, written out in integer operations where hardware may lack them.
+
+Every format below 32 bits is widened to f32 exactly, and narrowed from f32 with one rounding to nearest even; from f64
+by way of an f32 rounded to odd, which makes the second rounding the only one that counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import register_type
+from xla_core.hlo.element_type import ElementType
+
+__all__ = ["FLOAT_FORMATS", "FloatFormat", "narrow_from_f32", "round_to_odd", "widen_to_f32"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FloatFormat:
+    """Bits of a floating format. `special`: "ieee" has infinities and NaNs in the top exponent, "fn" a NaN of all ones
+    and no infinity, "fnuz" one NaN where -0 would be and no infinity, "finite" neither.
+    """
+
+    exponent_bits: int
+    mantissa_bits: int
+    bias: int
+    special: str
+
+    @property
+    def magnitude_bits(self) -> int:
+        return self.exponent_bits + self.mantissa_bits
+
+    @property
+    def largest(self) -> int:
+        """The bits of the largest finite magnitude."""
+        top = (1 << self.magnitude_bits) - 1
+        if self.special == "ieee":
+            return ((1 << self.exponent_bits) - 1 << self.mantissa_bits) - 1
+        return top - 1 if self.special == "fn" else top
+
+
+def _format(kind: ElementType) -> FloatFormat:
+    """By the letters of its name: those with one zero (UZ) have a bias one larger, or the one that is named (B11)."""
+    if kind.value.endswith("fnuz"):
+        special = "fnuz"
+    else:
+        special = "ieee" if kind.has_infinity else "fn" if kind.bit_width == 8 else "finite"
+    bias = 11 if "b11" in kind.value else (1 << kind.exponent_bits - 1) - (special != "fnuz")
+    return FloatFormat(kind.exponent_bits, kind.mantissa_bits, bias, special)
+
+
+FLOAT_FORMATS = {t: _format(t) for t in ElementType if t.is_floating and t.has_zero and t.bit_width <= 16}
+"""F8E8M0FNU, an exponent without sign or mantissa, is treated on its own."""
+
+_NAN, _INFINITY = 0x7FC00000, 0x7F800000
+
+
+def widen_to_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
+    """The f32 of the same value as a small float's register value."""
+    i32 = "i32"
+    if element_type is ElementType.F8E8M0FNU:
+        bits = b.cast("zext", value, i32)
+        shifted = b.select(b.icmp("eq", bits, b.int_(0, i32)), b.int_(0x00400000, i32), b.shl(bits, 23))
+        return b.bitcast(b.select(b.icmp("eq", bits, b.int_(255, i32)), b.int_(_NAN, i32), shifted), "float")
+    format_ = FLOAT_FORMATS[element_type]
+    bits = b.cast("zext", value, i32)
+    if element_type is ElementType.BF16:
+        return b.bitcast(b.shl(bits, 16), "float")
+    sign = b.shl(b.lshr(bits, format_.magnitude_bits), 31)
+    magnitude = b.binary("and", bits, b.int_((1 << format_.magnitude_bits) - 1, i32))
+    # Placed into f32's fields, the number is off by the difference of the biases alone, denormal or not.
+    placed = b.bitcast(b.shl(magnitude, 23 - format_.mantissa_bits), "float")
+    scaled = b.bitcast(b.emit("float", f"fmul {placed}, {b.float_(2.0 ** (127 - format_.bias)).name}"), i32)
+    if format_.special == "ieee":
+        infinity = b.int_(format_.largest + 1, i32)
+        scaled = b.select(b.icmp("eq", magnitude, infinity), b.int_(_INFINITY, i32), scaled)
+        scaled = b.select(b.icmp("ugt", magnitude, infinity), b.int_(_NAN, i32), scaled)
+    elif format_.special == "fn":
+        scaled = b.select(b.icmp("ugt", magnitude, b.int_(format_.largest, i32)), b.int_(_NAN, i32), scaled)
+    result = b.or_(scaled, sign)
+    if format_.special == "fnuz":
+        lone = b.icmp("eq", bits, b.int_(1 << format_.magnitude_bits, i32))
+        result = b.select(lone, b.int_(_NAN, i32), result)
+    return b.bitcast(result, "float")
+
+
+def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
+    """The nearest value of a small float format, ties to even, as its register value.
+
+    What is too large becomes infinity where the format has one, else NaN where it has one, else the largest value.
+    """
+    i32 = "i32"
+    bits = b.bitcast(value, i32)
+    magnitude = b.binary("and", bits, b.int_(0x7FFFFFFF, i32))
+    is_nan = b.icmp("ugt", magnitude, b.int_(_INFINITY, i32))
+    if element_type is ElementType.F8E8M0FNU:
+        return _narrow_to_exponent(b, bits, magnitude, is_nan)
+    if element_type is ElementType.BF16:
+        rounded = b.lshr(b.add(b.add(bits, b.int_(0x7FFF, i32)), _bit(b, bits, 16)), 16)
+        quiet = b.or_(b.lshr(bits, 16), b.int_(0x40, i32))
+        return b.cast("trunc", b.select(is_nan, quiet, rounded), "i16")
+    format_ = FLOAT_FORMATS[element_type]
+    shift = 23 - format_.mantissa_bits
+    # Normal results: rebias, round in the bits that fall off, shift.
+    rebias = (127 - format_.bias) << 23
+    normal = b.sub(magnitude, b.int_(rebias, i32))
+    normal = b.add(b.add(normal, b.int_((1 << shift - 1) - 1, i32)), _bit(b, magnitude, shift))
+    normal = b.lshr(normal, shift)
+    # Denormal results: adding a number whose last place is the format's smallest step lets the adder round.
+    anchor = float(2.0 ** (1 - format_.bias - format_.mantissa_bits + 23))
+    anchored = b.emit("float", f"fadd {b.bitcast(magnitude, 'float')}, {b.float_(anchor).name}")
+    denormal = b.sub(b.bitcast(anchored, i32), b.bitcast(b.float_(anchor), i32))
+    small = b.icmp("ult", magnitude, b.int_((128 - format_.bias) << 23, i32))
+    result = b.select(small, denormal, normal)
+    over = b.icmp("ugt", result, b.int_(format_.largest, i32))
+    over = b.or_(over, b.icmp("ugt", magnitude, b.int_((127 + 128 - format_.bias) << 23, i32)))
+    sign = b.shl(b.lshr(bits, 31), format_.magnitude_bits)
+    negative = 1 << format_.magnitude_bits
+    if format_.special == "fnuz":
+        result = b.select(b.icmp("eq", result, b.int_(0, i32)), result, b.or_(result, sign))
+        result = b.select(b.or_(over, is_nan), b.int_(negative, i32), result)
+    else:
+        nan = {
+            "ieee": format_.largest + 1 + (1 << format_.mantissa_bits - 1),
+            "fn": format_.largest + 1,
+            "finite": negative,
+        }[format_.special]
+        beyond = format_.largest + (0 if format_.special == "finite" else 1)
+        result = b.select(over, b.int_(beyond, i32), result)
+        result = b.or_(result, sign)
+        with_sign = b.int_(nan, i32) if format_.special == "finite" else b.or_(b.int_(nan, i32), sign)
+        result = b.select(is_nan, with_sign, result)
+    return b.cast("trunc", result, register_type(element_type))
+
+
+def _narrow_to_exponent(b: IrBuilder, bits: Value, magnitude: Value, is_nan: Value) -> Value:
+    """To the nearest power of two, ties up; zero, negative and too large values have none: NaN."""
+    i32 = "i32"
+    rounded = b.lshr(b.add(magnitude, b.int_(0x400000, i32)), 23)
+    # Among f32's denormals 2^-127 and less are 2^-127, all above 2^-126: as ml_dtypes has it.
+    least = b.cast("zext", b.icmp("ugt", magnitude, b.int_(0x400000, i32)), i32)
+    rounded = b.select(b.icmp("ult", magnitude, b.int_(0x800000, i32)), least, rounded)
+    invalid = b.or_(is_nan, b.icmp("sle", bits, b.int_(0, i32)))
+    invalid = b.or_(invalid, b.icmp("ugt", rounded, b.int_(254, i32)))
+    return b.cast("trunc", b.select(invalid, b.int_(255, i32), rounded), "i8")
+
+
+def _bit(b: IrBuilder, bits: Value, position: int) -> Value:
+    return b.binary("and", b.lshr(bits, position), b.int_(1, bits.type))
+
+
+def round_to_odd(b: IrBuilder, value: Value) -> Value:
+    """An f64 as f32, truncated, with the last bit set where that was inexact."""
+    rounded = b.cast("fptrunc", value, "float")
+    back = b.cast("fpext", rounded, "double")
+    bits = b.bitcast(rounded, "i32")
+    magnitude = b.intrinsic("fabs", value)
+    larger = b.fcmp("ogt", b.intrinsic("fabs", back), magnitude)
+    truncated = b.sub(bits, b.cast("zext", larger, "i32"))
+    odd = b.or_(truncated, b.int_(1, "i32"))
+    return b.bitcast(b.select(b.fcmp("one", back, value), odd, bits), "float")

@@ -1,0 +1,199 @@
+"""What elementwise ops mean for integers and pred. Everything wraps; nothing is undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_core.codegen.llvm.ir.builder import IrBuilder
+from xla_core.codegen.llvm.ir.module import Value
+from xla_core.codegen.llvm.ir.types import type_bits
+from xla_core.codegen.llvm.loops.ir_array import as_register
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.opcode import Opcode
+
+__all__ = ["INTEGER_OPS", "compare_integers"]
+
+IntegerOp = Callable[..., Value]
+"""(builder, element type, operands) -> value, all as registers of the element type hold them."""
+
+INTEGER_OPS: dict[Opcode, IntegerOp] = {}
+
+
+def _op(*opcodes: Opcode) -> Callable[[IntegerOp], IntegerOp]:
+    def register(function: IntegerOp) -> IntegerOp:
+        """`function` may leave anything in the bits that the type does not have."""
+
+        def emit(b: IrBuilder, t: ElementType, *operands: Value) -> Value:
+            return as_register(b, function(b, t, *operands), t)
+
+        for opcode in opcodes:
+            INTEGER_OPS[opcode] = emit
+        return function
+
+    return register
+
+
+_PREDICATES = {"EQ": "eq", "NE": "ne", "LT": "lt", "LE": "le", "GT": "gt", "GE": "ge"}
+
+
+def compare_integers(b: IrBuilder, direction: str, lhs: Value, rhs: Value, *, signed: bool) -> Value:
+    """HLO's comparison direction of two integers."""
+    predicate = _PREDICATES[direction]
+    if direction not in ("EQ", "NE"):
+        predicate = ("s" if signed else "u") + predicate
+    return b.icmp(predicate, lhs, rhs)
+
+
+@_op(Opcode.ADD)
+def _add(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    return b.or_(x, y) if t is ElementType.PRED else b.add(x, y)
+
+
+@_op(Opcode.SUBTRACT)
+def _subtract(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    return b.xor(x, y) if t is ElementType.PRED else b.sub(x, y)
+
+
+@_op(Opcode.MULTIPLY)
+def _multiply(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    return b.and_(x, y) if t is ElementType.PRED else b.mul(x, y)
+
+
+@_op(Opcode.MULHI)
+def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    product = f"i{2 * type_bits(x.type)}"
+    extend = "sext" if t.is_signed else "zext"
+    wide = b.mul(b.cast(extend, x, product), b.cast(extend, y, product))
+    return b.cast("trunc", b.lshr(wide, t.bit_width), x.type)
+
+
+@_op(Opcode.DIVIDE)
+def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    """X / 0 has all bits set; the most negative number by -1 is itself."""
+    by_zero = b.icmp("eq", y, b.int_(0, y.type))
+    one, ones = b.int_(1, y.type), b.int_(-1, y.type)
+    if not t.is_signed:
+        return b.select(by_zero, ones, b.udiv(x, b.select(by_zero, one, y)))
+    overflow = _overflows(b, t, x, y)
+    quotient = b.binary("sdiv", x, b.select(b.or_(by_zero, overflow), one, y))
+    return b.select(by_zero, ones, quotient)
+
+
+@_op(Opcode.REMAINDER)
+def _remainder(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    """X rem 0 is x; the most negative number rem -1 is 0."""
+    by_zero = b.icmp("eq", y, b.int_(0, y.type))
+    one = b.int_(1, y.type)
+    if not t.is_signed:
+        return b.select(by_zero, x, b.urem(x, b.select(by_zero, one, y)))
+    overflow = _overflows(b, t, x, y)
+    return b.select(by_zero, x, b.binary("srem", x, b.select(b.or_(by_zero, overflow), one, y)))
+
+
+def _overflows(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    least = b.int_(-(1 << t.bit_width - 1), x.type)
+    return b.and_(b.icmp("eq", x, least), b.icmp("eq", y, b.int_(-1, y.type)))
+
+
+@_op(Opcode.MAXIMUM)
+def _maximum(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    return b.or_(x, y) if t is ElementType.PRED else b.intrinsic("smax" if t.is_signed else "umax", x, y)
+
+
+@_op(Opcode.MINIMUM)
+def _minimum(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    return b.and_(x, y) if t is ElementType.PRED else b.intrinsic("smin" if t.is_signed else "umin", x, y)
+
+
+@_op(Opcode.POWER)
+def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+    """By squaring, wrapping; a negative exponent leaves 1 for base 1, +-1 for base -1, else 0."""
+    if t is ElementType.PRED:
+        return b.or_(x, b.not_(y))
+    one, zero = b.int_(1, x.type), b.int_(0, x.type)
+    result, square = one, x
+    for bit in range(t.bit_width - 1 if t.is_signed else t.bit_width):
+        has = b.icmp("ne", b.binary("and", y, b.int_(1 << bit, y.type)), zero)
+        result = b.select(has, b.mul(result, square), result)
+        square = b.mul(square, square)
+    if not t.is_signed:
+        return result
+    odd = b.icmp("ne", b.binary("and", y, one), zero)
+    minus = b.select(odd, b.int_(-1, x.type), one)
+    negative = b.select(b.icmp("eq", x, b.int_(-1, x.type)), minus, zero)
+    negative = b.select(b.icmp("eq", x, one), one, negative)
+    return b.select(b.icmp("slt", y, zero), negative, result)
+
+
+def _bitwise(opcode: str) -> IntegerOp:
+    def emit(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+        return b.binary(opcode, x, y)
+
+    return emit
+
+
+for _opcode in (Opcode.AND, Opcode.OR, Opcode.XOR):
+    _op(_opcode)(_bitwise(_opcode))  # LLVM calls them the same
+
+
+@_op(Opcode.NOT)
+def _not(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    return b.not_(x)
+
+
+@_op(Opcode.NEGATE)
+def _negate(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    return b.sub(b.int_(0, x.type), x)
+
+
+@_op(Opcode.ABS)
+def _abs(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    if not t.is_signed:
+        return x
+    flag = b.bool_(False)  # the most negative number is its own absolute value
+    name = f"llvm.abs.{x.type}"
+    b.module.declare(name, x.type, [x.type, "i1"])
+    return b.emit(x.type, f"call {x.type} @{name}({x}, {flag})")
+
+
+@_op(Opcode.SIGN)
+def _sign(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    zero, one = b.int_(0, x.type), b.int_(1, x.type)
+    positive = b.select(b.icmp("ne", x, zero), one, zero)
+    return b.select(b.icmp("slt", x, zero), b.int_(-1, x.type), positive) if t.is_signed else positive
+
+
+def _unsigned(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    return b.wrap(x, t.bit_width, signed=False)
+
+
+def _shift(opcode: str) -> IntegerOp:
+    """By the width or more, or by a negative amount: 0, or the sign everywhere."""
+
+    def emit(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
+        last = b.int_(t.bit_width - 1, y.type)
+        inside = b.icmp("ule", y, last)
+        if opcode == "ashr":
+            return b.binary("ashr", b.wrap(x, t.bit_width, signed=True), b.select(inside, y, last))
+        shifted = b.binary(opcode, _unsigned(b, t, x), b.select(inside, y, b.int_(0, y.type)))
+        return b.select(inside, shifted, b.int_(0, x.type))
+
+    return emit
+
+
+_op(Opcode.SHIFT_LEFT)(_shift("shl"))
+_op(Opcode.SHIFT_RIGHT_ARITHMETIC)(_shift("ashr"))
+_op(Opcode.SHIFT_RIGHT_LOGICAL)(_shift("lshr"))
+
+
+@_op(Opcode.POPCNT)
+def _popcnt(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    return b.intrinsic("ctpop", _unsigned(b, t, x))
+
+
+@_op(Opcode.COUNT_LEADING_ZEROS)
+def _clz(b: IrBuilder, t: ElementType, x: Value) -> Value:
+    name = f"llvm.ctlz.{x.type}"
+    b.module.declare(name, x.type, [x.type, "i1"])
+    zeros = b.emit(x.type, f"call {x.type} @{name}({_unsigned(b, t, x)}, i1 false)")
+    return b.sub(zeros, b.int_(type_bits(x.type) - t.bit_width, x.type))
