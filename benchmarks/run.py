@@ -25,9 +25,9 @@ from benchmarks.suite import PROGRAMS, Benchmark, load
 from xla_core.cli import console
 from xla_core.errors import XlaError
 
-__all__ = ["OPEN_SIZES", "dispatch", "main", "run"]
+__all__ = ["DYNAMIC_SHAPE", "dispatch", "main", "run"]
 
-OPEN_SIZES = """
+DYNAMIC_SHAPE = """
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %one = stablehlo.constant dense<1.0> : tensor<f32>
   %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
@@ -64,7 +64,7 @@ def dispatch(benchmark: Benchmark, ours: XlaCore | None, jax: JaxCpu | None, sec
         sides["JAX, executable"] = jax.prepare(benchmark.text, inputs)
     if ours is not None:
         sides[ours.name] = ours.prepare(benchmark.text, inputs)
-        sides[f"{ours.name}, open sizes"] = ours.prepare(OPEN_SIZES, inputs)
+        sides[f"{ours.name}, dynamic shape"] = ours.prepare(DYNAMIC_SHAPE, inputs)
     samples = interleave(list(sides.values()), seconds)
     return {name: statistics.median(times) * 1e6 for name, times in zip(sides, samples, strict=True)}
 

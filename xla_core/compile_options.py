@@ -30,7 +30,7 @@ class CompileOptions(CheckedModel):
             program, () donates nothing.
         static_arguments: parameter numbers whose values, integers, are known when the program is compiled: sizes may
             follow from them, and each value is one more compilation.
-        max_specializations: how many compilations a program of open sizes keeps; beyond them, the one that was not
+        max_specializations: how many compilations a program with dynamic shapes keeps; beyond them, the one that was not
             called for longest is forgotten.
         fallback: "host" runs what the device can't do on the host, with a backend that can (`Compiler.host_fallback`);
             "none" makes that an error.

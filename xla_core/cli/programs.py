@@ -74,7 +74,7 @@ def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape
         examples = ("x".join("4" if n < 0 else str(n) for n in shape.dimensions) for _, shape in missing)
         raise InvalidArgumentError(
             "; ".join(f"argument {index} is {shape}: its sizes are open" for index, shape in missing),
-            hint="one --shape for each argument of open sizes, in their order; these are missing, say: "
+            hint="one --shape for each argument with dynamic dimensions, in order; for example: "
             + " ".join(f"--shape {sizes}" for sizes in examples),
         )
     shapes = []

@@ -63,7 +63,7 @@ def test_locations(xla: Callable[..., Any], tmp_path: Path) -> None:
         assert str(module.functions["main"].regions[0].block.ops[0].location) == place
 
 
-def test_open_sizes(xla: Callable[..., Any], tmp_path: Path) -> None:
+def test_dynamic_shapes(xla: Callable[..., Any], tmp_path: Path) -> None:
     source = tmp_path / "open.mlir"
     source.write_text(TAN.replace("2x3", "?x3"))
     assert "tensor<?x3xf32>" in xla("translate", source, "--to", "stablehlo").out
