@@ -30,8 +30,8 @@ class CompileOptions(CheckedModel):
             program, () donates nothing.
         static_arguments: parameter numbers whose values, integers, are known when the program is compiled: sizes may
             follow from them, and each value is one more compilation.
-        max_specializations: how many compilations a program with dynamic shapes keeps; beyond them, the one that was not
-            called for longest is forgotten.
+        max_specializations: how many signatures of a program with dynamic shapes stay compiled; then the least recently
+            called one is dropped.
         fallback: "host" runs what the device can't do on the host, with a backend that can (`Compiler.host_fallback`);
             "none" makes that an error.
         precision: "default" leaves it to each instruction's own precision; "fast" allows reassociation and approximate
