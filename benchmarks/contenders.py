@@ -73,8 +73,9 @@ class JaxCpu:
 
     def __init__(self) -> None:
         import jax
-        from jaxlib import xla_client
+        from jaxlib import lapack, xla_client
 
+        lapack.prepare_lapack_call("syevd_ffi", np.float32)  # loads LAPACK, as lowering a program in JAX does
         self.name = "JAX"
         self.version = jax.__version__
         self.devices = jax.devices("cpu")

@@ -249,6 +249,50 @@ def matrix_vector(a: Array, x: Array) -> Array:
     return a @ x
 
 
+@program("matmul", f32(256, 768), f32(6284, 768))
+def matmul_vocabulary(a: Array, b: Array) -> Array:
+    return a @ b.T
+
+
+@program("matmul", f32(255, 257), f32(257, 259))
+def matmul_odd(a: Array, b: Array) -> Array:
+    return a @ b
+
+
+@program("matmul", f32(8, 768), f32(3072, 768))
+def matmul_few_rows(a: Array, b: Array) -> Array:
+    return a @ b.T
+
+
+@program("matmul", ArraySpec((512, 512), "int8", -128, 128), ArraySpec((512, 512), "int8", -128, 128))
+def matmul_int8(a: Array, b: Array) -> Array:
+    return lax.dot(a, b, preferred_element_type=jnp.int32)
+
+
+@program("sort", f32(64, 1000))
+def top_k_rows(x: Array) -> Tree:
+    return lax.top_k(x, 10)
+
+
+@program("sort", f32(8, 32000))
+def top_k_vocabulary(x: Array) -> Tree:
+    return lax.top_k(x, 40)
+
+
+@program("linear algebra", f32(8, 8))
+def eigh_small(x: Array) -> Tree:
+    return jnp.linalg.eigh(x)
+
+
+@program("linear algebra", f32(8, 8))
+def eigh_scan(x: Array) -> Array:
+    def step(x: Array, _: None) -> tuple[Array, None]:
+        values, vectors = jnp.linalg.eigh(x)
+        return vectors * (1 + 0.01 * values), None
+
+    return lax.scan(step, x, None, 20)[0]
+
+
 def _convolve(x: Array, kernel: Array, strides: tuple[int, int] = (1, 1), groups: int = 1) -> Array:
     numbers = ("NHWC", "HWIO", "NHWC")
     return lax.conv_general_dilated(x, kernel, strides, "SAME", dimension_numbers=numbers, feature_group_count=groups)
@@ -372,6 +416,35 @@ def transformer_train_step(*arguments: Array) -> Tree:
         return _cross_entropy(x @ table.T, tokens[:, 1:])
 
     return _descend(loss, parameters)
+
+
+_GPT2_LAYER = (
+    *(f32(768, low=0.9, high=1.1), f32(768), weights(768, 2304), f32(2304), weights(768, 768), f32(768)),
+    *(f32(768, low=0.9, high=1.1), f32(768), weights(768, 3072), f32(3072), weights(3072, 768), f32(768)),
+)
+
+
+@program(
+    "model",
+    i32(1, 256, high=50257),
+    *(f32(50257, 768, low=-0.03, high=0.03), f32(1024, 768, low=-0.03, high=0.03)),
+    *(f32(768, low=0.9, high=1.1), f32(768), *_GPT2_LAYER * 12),
+)
+def gpt2_forward(tokens: Array, table: Array, positions: Array, scale: Array, shift: Array, *layers: Array) -> Array:
+    """GPT-2 of 124 million parameters: the logits of 256 tokens."""
+
+    def norm(x: Array, scale: Array, shift: Array) -> Array:
+        mean = jnp.mean(x, -1, keepdims=True)
+        variance = jnp.mean((x - mean) ** 2, -1, keepdims=True)
+        return (x - mean) * lax.rsqrt(variance + 1e-5) * scale + shift
+
+    x = table[tokens] + positions[: tokens.shape[1]]
+    for i in range(0, len(layers), len(_GPT2_LAYER)):
+        s1, b1, qkv, qkv_bias, out, out_bias, s2, b2, up, up_bias, down, down_bias = layers[i : i + len(_GPT2_LAYER)]
+        q, k, v = jnp.split((norm(x, s1, b1) @ qkv + qkv_bias).reshape(*x.shape[:2], 36, 64), 3, axis=2)
+        x = x + _attention(q, k, v).reshape(x.shape) @ out + out_bias
+        x = x + jax.nn.gelu(norm(x, s2, b2) @ up + up_bias) @ down + down_bias
+    return norm(x, scale, shift) @ table.T
 
 
 @program("training", *[f32(1024, 1024)] * 3, f32(1024, 1024, low=0, high=1), f32(low=1, high=9))

@@ -56,7 +56,7 @@ def test_manifest_and_texts_agree() -> None:
 
 
 def _mlir(dtype: str) -> str:
-    return {"float32": "f32", "bfloat16": "bf16", "int32": "i32", "uint32": "ui32"}[dtype]
+    return {"float32": "f32", "bfloat16": "bf16", "int8": "i8", "int32": "i32", "uint32": "ui32"}[dtype]
 
 
 def test_inputs_repeat() -> None:

@@ -1,0 +1,7 @@
+// Written by benchmarks/export.py with JAX 0.10.2.
+module @jit_matmul_odd attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<255x257xf32>, %arg1: tensor<257x259xf32>) -> (tensor<255x259xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<255x257xf32>, tensor<257x259xf32>) -> tensor<255x259xf32>
+    return %0 : tensor<255x259xf32>
+  }
+}
