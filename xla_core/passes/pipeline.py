@@ -16,26 +16,26 @@ from xla_core.compile_options import CompileOptions
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, require_module
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.bitcast_expander import BitcastExpander
-from xla_core.passes.call_inliner import CallInliner
-from xla_core.passes.composite_rewriter import CompositeRewriter
-from xla_core.passes.copy_insertion import CopyInsertion
 from xla_core.passes.dynamic_padder import DynamicPadder
-from xla_core.passes.flatten_call_graph import FlattenCallGraph
+from xla_core.passes.expanders.bitcast_expander import BitcastExpander
+from xla_core.passes.expanders.composite_rewriter import CompositeRewriter
+from xla_core.passes.expanders.operand_converter import OperandConverter
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
 from xla_core.passes.fusion.policy import FusionPolicy
-from xla_core.passes.hlo_cse import HloCse
-from xla_core.passes.hlo_dce import HloDce
 from xla_core.passes.layout_assignment import LayoutAssignment
 from xla_core.passes.legalization import LegalityChecker, Legalization
-from xla_core.passes.map_inliner import MapInliner
-from xla_core.passes.memory_scheduler import HloMemoryScheduler
-from xla_core.passes.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 from xla_core.passes.pass_manager import HloPass, HloPassPipeline, PassContext
-from xla_core.passes.product_caster import ProductCaster
+from xla_core.passes.scheduling.copy_insertion import CopyInsertion
+from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph
+from xla_core.passes.scheduling.memory_scheduler import HloMemoryScheduler
+from xla_core.passes.scheduling.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 from xla_core.passes.simplification import SimplificationOptions, simplification_pipeline
-from xla_core.passes.tuple_simplifier import TupleSimplifier
+from xla_core.passes.simplifiers.call_inliner import CallInliner
+from xla_core.passes.simplifiers.hlo_cse import HloCse
+from xla_core.passes.simplifiers.hlo_dce import HloDce
+from xla_core.passes.simplifiers.map_inliner import MapInliner
+from xla_core.passes.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_core.target import TargetConfig
 
 __all__ = ["STAGES", "default_pipeline", "run_hlo_passes", "scheduling_pipeline"]
@@ -44,7 +44,7 @@ __all__ = ["STAGES", "default_pipeline", "run_hlo_passes", "scheduling_pipeline"
 def _simplification(target: TargetConfig, options: CompileOptions) -> HloPass:
     composites = target.capabilities.composites
     first: list[HloPass] = [CompositeRewriter(composites)] if composites else []
-    first += [BitcastExpander(), DynamicPadder(), ProductCaster()]
+    first += [BitcastExpander(), DynamicPadder(), OperandConverter()]
     if not options.optimization_level:
         passes = [*first, CallInliner(), MapInliner(), TupleSimplifier(), HloDce()]
         return HloPassPipeline("simplification", passes)

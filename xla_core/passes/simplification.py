@@ -8,25 +8,25 @@ import dataclasses
 from collections.abc import Callable
 
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.passes.algebraic_simplifier import AlgebraicSimplifier, AlgebraicSimplifierOptions
-from xla_core.passes.call_inliner import CallInliner
-from xla_core.passes.conditional_simplifier import ConditionalSimplifier
-from xla_core.passes.convert_mover import ConvertMover
-from xla_core.passes.dot_decomposer import DotDecomposer
-from xla_core.passes.gather_simplifier import GatherSimplifier
-from xla_core.passes.hlo_constant_folding import HloConstantFolding
-from xla_core.passes.hlo_cse import HloCse
-from xla_core.passes.hlo_dce import HloDce
-from xla_core.passes.map_inliner import MapInliner
+from xla_core.passes.control_flow.conditional_simplifier import ConditionalSimplifier
+from xla_core.passes.control_flow.while_loop_constant_sinking import WhileLoopConstantSinking
+from xla_core.passes.control_flow.while_loop_invariant_code_motion import WhileLoopInvariantCodeMotion
+from xla_core.passes.control_flow.while_loop_simplifier import WhileLoopSimplifier
+from xla_core.passes.expanders.dot_decomposer import DotDecomposer
+from xla_core.passes.expanders.gather_simplifier import GatherSimplifier
 from xla_core.passes.pass_manager import HloPassFix, HloPassPipeline
-from xla_core.passes.reshape_mover import ReshapeMover
-from xla_core.passes.sort_simplifier import SortSimplifier
-from xla_core.passes.transpose_folding import TransposeFolding, keeps_batch_in_front
-from xla_core.passes.tuple_simplifier import TupleSimplifier
-from xla_core.passes.while_loop_constant_sinking import WhileLoopConstantSinking
-from xla_core.passes.while_loop_invariant_code_motion import WhileLoopInvariantCodeMotion
-from xla_core.passes.while_loop_simplifier import WhileLoopSimplifier
-from xla_core.passes.zero_sized_hlo_elimination import ZeroSizedHloElimination
+from xla_core.passes.simplifiers.algebraic_simplifier import AlgebraicSimplifier, AlgebraicSimplifierOptions
+from xla_core.passes.simplifiers.call_inliner import CallInliner
+from xla_core.passes.simplifiers.convert_mover import ConvertMover
+from xla_core.passes.simplifiers.hlo_constant_folding import HloConstantFolding
+from xla_core.passes.simplifiers.hlo_cse import HloCse
+from xla_core.passes.simplifiers.hlo_dce import HloDce
+from xla_core.passes.simplifiers.map_inliner import MapInliner
+from xla_core.passes.simplifiers.reshape_mover import ReshapeMover
+from xla_core.passes.simplifiers.sort_simplifier import SortSimplifier
+from xla_core.passes.simplifiers.transpose_folding import TransposeFolding, keeps_batch_in_front
+from xla_core.passes.simplifiers.tuple_simplifier import TupleSimplifier
+from xla_core.passes.simplifiers.zero_sized_hlo_elimination import ZeroSizedHloElimination
 
 __all__ = ["SimplificationOptions", "simplification_pipeline"]
 

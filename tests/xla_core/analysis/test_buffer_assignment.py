@@ -11,8 +11,8 @@ from xla_core.analysis import AllocationKind, assign_buffers, check_buffer_assig
 from xla_core.errors import FailedPreconditionError, InternalError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.parser import parse_hlo
-from xla_core.passes.copy_insertion import insert_copies
-from xla_core.passes.memory_scheduler import schedule_module
+from xla_core.passes.scheduling.copy_insertion import insert_copies
+from xla_core.passes.scheduling.memory_scheduler import schedule_module
 
 
 def _plan(module: HloModule, seed: int) -> None:

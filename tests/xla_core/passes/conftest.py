@@ -30,7 +30,7 @@ from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
 from xla_core.passes import HloPassPipeline, PassContext, create_pass
-from xla_core.passes.algebraic_simplifier import AlgebraicSimplifierOptions
+from xla_core.passes.simplifiers.algebraic_simplifier import AlgebraicSimplifierOptions
 
 VARIANTS = {
     "algebraic-simplifier{fast_math}": lambda: create_pass(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_core.hlo.parser import parse_hlo
-from xla_core.passes.algebraic_simplifier import (
+from xla_core.passes.simplifiers.algebraic_simplifier import (
     FAST_RULES,
     RULES,
     AlgebraicSimplifier,

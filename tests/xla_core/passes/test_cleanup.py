@@ -11,8 +11,8 @@ from xla_core.errors import InternalError, ResourceExhaustedError
 from xla_core.hlo import Literal
 from xla_core.hlo.parser import parse_hlo
 from xla_core.passes import create_pass
-from xla_core.passes.call_inliner import CallInliner
-from xla_core.passes.hlo_constant_folding import ConstantFoldingOptions, HloConstantFolding
+from xla_core.passes.simplifiers.call_inliner import CallInliner
+from xla_core.passes.simplifiers.hlo_constant_folding import ConstantFoldingOptions, HloConstantFolding
 
 NESTED = """
 inner { p = f32[3] parameter(0)

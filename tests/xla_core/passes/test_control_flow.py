@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from xla_core.errors import DeadlineExceededError
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.parser import parse_hlo
-from xla_core.passes.while_loop_analysis import induction, trip_count
+from xla_core.passes.control_flow.while_loop_analysis import induction, trip_count
 from xla_core.passes.while_util import Loop
 
 

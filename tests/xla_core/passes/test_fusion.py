@@ -14,9 +14,9 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
-from xla_core.passes.copy_insertion import insert_copies
 from xla_core.passes.fusion import FusionPolicy, InstructionFusion, MultiOutputFusion, create_fusion, fuse_into
-from xla_core.passes.memory_scheduler import schedule_module
+from xla_core.passes.scheduling.copy_insertion import insert_copies
+from xla_core.passes.scheduling.memory_scheduler import schedule_module
 from xla_core.target import FusionDecision, FusionPreferences
 
 

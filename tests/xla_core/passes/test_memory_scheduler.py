@@ -14,10 +14,10 @@ from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.parser import parse_hlo
 from xla_core.hlo.verifier import verify
-from xla_core.passes.copy_insertion import CopyInsertion, insert_copies
-from xla_core.passes.flatten_call_graph import FlattenCallGraph
-from xla_core.passes.memory_scheduler import schedule_module
-from xla_core.passes.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
+from xla_core.passes.scheduling.copy_insertion import CopyInsertion, insert_copies
+from xla_core.passes.scheduling.flatten_call_graph import FlattenCallGraph
+from xla_core.passes.scheduling.memory_scheduler import schedule_module
+from xla_core.passes.scheduling.optimize_input_output_buffer_alias import OptimizeInputOutputBufferAlias
 
 
 def _check_order(module: HloModule) -> None:

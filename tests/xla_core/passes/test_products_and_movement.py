@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from xla_core.passes.dot_decomposer import is_canonical_dot
-from xla_core.passes.transpose_folding import TransposeFolding
+from xla_core.passes.expanders.dot_decomposer import is_canonical_dot
+from xla_core.passes.simplifiers.transpose_folding import TransposeFolding
 
 
 def dots(module):

@@ -15,7 +15,7 @@ from xla_core.hlo.literal import Literal
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.expander import module_of
+from xla_core.passes.expanders.expander import module_of
 from xla_core.passes.rewriter import Builder
 from xla_core.target import Support
 

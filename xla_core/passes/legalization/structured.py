@@ -14,23 +14,23 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
-from xla_core.passes.batchnorm_expander import BatchNormExpander
-from xla_core.passes.cholesky_expander import CholeskyExpander
-from xla_core.passes.dot_algorithm_rewriter import DotAlgorithmRewriter
-from xla_core.passes.expander import OpExpander, scalar_computation
-from xla_core.passes.gather_expander import GatherExpander
-from xla_core.passes.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
+from xla_core.passes.expanders.batchnorm_expander import BatchNormExpander
+from xla_core.passes.expanders.cholesky_expander import CholeskyExpander
+from xla_core.passes.expanders.dot_algorithm_rewriter import DotAlgorithmRewriter
+from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.expanders.gather_expander import GatherExpander
+from xla_core.passes.expanders.grouped_dot_expander import RaggedDotExpander, ScaledDotExpander
+from xla_core.passes.expanders.reduce_window_rewriter import ReduceWindowRewriter
+from xla_core.passes.expanders.rng_bit_generator_expander import RngBitGeneratorExpander
+from xla_core.passes.expanders.rng_expander import RngExpander
+from xla_core.passes.expanders.scan_expander import ScanExpander
+from xla_core.passes.expanders.scatter_expander import ScatterExpander
+from xla_core.passes.expanders.select_and_scatter_expander import SelectAndScatterExpander
+from xla_core.passes.expanders.topk_decomposer import TopkDecomposer
+from xla_core.passes.expanders.triangular_solve_expander import TriangularSolveExpander
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.legalization.windows import window_element, window_padding
-from xla_core.passes.reduce_window_rewriter import ReduceWindowRewriter
 from xla_core.passes.rewriter import Builder, Rule
-from xla_core.passes.rng_bit_generator_expander import RngBitGeneratorExpander
-from xla_core.passes.rng_expander import RngExpander
-from xla_core.passes.scan_expander import ScanExpander
-from xla_core.passes.scatter_expander import ScatterExpander
-from xla_core.passes.select_and_scatter_expander import SelectAndScatterExpander
-from xla_core.passes.topk_decomposer import TopkDecomposer
-from xla_core.passes.triangular_solve_expander import TriangularSolveExpander
 
 __all__ = ["apply_to_arrays", "is_elementwise_of_scalars", "use_expander"]
 

@@ -1,0 +1,80 @@
+"""while_loop_simplifier: loops that run once or never, and state that a loop needn't carry. (XLA:
+xla/service/while_loop_simplifier.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.control_flow.while_loop_analysis import trip_count
+from xla_core.passes.inlining import inline_call
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.while_util import Loop, narrow_loop, rebuild_loop
+
+__all__ = ["WhileLoopSimplifier"]
+
+
+class WhileLoopSimplifier(HloPass):
+    """A loop that never runs is its initial state; one that runs once is its body.
+
+    Elements that the loop doesn't change are taken from the initial state after it; the same element twice is carried
+    once; what nobody needs isn't carried.
+    """
+
+    name = "while-loop-simplifier"
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        for computation in module.post_order():
+            for instruction in computation.instructions:
+                if instruction.opcode == Opcode.WHILE and instruction.parent is computation:
+                    changed |= _simplify(computation, instruction)
+        if changed:
+            module.remove_unreachable_computations()
+        return changed
+
+
+def _simplify(computation: HloComputation, instruction: HloInstruction) -> bool:
+    loop = Loop.of(instruction)
+    if loop is None or EffectAnalysis().of_computation(loop.condition):
+        return False
+    count = trip_count(loop)
+    if count == 0:
+        computation.replace_with(instruction, instruction.operands[0])
+        return True
+    if count == 1:
+        inline_call(instruction, loop.body, instruction.operands)
+        return True
+    changed = _take_unchanged_from_start(computation, loop)
+    merged = _merge_equal_elements(loop)
+    return narrow_loop(merged or instruction) or changed or merged is not None
+
+
+def _take_unchanged_from_start(computation: HloComputation, loop: Loop) -> bool:
+    changed = False
+    for user in loop.instruction.users:
+        if user.opcode != Opcode.GET_TUPLE_ELEMENT or user.is_root or not user.user_count:
+            continue
+        initial = loop.initial(user.tuple_index)
+        if initial is not None and loop.is_unchanged(user.tuple_index):
+            computation.replace_with(user, initial)
+            changed = True
+    return changed
+
+
+def _merge_equal_elements(loop: Loop) -> HloInstruction | None:
+    """Elements that start as the same value and never change become one; the new loop, if there are such."""
+    first: dict[HloInstruction, int] = {}
+    same: dict[int, int] = {}
+    for index in range(loop.size):
+        initial = loop.initial(index)
+        if initial is not None and loop.is_unchanged(index):
+            kept = first.setdefault(initial, index)
+            if kept != index:
+                same[index] = kept
+    if not same:
+        return None
+    return rebuild_loop(loop, [index for index in range(loop.size) if index not in same], same=same)

@@ -1,0 +1,1 @@
+"""Passes that write an op in other ops."""

@@ -1,0 +1,61 @@
+"""bitcast_expander: what a program's bitcasts mean, by ops that no layout changes.
+
+A bitcast is the operand's bytes, in the order of its layout, under another shape. Layouts are free until layout
+assignment, so a bitcast that a program came with (XLA's own optimized HLO has many) becomes transposes between logical
+and physical order, a reshape, and a bitcast-convert where the element type differs. Layout assignment makes bitcasts
+again of what then moves nothing.
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["BitcastExpander"]
+
+
+class BitcastExpander(OpExpander):
+    """Rewrites every bitcast; a backend's own pipeline runs it before anything that changes layouts."""
+
+    name = "bitcast-expander"
+    opcodes = frozenset({Opcode.BITCAST})
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        result, operand = instruction.shape, instruction.operand(0)
+        physical = b.transpose(operand, operand.shape.minor_to_major()[::-1])
+        order = result.minor_to_major()[::-1]
+        retyped = _retyped(b, physical, result.element_type)
+        reshaped = b.reshape(retyped, [result.dimensions[d] for d in order])
+        return b.transpose(reshaped, [order.index(d) for d in range(result.rank)])
+
+
+def _retyped(b: Builder, x: HloInstruction, target: ElementType) -> HloInstruction:
+    """The same bits in elements of another type; in a row, where there are then more or fewer of them."""
+    source, count = x.shape.element_type, x.shape.num_elements
+    if source is target:
+        return x
+    if source.is_complex:
+        parts = [b.reshape(b.add(part, x), (count, 1)) for part in (Opcode.REAL, Opcode.IMAG)]
+        return _retyped(b, b.add(Opcode.CONCATENATE, *parts, dimensions=(1,)), target)
+    if target.is_complex:
+        numbers = _retyped(b, x, target.component)
+        pairs = b.reshape(numbers, (numbers.shape.num_elements // 2, 2))
+        return b.add(Opcode.COMPLEX, *(_column(b, pairs, column) for column in range(2)))
+    have, want = source.bit_width, target.bit_width
+    shape = x.shape.without_layout().with_element_type(target)
+    if have > want:
+        x, shape = b.reshape(x, (count,)), shape.with_dimensions((count, have // want))
+    elif have < want:
+        row = count * have // want
+        x, shape = b.reshape(x, (row, want // have)), shape.with_dimensions((row,))
+    return b.add(Opcode.BITCAST_CONVERT, x, shape=shape)
+
+
+def _column(b: Builder, pairs: HloInstruction, column: int) -> HloInstruction:
+    rows = pairs.shape.dimensions[0]
+    ranges = (SliceDimension(0, rows, 1), SliceDimension(column, column + 1, 1))
+    return b.reshape(b.add(Opcode.SLICE, pairs, slice=ranges), (rows,))

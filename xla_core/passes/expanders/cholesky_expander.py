@@ -1,0 +1,111 @@
+"""cholesky_expander: the factor of a Hermitian matrix, column by column. (XLA: xla/service/cholesky_expander.h.)"""
+
+from __future__ import annotations
+
+import math
+
+from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["CholeskyExpander", "adjoint", "triangle"]
+
+_INDEX = Shape(ElementType.S32)
+
+
+def _conjugate(x: HloInstruction, b: Builder) -> HloInstruction:
+    if not x.shape.element_type.is_complex:
+        return x
+    return b.add(Opcode.COMPLEX, b.add(Opcode.REAL, x), b.add(Opcode.NEGATE, b.add(Opcode.IMAG, x)))
+
+
+def adjoint(x: HloInstruction, b: Builder) -> HloInstruction:
+    """The conjugate transpose of matrices in the last two dimensions."""
+    rank = x.shape.rank
+    return _conjugate(b.transpose(x, [*range(rank - 2), rank - 1, rank - 2]), b)
+
+
+def triangle(x: HloInstruction, b: Builder, *, lower: bool) -> HloInstruction:
+    """Zero outside a triangle; the diagonal is kept."""
+    rank, shape = x.shape.rank, Shape(ElementType.S32, x.shape.dimensions)
+    row, column = (b.add(Opcode.IOTA, shape=shape, iota_dimension=d) for d in (rank - 2, rank - 1))
+    kept = b.add(Opcode.COMPARE, row, column, direction="GE" if lower else "LE")
+    return b.add(Opcode.SELECT, kept, x, b.constant(0, x.shape))
+
+
+class CholeskyExpander(OpExpander):
+    """A loop over columns: each is what is left of the matrix's after the columns before, over the root of its head.
+
+    A matrix that isn't positive definite gives NaN everywhere.
+    """
+
+    name = "cholesky-expander"
+    opcodes = frozenset({Opcode.CHOLESKY})
+    widens = True
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return instruction.shape.num_elements > 0
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        lower = instruction.attribute("lower")
+        x = instruction.operands[0]
+        *batch, n, _ = x.shape.dimensions
+        size = math.prod(batch)
+        matrix = b.reshape(x if lower else adjoint(x, b), (size, n, n))
+        matrix = triangle(matrix, b, lower=True)
+        (factor,) = counted_loop(instruction, b, n, [b.constant(0, matrix.shape)], [matrix], _column)
+        factor = _nan_where_it_failed(instruction, factor, b)
+        if not lower:
+            factor = adjoint(factor, b)
+        return b.reshape(factor, x.shape.dimensions)
+
+
+def _column(
+    b: Builder, j: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
+) -> list[HloInstruction]:
+    (factor,), (matrix,) = changing, constant
+    size, n, _ = matrix.shape.dimensions
+    zero = b.constant(0, _INDEX)
+    row = b.add(Opcode.DYNAMIC_SLICE, factor, zero, j, zero, dynamic_slice_sizes=(size, 1, n))
+    known = b.add(
+        Opcode.DOT,
+        factor,
+        _conjugate(b.reshape(row, (size, n)), b),
+        shape=matrix.shape.with_dimensions((size, n)),
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(1,),
+        operand_precision=("highest", "highest"),
+    )
+    column = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, zero, j, dynamic_slice_sizes=(size, n, 1))
+    left = b.add(Opcode.SUBTRACT, b.reshape(column, (size, n)), known)
+    head = b.add(Opcode.DYNAMIC_SLICE, left, zero, j, dynamic_slice_sizes=(size, 1))
+    if head.shape.element_type.is_complex:
+        real = b.add(Opcode.REAL, head)
+        root = b.add(Opcode.SQRT, real)
+        root = b.add(Opcode.COMPLEX, root, b.constant(0, root.shape))
+    else:
+        root = b.add(Opcode.SQRT, head)
+    scaled = b.add(Opcode.DIVIDE, left, b.broadcast(b.reshape(root, (size,)), (size, n), (0,)))
+    rows = b.add(Opcode.IOTA, shape=Shape(ElementType.S32, (size, n)), iota_dimension=1)
+    at = b.broadcast(j, (size, n))
+    below = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, rows, at, direction="GT"), scaled, b.constant(0, scaled.shape))
+    spread = b.broadcast(b.reshape(root, (size,)), (size, n), (0,))
+    whole = b.add(Opcode.SELECT, b.add(Opcode.COMPARE, rows, at, direction="EQ"), spread, below)
+    return [b.add(Opcode.DYNAMIC_UPDATE_SLICE, factor, b.reshape(whole, (size, n, 1)), zero, zero, j)]
+
+
+def _nan_where_it_failed(instruction: HloInstruction, factor: HloInstruction, b: Builder) -> HloInstruction:
+    size, n, _ = factor.shape.dimensions
+    real = b.add(Opcode.REAL, factor) if factor.shape.element_type.is_complex else factor
+    bad = b.add(Opcode.COMPARE, real, real, direction="NE")
+    either = scalar_computation(instruction, Opcode.OR, ElementType.PRED)
+    false = b.constant(False, Shape(ElementType.PRED))
+    failed = b.add(Opcode.REDUCE, bad, false, dimensions=(1, 2), to_apply=either)
+    nan = b.constant(math.nan, factor.shape)
+    return b.add(Opcode.SELECT, b.broadcast(failed, (size, n, n), (0,)), nan, factor)

@@ -1,0 +1,44 @@
+"""comparison_expander: floats in total order are compared as integers. (XLA: xla/service/comparison_expander.h.)"""
+
+from __future__ import annotations
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["ComparisonExpander", "total_order_key"]
+
+_INTEGERS = {8: ElementType.S8, 16: ElementType.S16, 32: ElementType.S32, 64: ElementType.S64}
+
+
+def total_order_key(x: HloInstruction, b: Builder) -> HloInstruction:
+    """Integers whose order is the floats' total order: -NaN < -inf < -0 < 0 < inf < NaN."""
+    element_type = _INTEGERS[x.shape.element_type.bit_width]
+    shape: Shape = x.shape.without_layout().with_element_type(element_type)
+    bits = b.add(Opcode.BITCAST_CONVERT, x, shape=shape)
+    flipped = b.add(Opcode.XOR, bits, b.constant((1 << (element_type.bit_width - 1)) - 1, shape))
+    return b.add(Opcode.SELECT, b.add(Opcode.COMPARE, bits, b.constant(0, shape), direction="LT"), flipped, bits)
+
+
+class ComparisonExpander(OpExpander):
+    """compare(x, y), type=TOTALORDER of floats with a sign, eight bits and more."""
+
+    name = "comparison-expander"
+    opcodes = frozenset({Opcode.COMPARE})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        element_type = instruction.operands[0].shape.element_type
+        return (
+            instruction.attributes.get("type") == "TOTALORDER"
+            and element_type.is_floating
+            and element_type.bit_width in _INTEGERS
+            and "nuz" not in element_type.value
+            and element_type is not ElementType.F8E8M0FNU
+        )
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        x, y = (total_order_key(o, b) for o in instruction.operands)
+        return b.add(Opcode.COMPARE, x, y, direction=instruction.attributes["direction"])

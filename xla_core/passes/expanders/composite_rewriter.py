@@ -1,0 +1,50 @@
+"""composite_rewriter: a composite that the target has becomes one custom call. (XLA: xla/service/gpu/transforms/
+composite_rewriter.h.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["CompositeRewriter"]
+
+
+class CompositeRewriter(OpExpander):
+    """`call` of a composite, by its name, becomes a custom call of that target; its attributes are the backend_config.
+
+    Args:
+        names: the composites that the target runs whole (`Capabilities.composites`). Every other is inlined later.
+    """
+
+    name = "composite-rewriter"
+    opcodes = frozenset({Opcode.CALL})
+
+    def __init__(self, names: Collection[str] = ()) -> None:
+        super().__init__()
+        self._names = names
+
+    def run(self, module: HloModule) -> bool:
+        changed = super().run(module)
+        if changed:
+            module.remove_unreachable_computations()  # what the target has, it need not be able to decompose
+        return changed
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return dict(instruction.attribute("frontend_attributes") or ()).get("composite.name") in self._names
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        composite = dict(instruction.attributes["frontend_attributes"])
+        return b.add(
+            Opcode.CUSTOM_CALL,
+            *instruction.operands,
+            shape=instruction.shape,
+            custom_call_target=composite["composite.name"],
+            backend_config=composite.get("composite.attributes", "{}"),
+            frontend_attributes=instruction.attributes["frontend_attributes"],
+        )

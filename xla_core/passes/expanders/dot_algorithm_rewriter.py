@@ -1,0 +1,42 @@
+"""dot_algorithm_rewriter: a dot with an algorithm becomes a plain one of operands rounded as the algorithm sees them.
+(XLA: xla/service/gpu/transforms/dot_algorithm_rewriter.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ops.contraction import algorithm_format
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["DotAlgorithmRewriter"]
+
+
+class DotAlgorithmRewriter(OpExpander):
+    """The types of the operands are what the algorithm fixes. Those that add several products of parts of an operand
+    (`_x3`, ...) ask for no more than the operand's own precision, which a plain dot has.
+    """
+
+    name = "dot-algorithm-rewriter"
+    opcodes = frozenset({Opcode.DOT})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return instruction.attributes.get("algorithm") is not None
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        algorithm: str = instruction.attributes["algorithm"]
+        plain = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
+        operands = [_rounded(o, algorithm, b) for o in instruction.operands]
+        return b.add(Opcode.DOT, *operands, shape=instruction.shape.without_layout(), **plain)
+
+
+def _rounded(operand: HloInstruction, algorithm: str, b: Builder) -> HloInstruction:
+    name = algorithm_format(algorithm, operand.shape.element_type)
+    if name is None:
+        return operand
+    if name == "tf32":
+        return b.add(Opcode.REDUCE_PRECISION, operand, exponent_bits=8, mantissa_bits=10)
+    narrow = b.convert(operand, operand.shape.with_element_type(ElementType(name)))
+    return b.convert(narrow, operand.shape)

@@ -1,0 +1,119 @@
+"""dot_decomposer: every dot becomes a (batched) product of matrices. (XLA: xla/service/dot_decomposer.h.)"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["DotDecomposer", "is_canonical_dot"]
+
+
+def is_canonical_dot(dot: HloInstruction) -> bool:
+    """At most one batch dimension, which comes first, one contracted dimension, and at most one other of each operand.
+    [B,M,K] x [B,K,N] and its transposed forms, and those without B, M or N.
+    """
+    a = dot.attributes
+    for side, operand in zip(("lhs", "rhs"), dot.operands, strict=True):
+        batch, contracted = a.get(f"{side}_batch_dims", ()), a.get(f"{side}_contracting_dims", ())
+        if len(contracted) != 1 or len(batch) > 1 or operand.shape.rank - len(batch) > 2:
+            return False
+        if batch and batch[0] != 0:
+            return False
+    return True
+
+
+class DotDecomposer(OpExpander):
+    """Merges batch, contracted and other dimensions into one each, by transposes and reshapes of the operands.
+
+    An operand whose contracted dimensions stand before its others is left so: [B,K,M] needs no transpose. The operands
+    change places where the left one is transposed anyway, and the right one, [B,N,K], is of the order of a left one.
+    """
+
+    name = "dot-decomposer"
+    opcodes = frozenset({Opcode.DOT})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return not is_canonical_dot(instruction) and bool(instruction.attributes.get("lhs_contracting_dims"))
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        a = instruction.attributes
+        lhs, rhs = instruction.operands
+        if _better_swapped(instruction):
+            return self._expand_swapped(instruction, b)
+        batch = len(a.get("lhs_batch_dims", ()))
+        left, left_k, left_free = _matrix(b, lhs, a.get("lhs_batch_dims", ()), a["lhs_contracting_dims"], first=False)
+        right, right_k, right_free = _matrix(b, rhs, a.get("rhs_batch_dims", ()), a["rhs_contracting_dims"], first=True)
+        batches = [lhs.shape.dimensions[d] for d in a.get("lhs_batch_dims", ())]
+        sizes = [math.prod(batches)] if batch else []
+        sizes += [math.prod(free) for free in (left_free, right_free) if free]
+        numbers = {
+            "lhs_batch_dims": (0,) if batch else (),
+            "rhs_batch_dims": (0,) if batch else (),
+            "lhs_contracting_dims": (left_k,),
+            "rhs_contracting_dims": (right_k,),
+        }
+        product = b.add(Opcode.DOT, left, right, shape=instruction.shape.with_dimensions(sizes), **{**a, **numbers})
+        return b.reshape(product, instruction.shape.dimensions)
+
+    def _expand_swapped(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        """The transpose of the product of the operands in the other order."""
+        attributes = dict(instruction.attributes)
+        for name in ("batch_dims", "contracting_dims"):
+            for side, other in (("lhs", "rhs"), ("rhs", "lhs")):
+                attributes[f"{side}_{name}"] = instruction.attributes.get(f"{other}_{name}", ())
+        if attributes.get("operand_precision"):
+            attributes["operand_precision"] = tuple(reversed(attributes["operand_precision"]))
+        lhs, rhs = instruction.operands
+        batch = len(attributes["lhs_batch_dims"])
+        left_free = lhs.shape.rank - batch - len(attributes["rhs_contracting_dims"])
+        rank = instruction.shape.rank
+        order = [*range(batch), *range(batch + left_free, rank), *range(batch, batch + left_free)]
+        shape = instruction.shape.with_dimensions([instruction.shape.dimensions[d] for d in order])
+        swapped = b.add(Opcode.DOT, rhs, lhs, shape=shape, **attributes)
+        back = [order.index(d) for d in range(rank)]
+        product = self.expand(swapped, b)
+        if swapped.parent is not None:
+            swapped.parent.remove(swapped)
+        return b.transpose(product, back)
+
+
+def _better_swapped(dot: HloInstruction) -> bool:
+    """Whether the left operand needs a transpose anyway, the right one does for its place alone, and the result is
+    smaller than that.
+    """
+    a = dot.attributes
+    lhs, rhs = dot.operands
+    left = _orders(lhs, a.get("lhs_batch_dims", ()), a["lhs_contracting_dims"])
+    right = _orders(rhs, a.get("rhs_batch_dims", ()), a["rhs_contracting_dims"])
+    k_last = right[False] == sorted(right[False]) and right[True] != sorted(right[True])
+    moves = all(order != sorted(order) for order in left.values())
+    return k_last and moves and dot.shape.num_elements < rhs.shape.num_elements
+
+
+def _orders(x: HloInstruction, batch: Sequence[int], contracted: Sequence[int]) -> dict[bool, list[int]]:
+    """The dimensions of an operand as a matrix has them, by whether the contracted ones stand first."""
+    free = [d for d in range(x.shape.rank) if d not in batch and d not in contracted]
+    return {True: [*batch, *contracted, *free], False: [*batch, *free, *contracted]}
+
+
+def _matrix(
+    b: Builder, x: HloInstruction, batch: Sequence[int], contracted: Sequence[int], *, first: bool
+) -> tuple[HloInstruction, int, list[int]]:
+    """The operand as [B,K,M] (where that costs no transpose, or `first` says so) or [B,M,K]; the place of K; the sizes
+    of M's dimensions. There is no B without batch dimensions, and no M without others.
+    """
+    free = [d for d in range(x.shape.rank) if d not in batch and d not in contracted]
+    orders = _orders(x, batch, contracted)
+    in_place = [k_first for k_first in (first, not first) if orders[k_first] == sorted(orders[k_first])]
+    k_first = in_place[0] if in_place else first
+    sizes = x.shape.dimensions
+    k, m = math.prod(sizes[d] for d in contracted), math.prod(sizes[d] for d in free)
+    merged = [math.prod(sizes[d] for d in batch)] if batch else []
+    merged += ([k, m] if k_first else [m, k]) if free else [k]
+    matrix = b.reshape(b.transpose(x, orders[k_first]), merged)
+    return matrix, (1 if batch else 0) + (0 if k_first or not free else 1), [sizes[d] for d in free]

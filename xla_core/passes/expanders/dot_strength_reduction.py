@@ -1,0 +1,69 @@
+"""dot_strength_reduction: the product of a matrix and a vector becomes a multiplication and a reduction.
+
+(XLA: xla/service/gpu/transforms/dot_strength_reduction.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["DotStrengthReduction"]
+
+
+class DotStrengthReduction(OpExpander):
+    """Rewrites f32 and f64 dots of which one side is a vector, where the matrix's contracted dimension is its last.
+
+    The reduction then runs along the rows of the matrix, fuses with its producers, and reads it once. Batch dimensions
+    must come first.
+    """
+
+    name = "dot-strength-reduction"
+    opcodes = frozenset({Opcode.DOT})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return _sides(instruction) is not None
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        sides = _sides(instruction)
+        assert sides is not None
+        matrix, vector = sides
+        dims, batch = matrix.shape.dimensions, len(instruction.attribute("lhs_batch_dims"))
+        rows = b.reshape(vector, (*dims[:batch], dims[-1]))
+        product = b.add(Opcode.MULTIPLY, matrix, b.broadcast(rows, dims, (*range(batch), len(dims) - 1)))
+        element_type = instruction.shape.element_type
+        total = b.add(
+            Opcode.REDUCE,
+            product,
+            b.constant(0, Shape(element_type)),
+            dimensions=(len(dims) - 1,),
+            to_apply=scalar_computation(instruction, Opcode.ADD, element_type),
+        )
+        return b.reshape(total, instruction.shape.dimensions)
+
+
+def _sides(dot: HloInstruction) -> tuple[HloInstruction, HloInstruction] | None:
+    """(matrix, vector) of a dot that the pass rewrites, else None."""
+    batch = tuple(range(len(dot.attribute("lhs_batch_dims"))))
+    shapes = [dot.shape, *(o.shape for o in dot.operands)]
+    contracted = [dot.attribute(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
+    if (
+        len({s.element_type for s in shapes}) > 1
+        or dot.shape.element_type not in (ElementType.F32, ElementType.F64)
+        or any(s.layout is not None and not s.layout.is_row_major for s in shapes)
+        or any(dot.attribute(f"{side}_batch_dims") != batch for side in ("lhs", "rhs"))
+        or len(contracted[0]) != 1
+    ):
+        return None
+    for (matrix, last), vector in zip(zip(dot.operands, contracted, strict=True), reversed(dot.operands), strict=True):
+        # All of the vector's dimensions besides the batch and the contracted one have one element.
+        is_vector = vector.shape.num_elements * matrix.shape.num_elements != 0 and (
+            dot.shape.num_elements * matrix.shape.dimensions[last[0]] == matrix.shape.num_elements
+        )
+        if is_vector and last == (matrix.shape.rank - 1,) and matrix.shape.dimensions[-1] > 1:
+            return matrix, vector
+    return None

@@ -1,0 +1,30 @@
+"""dynamic_index_splitter: a dynamic slice's index vector becomes scalars. (XLA: dynamic_index_splitter.h.)"""
+
+from __future__ import annotations
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["DynamicIndexSplitter"]
+
+
+class DynamicIndexSplitter(OpExpander):
+    """dynamic-slice and dynamic-update-slice whose start is one vector."""
+
+    name = "dynamic-index-splitter"
+    opcodes = frozenset({Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        first = 1 if instruction.opcode == Opcode.DYNAMIC_SLICE else 2
+        return len(instruction.operands) == first + 1 and instruction.operands[first].shape.rank == 1
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        *others, vector = instruction.operands
+        scalars = [
+            b.reshape(b.add(Opcode.SLICE, vector, slice=(SliceDimension(d, d + 1),)), ())
+            for d in range(vector.shape.dimensions[0])
+        ]
+        return b.clone(instruction, [*others, *scalars])

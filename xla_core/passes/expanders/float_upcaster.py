@@ -1,0 +1,32 @@
+"""float_upcaster: dots and convolutions of 8- and 16-bit floats are computed in f32."""
+
+from __future__ import annotations
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["FloatUpcaster"]
+
+
+class FloatUpcaster(OpExpander):
+    """For devices whose multiplication units take no floats narrower than f32.
+
+    The product is computed in the widest type of its operands and result, at least f32, and rounded once. The
+    conversions are instructions of their own, so that they fuse with the operands' producers and the result's users.
+    """
+
+    name = "float-upcaster"
+    opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        types = {instruction.shape.element_type, *(o.shape.element_type for o in instruction.operands)}
+        return all(t.is_floating for t in types) and min(t.bit_width for t in types) < 32
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        types = {ElementType.F32, instruction.shape.element_type, *(o.shape.element_type for o in instruction.operands)}
+        wide = instruction.shape.with_element_type(max(types, key=lambda t: t.bit_width)).without_layout()
+        product = b.clone(instruction, [b.convert(o, wide) for o in instruction.operands], shape=wide)
+        return b.convert(product, instruction.shape)

@@ -1,0 +1,119 @@
+"""gather_expander: a loop of dynamic slices. (XLA: xla/service/gather_expander.h.)"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from xla_core.hlo.attributes import SliceDimension
+from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["GatherExpander", "canonical_indices", "start_of"]
+
+_INDEX = Shape(ElementType.S32)
+
+
+class GatherExpander(OpExpander):
+    """Takes one slice a turn. A gather of a single slice is a dynamic-slice, without a loop."""
+
+    name = "gather-expander"
+    opcodes = frozenset({Opcode.GATHER})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return instruction.shape.num_elements > 0
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        attribute = instruction.attribute
+        x, indices = instruction.operands
+        sizes = attribute("slice_sizes")
+        batching, index_batching = attribute("operand_batching_dims"), attribute("start_indices_batching_dims")
+        vectors, index_map, batch = canonical_indices(
+            b, indices, attribute("index_vector_dim"), attribute("start_index_map"), batching, index_batching
+        )
+        count = math.prod(batch)
+        removed = {*attribute("collapsed_slice_dims"), *batching}
+        kept = [n for d, n in enumerate(sizes) if d not in removed]
+
+        def take(inner: Builder, turn: HloInstruction, x: HloInstruction, vectors: HloInstruction) -> HloInstruction:
+            starts = start_of(inner, vectors, turn, index_map, x.shape.rank)
+            part = inner.add(Opcode.DYNAMIC_SLICE, x, *starts, dynamic_slice_sizes=tuple(sizes))
+            return inner.reshape(part, (1, *kept))
+
+        if count == 1:
+            result = take(b, b.constant(0, _INDEX), x, vectors)
+        else:
+
+            def body(
+                inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
+            ) -> list[HloInstruction]:
+                zeros = [inner.constant(0, _INDEX)] * len(kept)
+                part = take(inner, turn, *constant)
+                return [inner.add(Opcode.DYNAMIC_UPDATE_SLICE, changing[0], part, turn, *zeros)]
+
+            start = b.constant(0, x.shape.with_dimensions((count, *kept)))
+            (result,) = counted_loop(instruction, b, count, [start], [x, vectors], body)
+        return _arrange(b, result, batch, kept, attribute("offset_dims"))
+
+
+def _arrange(
+    b: Builder, rows: HloInstruction, batch: Sequence[int], kept: Sequence[int], offset_dims: Sequence[int]
+) -> HloInstruction:
+    """[batch, slice] -> the result's order, in which the slice's dimensions stand at `offset_dims`."""
+    apart = b.reshape(rows, [*batch, *kept])
+    batch_places, slice_places = iter(range(len(batch))), iter(range(len(batch), len(batch) + len(kept)))
+    order = [next(slice_places) if d in offset_dims else next(batch_places) for d in range(apart.shape.rank)]
+    return b.transpose(apart, order)
+
+
+def canonical_indices(
+    b: Builder,
+    indices: HloInstruction,
+    vector_dim: int,
+    index_map: Sequence[int],
+    batching: Sequence[int],
+    index_batching: Sequence[int],
+) -> tuple[HloInstruction, list[int], list[int]]:
+    """Indices as [count, numbers], with batching dimensions made numbers too; which operand dimension each number is
+    for; the batch's sizes.
+    """
+    if indices.shape.element_type.bit_width < 32:  # too narrow to count the indices with
+        indices = b.convert(indices, _INDEX)
+    if vector_dim == indices.shape.rank:
+        indices = b.reshape(indices, [*indices.shape.dimensions, 1])
+    rank = indices.shape.rank
+    order = [d for d in range(rank) if d != vector_dim]
+    moved = b.transpose(indices, [*order, vector_dim])
+    batch = list(moved.shape.dimensions[:-1])
+    columns = [moved]
+    for axis in index_batching:
+        numbers = b.add(
+            Opcode.IOTA,
+            shape=Shape(indices.shape.element_type, (*batch, 1)),
+            iota_dimension=axis - (axis > vector_dim),
+        )
+        columns.append(numbers)
+    whole = b.add(Opcode.CONCATENATE, *columns, dimensions=(len(batch),)) if len(columns) > 1 else moved
+    flat = b.reshape(whole, (math.prod(batch), whole.shape.dimensions[-1]))
+    return flat, [*index_map, *batching], batch
+
+
+def start_of(
+    b: Builder, vectors: HloInstruction, turn: HloInstruction, index_map: Sequence[int], rank: int
+) -> list[HloInstruction]:
+    """The start of a slice in each dimension of the operand: the numbers of vector `turn`, 0 where there is none."""
+    depth = vectors.shape.dimensions[1]
+    element = Shape(vectors.shape.element_type)
+    starts = [b.constant(0, element)] * rank
+    if depth:
+        at = b.convert(turn, element)
+        row = b.add(Opcode.DYNAMIC_SLICE, vectors, at, b.constant(0, element), dynamic_slice_sizes=(1, depth))
+        flat = b.reshape(row, (depth,))
+        for n, d in enumerate(index_map):
+            starts[d] = b.reshape(b.add(Opcode.SLICE, flat, slice=(SliceDimension(n, n + 1),)), ())
+    return starts

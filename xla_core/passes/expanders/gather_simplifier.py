@@ -1,0 +1,22 @@
+"""gather_simplifier: gathers of one slice, and gathers that JAX's indexing makes of slices. (XLA:
+xla/service/gather_simplifier.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.passes.expanders.gather_expander import GatherExpander
+
+__all__ = ["GatherSimplifier"]
+
+
+class GatherSimplifier(GatherExpander):
+    """A gather at a single index is a dynamic-slice."""
+
+    name = "gather-simplifier"
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        indices = instruction.operands[1].shape
+        vector_dim = instruction.attributes["index_vector_dim"]
+        slices = [n for d, n in enumerate(indices.dimensions) if d != vector_dim]
+        return super().matches(instruction) and all(n == 1 for n in slices)

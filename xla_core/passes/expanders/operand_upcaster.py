@@ -1,0 +1,27 @@
+"""operand_upcaster: products whose result is wider than their operands. (XLA: xla/service/operand_upcaster.h.)"""
+
+from __future__ import annotations
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["OperandUpcaster"]
+
+
+class OperandUpcaster(OpExpander):
+    """Converts the operands of dot and convolution to the result's type: bf16 x bf16 -> f32 becomes f32 x f32."""
+
+    name = "operand-upcaster"
+    opcodes = frozenset({Opcode.DOT, Opcode.CONVOLUTION})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        wide = instruction.shape.element_type
+        return any(
+            o.shape.element_type is not wide and o.shape.element_type.bit_width <= wide.bit_width
+            for o in instruction.operands
+        )
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        return b.clone(instruction, [b.convert(o, instruction.shape) for o in instruction.operands])

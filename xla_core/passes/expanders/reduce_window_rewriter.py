@@ -1,0 +1,132 @@
+"""reduce_window_rewriter: cumulative sums, products and extremes in few steps. (XLA:
+xla/service/reduce_window_rewriter.h.)
+
+Rows are cut into blocks; each block is scanned in log2(block) steps of whole-array ops, then the blocks' totals are
+scanned the same way and combined with what comes after them: about log2(16) + 1 ops an element.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.patterns import neutral_value, reduction_opcode, uniform_value
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["ReduceWindowRewriter", "scanned_dimension"]
+
+
+def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
+    """The dimension along which a reduce-window is a scan, and whether from its end; None where it isn't one."""
+    found: tuple[int, bool] | None = None
+    if instruction.opcode != Opcode.REDUCE_WINDOW or len(instruction.operands) != 2:
+        return None
+    for d, (w, size) in enumerate(
+        zip(instruction.attributes["window"], instruction.operands[0].shape.dimensions, strict=True)
+    ):
+        if w.stride != 1 or w.window_dilation != 1 or w.base_dilation != 1:
+            return None
+        if w.size == 1 and not w.padding_low and not w.padding_high:
+            continue
+        if found is not None or w.size != size or {w.padding_low, w.padding_high} != {0, size - 1}:
+            return None
+        found = d, w.padding_high > 0
+    return found
+
+
+class ReduceWindowRewriter(OpExpander):
+    """Rewrites scans whose computation is one op with a neutral value.
+
+    Padding counts as the initial value, as often as there is padding: that must be the neutral value, or one that
+    counts once however often it is there.
+    """
+
+    name = "reduce-window-rewriter"
+    opcodes = frozenset({Opcode.REDUCE_WINDOW})
+    block = 16
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        opcode = reduction_opcode(instruction.attributes["to_apply"])
+        found = scanned_dimension(instruction)
+        element_type = instruction.shape.element_type
+        if opcode is None or neutral_value(opcode, element_type) is None:
+            return False
+        initial = uniform_value(instruction.operands[1])
+        neutral = np.asarray(neutral_value(opcode, element_type)).astype(element_type.dtype)
+        return (
+            (Trait.IDEMPOTENT in OPS[opcode].traits or (initial is not None and bool(initial == neutral)))
+            and instruction.operands[0].shape.element_type is element_type
+            and found is not None
+            and instruction.shape.dimensions[found[0]] > self.block  # short ones are as fast one after the other
+        )
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        found = scanned_dimension(instruction)
+        opcode = reduction_opcode(instruction.attributes["to_apply"])
+        assert found is not None
+        assert opcode is not None
+        dimension, backwards = found
+        scan = _Scan(b, opcode, self.block)
+        x = instruction.operands[0]
+        result = scan.run(x, dimension, backwards)
+        return b.add(opcode, b.broadcast(instruction.operands[1], x.shape.dimensions), result)
+
+
+class _Scan:
+    def __init__(self, b: Builder, opcode: Opcode, block: int) -> None:
+        self.b = b
+        self.opcode = opcode
+        self.block = block
+
+    def run(self, x: HloInstruction, d: int, backwards: bool) -> HloInstruction:
+        size = x.shape.dimensions[d]
+        if size <= self.block:
+            return self._steps(x, d, backwards)
+        b, sizes = self.b, list(x.shape.dimensions)
+        blocks = -(-size // self.block)
+        # Padding goes where the scan ends, so that it changes nothing.
+        missing = blocks * self.block - size
+        padded = self._pad(x, d, missing if backwards else 0, 0 if backwards else missing)
+        cut = b.reshape(padded, [*sizes[:d], blocks, self.block, *sizes[d + 1 :]])
+        inner = self._steps(cut, d + 1, backwards)
+        totals = self._slice(inner, d + 1, 0 if backwards else self.block - 1, 1)
+        totals = b.reshape(totals, [*sizes[:d], blocks, *sizes[d + 1 :]])
+        before = self._shift(self.run(totals, d, backwards), d, 1, backwards)
+        kept = [n for n in range(cut.shape.rank) if n != d + 1]
+        spread = b.broadcast(before, cut.shape.dimensions, kept)
+        whole = b.reshape(self._combine(spread, inner, backwards), padded.shape.dimensions)
+        return self._slice(whole, d, missing if backwards else 0, size)
+
+    def _steps(self, x: HloInstruction, d: int, backwards: bool) -> HloInstruction:
+        distance = 1
+        while distance < x.shape.dimensions[d]:
+            x = self._combine(self._shift(x, d, distance, backwards), x, backwards)
+            distance *= 2
+        return x
+
+    def _combine(self, before: HloInstruction, x: HloInstruction, backwards: bool) -> HloInstruction:
+        return self.b.add(self.opcode, *((x, before) if backwards else (before, x)))
+
+    def _shift(self, x: HloInstruction, d: int, distance: int, backwards: bool) -> HloInstruction:
+        """Moves elements on by `distance`; neutral values come in."""
+        return self._pad(x, d, -distance if backwards else distance, distance if backwards else -distance)
+
+    def _pad(self, x: HloInstruction, d: int, low: int, high: int) -> HloInstruction:
+        if not low and not high:
+            return x
+        neutral = neutral_value(self.opcode, x.shape.element_type)
+        padding = [PaddingDimension(0, 0)] * x.shape.rank
+        padding[d] = PaddingDimension(low, high)
+        value = self.b.constant(neutral, x.shape.with_dimensions(()))
+        return self.b.add(Opcode.PAD, x, value, padding=tuple(padding))
+
+    def _slice(self, x: HloInstruction, d: int, start: int, size: int) -> HloInstruction:
+        if size == x.shape.dimensions[d]:
+            return x
+        slices = [SliceDimension(0, n) for n in x.shape.dimensions]
+        slices[d] = SliceDimension(start, start + size)
+        return self.b.add(Opcode.SLICE, x, slice=tuple(slices))

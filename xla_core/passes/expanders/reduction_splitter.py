@@ -1,0 +1,72 @@
+"""reduction_splitter: a large reduction to few elements in two steps, so that its first step has enough independent
+parts for all cores. (XLA: xla/service/gpu/transforms/tree_reduction_rewriter.h.)
+"""
+
+from __future__ import annotations
+
+import math
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.patterns import neutral_value, reduction_opcode
+from xla_core.passes.rewriter import Builder
+from xla_core.target import ParallelModel
+
+__all__ = ["ReductionSplitter"]
+
+
+class ReductionSplitter(OpExpander):
+    """reduce(x) -> reduce(reduce(x in parts)) for one operand and an op with a neutral value.
+
+    The parts depend on shapes alone, so the result is the same however many threads run it.
+    """
+
+    name = "reduction-splitter"
+    opcodes = frozenset({Opcode.REDUCE})
+
+    def __init__(self, parallel: ParallelModel | None = None) -> None:
+        super().__init__()
+        self._parallel = parallel or ParallelModel()
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        if len(instruction.operands) != 2 or instruction.shape.is_tuple:
+            return False
+        x = instruction.operand(0).shape
+        opcode = reduction_opcode(instruction.attribute("to_apply"))
+        return (
+            opcode is not None
+            and neutral_value(opcode, x.element_type) is not None
+            and x.element_type is instruction.shape.element_type
+            and x.num_elements >= self._parallel.split_reduction_elements
+            and instruction.shape.num_elements <= self._parallel.units // 2  # more are parts enough
+            and self._split(instruction) is not None
+        )
+
+    def _split(self, instruction: HloInstruction) -> tuple[int, int] | None:
+        """(the dimension to cut, parts): the major-most reduced one that has a divisor of a fitting size."""
+        sizes = instruction.operand(0).shape.dimensions
+        for d in sorted(instruction.attribute("dimensions")):
+            parts = next((n for n in range(min(self._parallel.units, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
+            if parts is not None:
+                return d, parts
+        return None
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        x, init = instruction.operands
+        found = self._split(instruction)
+        assert found is not None
+        d, parts = found
+        sizes = list(x.shape.dimensions)
+        cut = b.reshape(x, [*sizes[:d], parts, sizes[d] // parts, *sizes[d + 1 :]])
+        reduced = [r if r < d else r + 1 for r in instruction.attribute("dimensions")]  # all but the parts
+        body = instruction.attribute("to_apply")
+        opcode = reduction_opcode(body)
+        assert opcode is not None
+        neutral = b.constant(neutral_value(opcode, x.shape.element_type), init.shape)
+        first = b.add(Opcode.REDUCE, cut, neutral, dimensions=tuple(reduced), to_apply=body)
+        kept = [n for n in range(len(sizes) + 1) if n not in reduced]
+        place = kept.index(d)
+        second = b.add(Opcode.REDUCE, first, init, dimensions=(place,), to_apply=body)
+        assert math.prod(second.shape.dimensions) == instruction.shape.num_elements
+        return second

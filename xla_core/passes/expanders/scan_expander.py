@@ -1,0 +1,21 @@
+"""scan_expander: scan becomes a while loop over slices."""
+
+from __future__ import annotations
+
+from xla_core.hlo.decompositions.builder import Builder
+from xla_core.hlo.decompositions.scan import decompose_scan
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.expanders.expander import OpExpander
+
+__all__ = ["ScanExpander"]
+
+
+class ScanExpander(OpExpander):
+    """A loop of as many turns as the scanned dimension is long."""
+
+    name = "scan-expander"
+    opcodes = frozenset({Opcode.SCAN})
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        return decompose_scan(instruction, b)

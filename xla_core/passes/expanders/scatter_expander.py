@@ -1,0 +1,122 @@
+"""scatter_expander: a loop that combines one window of updates a turn. (XLA: xla/service/scatter_expander.h.)"""
+
+from __future__ import annotations
+
+import math
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expanders.expander import OpExpander, scalar_computation
+from xla_core.passes.expanders.gather_expander import canonical_indices, start_of
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["ScatterExpander"]
+
+_INDEX = Shape(ElementType.S32)
+_PRED = Shape(ElementType.PRED)
+
+
+class ScatterExpander(OpExpander):
+    """For each index: slices the window out, combines it with its update, writes it back, unless it lies outside."""
+
+    name = "scatter-expander"
+    opcodes = frozenset({Opcode.SCATTER})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        combiner: HloComputation = instruction.attributes["to_apply"]
+        types = [o.shape.element_type for o in instruction.operands]
+        count = len(types) // 2
+        parameters = [p.shape.element_type for p in combiner.parameters]
+        return (
+            all(o.shape.num_elements > 0 for o in instruction.operands)
+            and parameters == types[:count] + types[count + 1 :]
+            and all(
+                i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT, Opcode.TUPLE)
+                or (i.is_elementwise and i.opcode != Opcode.MAP)
+                for i in combiner.instructions
+            )
+        )
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        attribute = instruction.attribute
+        n = len(instruction.operands) // 2
+        inputs, indices, updates = (
+            list(instruction.operands[:n]),
+            instruction.operands[n],
+            list(instruction.operands[n + 1 :]),
+        )
+        batching = attribute("input_batching_dims")
+        vectors, index_map, batch = canonical_indices(
+            b,
+            indices,
+            attribute("index_vector_dim"),
+            attribute("scatter_dims_to_operand_dims"),
+            batching,
+            attribute("scatter_indices_batching_dims"),
+        )
+        count = math.prod(batch)
+        window_dims = attribute("update_window_dims")
+        removed = {*attribute("inserted_window_dims"), *batching}
+        sizes = [updates[0].shape.dimensions[d] for d in window_dims]
+        rest = iter(sizes)
+        window = [1 if d in removed else next(rest) for d in range(inputs[0].shape.rank)]
+        order = [d for d in range(updates[0].shape.rank) if d not in window_dims] + list(window_dims)
+        rows = [b.reshape(b.transpose(u, order), (count, *window)) for u in updates]
+        every = scalar_computation(instruction, Opcode.AND, ElementType.PRED)
+
+        def body(
+            inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
+        ) -> list[HloInstruction]:
+            vectors, *rows = constant
+            starts = start_of(inner, vectors, turn, index_map, len(window))
+            inside = _inside(inner, starts, changing[0].shape.dimensions, window, every)
+            zeros = [inner.constant(0, _INDEX)] * len(window)
+            parts = []
+            for row in rows:
+                part = inner.add(Opcode.DYNAMIC_SLICE, row, turn, *zeros, dynamic_slice_sizes=(1, *window))
+                parts.append(inner.reshape(part, window))
+            there = [inner.add(Opcode.DYNAMIC_SLICE, x, *starts, dynamic_slice_sizes=tuple(window)) for x in changing]
+            combined = _combine(inner, instruction.attributes["to_apply"], [*there, *parts])
+            chosen = inner.broadcast(inside, window)
+            return [
+                inner.add(Opcode.DYNAMIC_UPDATE_SLICE, x, inner.add(Opcode.SELECT, chosen, new, old), *starts)
+                for x, new, old in zip(changing, combined, there, strict=True)
+            ]
+
+        results = counted_loop(instruction, b, count, inputs, [vectors, *rows], body)
+        return b.add(Opcode.TUPLE, *results) if instruction.shape.is_tuple else results[0]
+
+
+def _inside(
+    b: Builder, starts: list[HloInstruction], sizes: tuple[int, ...], window: list[int], every: HloComputation
+) -> HloInstruction:
+    """Whether the whole window lies within the operand."""
+    if not starts:
+        return b.constant(True, _PRED)
+    element = starts[0].shape.element_type
+    row = b.add(Opcode.CONCATENATE, *[b.reshape(s, (1,)) for s in starts], dimensions=(0,))
+    last = [min(n - w, (1 << (element.bit_width - element.is_signed)) - 1) for n, w in zip(sizes, window, strict=True)]
+    limits = b.constant(last, Shape(element, (len(last),)))
+    fits = b.add(Opcode.COMPARE, row, limits, direction="LE")
+    if element.is_signed:
+        fits = b.add(Opcode.AND, fits, b.add(Opcode.COMPARE, row, b.constant(0, row.shape), direction="GE"))
+    return b.add(Opcode.REDUCE, fits, b.constant(True, _PRED), dimensions=(0,), to_apply=every)
+
+
+def _combine(b: Builder, combiner: HloComputation, operands: list[HloInstruction]) -> list[HloInstruction]:
+    """The combiner's scalar ops on whole windows."""
+    dimensions = operands[0].shape.dimensions
+    values = dict(zip(combiner.parameters, operands, strict=True))
+    for i in combiner.post_order():
+        if i in values or i.opcode == Opcode.TUPLE:
+            continue
+        if i.opcode == Opcode.CONSTANT:
+            values[i] = b.broadcast(b.computation.add_instruction(i.clone()), dimensions)
+        else:
+            values[i] = b.clone(i, [values[o] for o in i.operands], shape=i.shape.with_dimensions(dimensions))
+    root = combiner.root
+    return [values[o] for o in root.operands] if root.opcode == Opcode.TUPLE else [values[root]]

@@ -1,0 +1,73 @@
+"""select_and_scatter_expander: the gradient of pooling as a windowed search and a scatter. (XLA:
+xla/service/select_and_scatter_expander.h.)
+"""
+
+from __future__ import annotations
+
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expanders.expander import OpExpander, module_of
+from xla_core.passes.inlining import copy_into
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["SelectAndScatterExpander"]
+
+
+class SelectAndScatterExpander(OpExpander):
+    """A reduce-window over elements and their numbers finds the place in each window; a scatter adds the source there.
+
+    Padding has number -1: it is never selected, and a window of it alone scatters nothing.
+    """
+
+    name = "select-and-scatter-expander"
+    opcodes = frozenset({Opcode.SELECT_AND_SCATTER})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return instruction.shape.num_elements > 0 and instruction.operands[1].shape.num_elements > 0
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        x, source, initial = instruction.operands
+        count = x.shape.num_elements
+        number = Shape(ElementType.S32)
+        numbers = b.add(Opcode.IOTA, shape=number.with_dimensions((count,)), iota_dimension=0)
+        anything = b.constant(0, x.shape.with_dimensions(()))
+        found = b.add(
+            Opcode.REDUCE_WINDOW,
+            x,
+            b.reshape(numbers, x.shape.dimensions),
+            anything,
+            b.constant(-1, number),
+            window=instruction.attributes["window"],
+            to_apply=_better(instruction),
+        )
+        places = b.add(Opcode.GET_TUPLE_ELEMENT, found, index=1)
+        amount = source.shape.num_elements
+        scattered = b.add(
+            Opcode.SCATTER,
+            b.broadcast(initial, (count,)),
+            b.reshape(places, (amount,)),
+            b.reshape(source, (amount,)),
+            update_window_dims=(),
+            inserted_window_dims=(0,),
+            scatter_dims_to_operand_dims=(0,),
+            index_vector_dim=1,
+            to_apply=instruction.attributes["scatter"],
+        )
+        return b.reshape(scattered, instruction.shape.dimensions)
+
+
+def _better(instruction: HloInstruction) -> HloComputation:
+    """(value, number), (value, number) -> the one that `select` prefers; of padding and an element, the element."""
+    value = Shape(instruction.operands[0].shape.element_type)
+    number = Shape(ElementType.S32)
+    c = HloComputation("select_better")
+    x, i, y, j = (c.parameter(n, s) for n, s in enumerate((value, number, value, number)))
+    none = c.constant(-1, number)
+    missing_i, missing_j = (c.add(Opcode.COMPARE, k, none, direction="EQ") for k in (i, j))
+    preferred, _ = copy_into(c, instruction.attributes["select"], [x, y])
+    takes_x = c.add(Opcode.OR, missing_j, c.add(Opcode.AND, c.add(Opcode.NOT, missing_i), preferred))
+    c.set_root(c.add(Opcode.TUPLE, c.add(Opcode.SELECT, takes_x, x, y), c.add(Opcode.SELECT, takes_x, i, j)))
+    return module_of(instruction).add_computation(c)

@@ -1,0 +1,90 @@
+"""triangular_solve_expander: substitution, row by row. (XLA: xla/service/triangular_solve_expander.h.)"""
+
+from __future__ import annotations
+
+import math
+
+from xla_core.hlo.decompositions.loops import counted_loop
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.expanders.cholesky_expander import adjoint, triangle
+from xla_core.passes.expanders.expander import OpExpander
+from xla_core.passes.rewriter import Builder
+
+__all__ = ["TriangularSolveExpander"]
+
+_INDEX = Shape(ElementType.S32)
+
+
+def _transposed(x: HloInstruction, b: Builder) -> HloInstruction:
+    rank = x.shape.rank
+    return b.transpose(x, [*range(rank - 2), rank - 1, rank - 2])
+
+
+class TriangularSolveExpander(OpExpander):
+    """A loop over rows of the solution, from the end of the triangle that has one unknown."""
+
+    name = "triangular-solve-expander"
+    opcodes = frozenset({Opcode.TRIANGULAR_SOLVE})
+    widens = True
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        return instruction.shape.num_elements > 0
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        attribute = instruction.attribute
+        a, right = instruction.operands
+        lower, transpose, left_side = attribute("lower"), attribute("transpose_a"), attribute("left_side")
+        if transpose != "NO_TRANSPOSE":
+            a, lower = (adjoint if transpose == "ADJOINT" else _transposed)(a, b), not lower
+        if not left_side:  # x a = b is a^T x^T = b^T
+            a, right, lower = _transposed(a, b), _transposed(right, b), not lower
+        *batch, n, columns = right.shape.dimensions
+        size = math.prod(batch)
+        matrix = triangle(b.reshape(a, (size, n, n)), b, lower=lower)
+        wanted = b.reshape(right, (size, n, columns))
+        unit = attribute("unit_diagonal")
+
+        def row(
+            inner: Builder, turn: HloInstruction, changing: list[HloInstruction], constant: list[HloInstruction]
+        ) -> list[HloInstruction]:
+            at = turn if lower else inner.add(Opcode.SUBTRACT, inner.constant(n - 1, _INDEX), turn)
+            return [_row(inner, at, changing[0], *constant, unit=unit)]
+
+        (solution,) = counted_loop(instruction, b, n, [b.constant(0, wanted.shape)], [matrix, wanted], row)
+        solution = b.reshape(solution, right.shape.dimensions)
+        return solution if left_side else _transposed(solution, b)
+
+
+def _row(
+    b: Builder,
+    at: HloInstruction,
+    solution: HloInstruction,
+    matrix: HloInstruction,
+    wanted: HloInstruction,
+    *,
+    unit: bool,
+) -> HloInstruction:
+    size, n, columns = wanted.shape.dimensions
+    zero = b.constant(0, _INDEX)
+    factors = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, at, zero, dynamic_slice_sizes=(size, 1, n))
+    # Rows that aren't solved yet are zero: they add nothing.
+    known = b.add(
+        Opcode.DOT,
+        factors,
+        solution,
+        shape=wanted.shape.with_dimensions((size, 1, columns)),
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(1,),
+        operand_precision=("highest", "highest"),
+    )
+    target = b.add(Opcode.DYNAMIC_SLICE, wanted, zero, at, zero, dynamic_slice_sizes=(size, 1, columns))
+    rest = b.add(Opcode.SUBTRACT, target, known)
+    if not unit:
+        pivot = b.add(Opcode.DYNAMIC_SLICE, factors, zero, zero, at, dynamic_slice_sizes=(size, 1, 1))
+        rest = b.add(Opcode.DIVIDE, rest, b.broadcast(b.reshape(pivot, (size,)), (size, 1, columns), (0,)))
+    return b.add(Opcode.DYNAMIC_UPDATE_SLICE, solution, rest, zero, at, zero)

@@ -1,0 +1,1 @@
+"""The order of execution, and what buffers then need."""

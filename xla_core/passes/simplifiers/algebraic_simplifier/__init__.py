@@ -1,0 +1,90 @@
+"""algebraic_simplifier: rewrites small patterns until none is left. (XLA: xla/hlo/transforms/simplifiers/
+algebraic_simplifier.h.)
+
+A rule is a function in the table `RULES`, keyed by opcode; each says in its first line what becomes what. The files
+here fill the table, one an op family.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import is_dynamic
+from xla_core.passes.rewriter import Rewriter, Rule
+from xla_core.passes.simplifiers.algebraic_simplifier import (  # fill the table
+    arithmetic,
+    contraction,
+    conversion,
+    elementary,
+    extremes,
+    logical,
+    movement,
+    reduction,
+    slicing,
+    structure,
+)
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import FAST_RULES, RULES, rule
+
+__all__ = ["FAST_RULES", "RULES", "AlgebraicSimplifier", "AlgebraicSimplifierOptions", "rule"]
+
+_FILES = (arithmetic, contraction, conversion, elementary, extremes, logical, movement, reduction, slicing, structure)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AlgebraicSimplifierOptions:
+    """What the simplifier may do.
+
+    Attributes:
+        fast_math: rules that change rounding, NaN, infinities or the sign of zero too.
+        accept: whether an instruction that a rule makes may be there; after legalization, whether the target has it.
+        layout_sensitive: layouts are decided: a replacement must have the very layout.
+        without: names of rules to leave out.
+    """
+
+    fast_math: bool = False
+    accept: Callable[[HloInstruction], bool] | None = None
+    layout_sensitive: bool = False
+    without: frozenset[str] = frozenset()
+
+
+class AlgebraicSimplifier(HloPass):
+    """Simplifies every computation to a fixed point."""
+
+    name = "algebraic-simplifier"
+
+    def __init__(self, options: AlgebraicSimplifierOptions | None = None) -> None:
+        self.options = options or AlgebraicSimplifierOptions()
+        self._rules = _chosen(self.options)
+
+    def run(self, module: HloModule) -> bool:
+        options, changed = self.options, False
+        for computation in module.post_order():
+            changed |= Rewriter(
+                computation,
+                self._rules,
+                accept=options.accept,
+                layout_sensitive=options.layout_sensitive,
+                skip=_is_left_alone,
+            ).run()
+        return changed
+
+
+def _is_left_alone(i: HloInstruction) -> bool:
+    """Of sizes that a run decides, or of f8e8m0fnu, for which little algebra holds: it has neither zero nor sign."""
+    t = i.shape.element_type if i.shape.is_array else None
+    return is_dynamic(i) or (t is not None and t.is_floating and not t.has_zero)
+
+
+def _chosen(options: AlgebraicSimplifierOptions) -> Mapping[Opcode | None, list[Rule]]:
+    tables = (RULES, FAST_RULES) if options.fast_math else (RULES,)
+    chosen: dict[Opcode | None, list[Rule]] = {}
+    for table in tables:
+        for opcode, rules in table.items():
+            kept = [r for r in rules if getattr(r, "__name__", "") not in options.without]
+            chosen.setdefault(opcode, []).extend(kept)
+    return chosen

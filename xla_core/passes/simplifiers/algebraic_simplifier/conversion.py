@@ -1,0 +1,99 @@
+"""Rules for conversions, and for the parts of complex numbers."""
+
+from __future__ import annotations
+
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.rewriter import Builder
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+
+__all__ = ["holds_all_of"]
+
+# (exponent range that is held, significant bits), for floats that have all of IEEE's special values
+_FLOATS = {
+    ElementType.F64: (11, 53),
+    ElementType.F32: (8, 24),
+    ElementType.BF16: (8, 8),
+    ElementType.F16: (5, 11),
+    ElementType.F8E5M2: (5, 3),
+    ElementType.F8E4M3: (4, 4),
+    ElementType.F8E4M3FN: (4, 4),
+    ElementType.F8E3M4: (3, 5),
+}
+_WIDE = (ElementType.F64, ElementType.F32, ElementType.BF16, ElementType.F16)
+
+
+def holds_all_of(wide: ElementType, narrow: ElementType) -> bool:
+    """Every value of `narrow` is one of `wide`, so that going there and back changes nothing."""
+    if wide is narrow:
+        return True
+    if narrow is ElementType.PRED:
+        return wide.is_integral or wide in _WIDE
+    if narrow.is_integral and wide.is_integral:
+        if narrow.is_signed and wide.is_unsigned:
+            return False
+        return wide.bit_width > narrow.bit_width
+    if narrow.is_integral and wide in _WIDE:
+        bits = narrow.bit_width - (1 if narrow.is_signed else 0)
+        return bits <= _FLOATS[wide][1] and (wide is not ElementType.F16 or bits <= 11)
+    if narrow in _FLOATS and wide in _WIDE:
+        return all(w >= n for w, n in zip(_FLOATS[wide], _FLOATS[narrow], strict=True))
+    if wide is ElementType.C128:
+        return narrow is ElementType.C64
+    return False
+
+
+@rule(Opcode.CONVERT)
+def convert_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Convert to the type that it has -> the operand"""
+    return i.operands[0] if i.operands[0].shape.element_type is i.shape.element_type else None
+
+
+@rule(Opcode.CONVERT)
+def convert_converted(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """convert(convert(x)) -> convert(x), where the first loses nothing"""
+    x = i.operands[0]
+    if x.opcode != Opcode.CONVERT or x.operands[0].shape.dynamic_dimensions:
+        return None
+    first, middle, last = x.operands[0].shape.element_type, x.shape.element_type, i.shape.element_type
+    if not holds_all_of(middle, first) or last is ElementType.PRED:
+        return None
+    # To floats and back to integers, out-of-range values saturate; directly they wrap.
+    if first.is_integral and middle.is_floating and last.is_integral and not holds_all_of(last, first):
+        return None
+    return b.convert(x.operands[0], i.shape)
+
+
+@rule(Opcode.BITCAST_CONVERT)
+def bitcast_converted(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """bitcast-convert to the same type -> the operand; of a bitcast-convert -> one, or none"""
+    x = i.operands[0]
+    if x.shape.compatible(i.shape):
+        return x
+    if x.opcode != Opcode.BITCAST_CONVERT:
+        return None
+    source = x.operands[0]
+    if source.shape.compatible(i.shape):
+        return source
+    if source.shape.element_type.bit_width != i.shape.element_type.bit_width:
+        return None
+    return b.add(Opcode.BITCAST_CONVERT, source, shape=i.shape.without_layout())
+
+
+@rule(Opcode.REAL, Opcode.IMAG)
+def part_of_complex(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """real(complex(x, y)) -> x; imag(complex(x, y)) -> y"""
+    x = i.operands[0]
+    if x.opcode != Opcode.COMPLEX:
+        return None
+    return x.operands[0 if i.opcode == Opcode.REAL else 1]
+
+
+@rule(Opcode.COMPLEX)
+def complex_of_parts(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """complex(real(x), imag(x)) -> x"""
+    x, y = i.operands
+    if x.opcode != Opcode.REAL or y.opcode != Opcode.IMAG or x.operands[0] is not y.operands[0]:
+        return None
+    return x.operands[0] if x.operands[0].shape.element_type is i.shape.element_type else None

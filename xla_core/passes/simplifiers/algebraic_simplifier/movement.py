@@ -1,0 +1,278 @@
+"""Rules for ops that change where elements are: reshape, transpose, broadcast, reverse, iota, copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.rewriter import Builder
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+
+__all__ = ["degenerate_map"]
+
+
+def degenerate_map(source: Sequence[int], target: Sequence[int]) -> dict[int, int] | None:
+    """Which dimension of `target` each dimension of `source` that isn't of size 1 became in a reshape that only adds or
+    removes dimensions of size 1; None when it does more.
+    """
+    a = [d for d, size in enumerate(source) if size != 1]
+    b = [d for d, size in enumerate(target) if size != 1]
+    if [source[d] for d in a] != [target[d] for d in b]:
+        return None
+    return dict(zip(a, b, strict=True))
+
+
+# -- reshape ---------------------------------------------------------------------------------------------------------
+
+
+@rule(Opcode.RESHAPE)
+def reshape_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Reshape to the dimensions that it has -> the operand"""
+    return i.operands[0] if i.operands[0].shape.dimensions == i.shape.dimensions else None
+
+
+@rule(Opcode.RESHAPE)
+def reshape_reshaped(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reshape(reshape(x)) -> reshape(x)"""
+    x = i.operands[0]
+    return b.reshape(x.operands[0], i.shape.dimensions) if x.opcode == Opcode.RESHAPE else None
+
+
+@rule(Opcode.RESHAPE)
+def reshape_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reshape(broadcast(x)) -> broadcast(x), where x is a scalar, or only dimensions of size 1 come and go"""
+    x = i.operands[0]
+    if x.opcode != Opcode.BROADCAST:
+        return None
+    source, dimensions = x.operands[0], x.attributes["dimensions"]
+    if source.shape.rank == 0:
+        return b.broadcast(source, i.shape.dimensions)
+    moved = degenerate_map(x.shape.dimensions, i.shape.dimensions)
+    if moved is None or any(d not in moved for d in dimensions):
+        return None
+    return b.broadcast(source, i.shape.dimensions, [moved[d] for d in dimensions])
+
+
+@rule(Opcode.RESHAPE)
+def reshape_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reshape(iota) -> iota, where only dimensions of size 1 come and go"""
+    x = i.operands[0]
+    if x.opcode != Opcode.IOTA:
+        return None
+    moved = degenerate_map(x.shape.dimensions, i.shape.dimensions)
+    if moved is None or x.attributes["iota_dimension"] not in moved:
+        return None
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=moved[x.attributes["iota_dimension"]])
+
+
+# -- transpose -------------------------------------------------------------------------------------------------------
+
+
+@rule(Opcode.TRANSPOSE)
+def transpose_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A transpose that keeps the order -> the operand; one that only moves dimensions of size 1 -> reshape"""
+    permutation = i.attributes["dimensions"]
+    if list(permutation) == sorted(permutation):
+        return i.operands[0]
+    moving = [d for d in permutation if i.operands[0].shape.dimensions[d] != 1]
+    return b.reshape(i.operands[0], i.shape.dimensions) if moving == sorted(moving) else None
+
+
+@rule(Opcode.TRANSPOSE)
+def transpose_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """transpose(transpose(x)) -> transpose(x)"""
+    x = i.operands[0]
+    if x.opcode != Opcode.TRANSPOSE:
+        return None
+    return b.transpose(x.operands[0], [x.attributes["dimensions"][d] for d in i.attributes["dimensions"]])
+
+
+@rule(Opcode.TRANSPOSE)
+def transpose_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """transpose(broadcast(x)) -> broadcast(transpose(x)), of the smaller x"""
+    x = i.operands[0]
+    if x.opcode != Opcode.BROADCAST:
+        return None
+    where = {d: position for position, d in enumerate(i.attributes["dimensions"])}
+    targets = [where[d] for d in x.attributes["dimensions"]]
+    order = sorted(range(len(targets)), key=targets.__getitem__)
+    return b.broadcast(b.transpose(x.operands[0], order), i.shape.dimensions, sorted(targets))
+
+
+@rule(Opcode.TRANSPOSE)
+def transpose_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """transpose(iota) -> iota"""
+    x = i.operands[0]
+    if x.opcode != Opcode.IOTA:
+        return None
+    dimension = i.attributes["dimensions"].index(x.attributes["iota_dimension"])
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
+
+
+@rule(Opcode.TRANSPOSE)
+def transpose_product(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """transpose(x . y) -> y . x with the same contraction, for a matrix that nothing else uses"""
+    x = i.operands[0]
+    if x.opcode != Opcode.DOT or x.user_count != 1 or x.shape.rank != 2 or x.attributes.get("lhs_batch_dims"):
+        return None
+    lhs, rhs = x.operands
+    if lhs.shape.rank - len(x.attributes.get("lhs_contracting_dims", ())) != 1:
+        return None
+    precision = x.attributes.get("operand_precision", ())
+    attributes = {
+        **x.attributes,
+        "lhs_contracting_dims": x.attributes.get("rhs_contracting_dims", ()),
+        "rhs_contracting_dims": x.attributes.get("lhs_contracting_dims", ()),
+    }
+    if len(precision) == 2:
+        attributes["operand_precision"] = (precision[1], precision[0])
+    return b.add(Opcode.DOT, rhs, lhs, shape=i.shape.without_layout(), **attributes)
+
+
+# -- broadcast -------------------------------------------------------------------------------------------------------
+
+
+@rule(Opcode.BROADCAST)
+def broadcast_to_same(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Broadcast to the dimensions that it has -> the operand, transposed where the order differs"""
+    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    if x.shape.rank != i.shape.rank:
+        return None
+    return b.transpose(x, sorted(range(len(dimensions)), key=dimensions.__getitem__))
+
+
+@rule(Opcode.BROADCAST)
+def broadcast_in_order(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """broadcast, dimensions={1,0} -> broadcast(transpose(x)), dimensions={0,1}"""
+    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    if list(dimensions) == sorted(dimensions):
+        return None
+    order = sorted(range(len(dimensions)), key=dimensions.__getitem__)
+    return b.broadcast(b.transpose(x, order), i.shape.dimensions, sorted(dimensions))
+
+
+@rule(Opcode.BROADCAST)
+def broadcast_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """broadcast(broadcast(x)) -> broadcast(x)"""
+    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    if x.opcode != Opcode.BROADCAST:
+        return None
+    return b.broadcast(x.operands[0], i.shape.dimensions, [dimensions[d] for d in x.attributes.get("dimensions", ())])
+
+
+@rule(Opcode.BROADCAST)
+def broadcast_adds_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Broadcast that only adds dimensions of size 1 -> reshape"""
+    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    if x.shape.num_elements != i.shape.num_elements or list(dimensions) != sorted(dimensions) or not i.shape.rank:
+        return None
+    return b.reshape(x, i.shape.dimensions)
+
+
+@rule(Opcode.BROADCAST)
+def broadcast_without_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """broadcast(reshape(x)) -> broadcast(x), where the reshape only adds dimensions of size 1"""
+    x, dimensions = i.operands[0], i.attributes.get("dimensions", ())
+    if x.opcode != Opcode.RESHAPE or x.shape.rank <= x.operands[0].shape.rank:
+        return None
+    source = x.operands[0]
+    moved = degenerate_map(source.shape.dimensions, x.shape.dimensions)
+    if moved is None or len(moved) != source.shape.rank:
+        return None
+    return b.broadcast(source, i.shape.dimensions, [dimensions[moved[d]] for d in range(source.shape.rank)])
+
+
+@rule(Opcode.BROADCAST)
+def broadcast_iota(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """broadcast(iota) -> iota"""
+    x = i.operands[0]
+    if x.opcode != Opcode.IOTA:
+        return None
+    dimension = i.attributes["dimensions"][x.attributes["iota_dimension"]]
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=dimension)
+
+
+# -- reverse, iota, copy, constant -----------------------------------------------------------------------------------
+
+
+@rule(Opcode.REVERSE)
+def reverse_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Reverse of dimensions of size 1 -> the operand; reverse of some -> of the others"""
+    dimensions = i.attributes["dimensions"]
+    kept = tuple(d for d in dimensions if i.shape.dimensions[d] != 1)
+    if len(kept) == len(dimensions):
+        return None if kept else i.operands[0]
+    return b.add(Opcode.REVERSE, i.operands[0], dimensions=kept) if kept else i.operands[0]
+
+
+@rule(Opcode.REVERSE)
+def reverse_reversed(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reverse(reverse(x)) -> reverse(x) of what only one reverses"""
+    x = i.operands[0]
+    if x.opcode != Opcode.REVERSE:
+        return None
+    kept = tuple(sorted(set(i.attributes["dimensions"]) ^ set(x.attributes["dimensions"])))
+    return b.add(Opcode.REVERSE, x.operands[0], dimensions=kept) if kept else x.operands[0]
+
+
+@rule(Opcode.REVERSE)
+def reverse_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reverse(broadcast(x)) -> broadcast(x), along dimensions that x doesn't have"""
+    x = i.operands[0]
+    if x.opcode != Opcode.BROADCAST or set(i.attributes["dimensions"]) & set(x.attributes["dimensions"]):
+        return None
+    return x
+
+
+@rule(Opcode.IOTA)
+def iota_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Iota along a dimension of size 1 -> 0"""
+    if i.shape.dimensions[i.attributes["iota_dimension"]] != 1 or i.shape.element_type.value == "f8e8m0fnu":
+        return None
+    return b.constant(0, i.shape)
+
+
+@rule(Opcode.COPY)
+def copy_of_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Copy -> the operand; in what is the same layout, or where layouts are still free"""
+    x = i.operands[0]
+    if i.shape.layout is not None and x.shape.layout not in (None, i.shape.layout):
+        return None
+    return x if not (i.is_root and i.shape != x.shape) else None
+
+
+@rule(Opcode.CONSTANT)
+def splat_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A constant array of one value -> broadcast of a scalar constant; 0, 1, 2, ... -> iota"""
+    if not i.shape.is_array or not i.shape.rank or not i.literal.array.size:
+        return None
+    array = i.literal.array
+    if i.literal.is_splat or _is_one_value(array):
+        return b.broadcast(b.constant(array[(0,) * array.ndim], i.shape.with_dimensions(())), i.shape.dimensions)
+    element_type = i.shape.element_type
+    if array.ndim != 1 or not element_type.is_integral or element_type.bit_width < 8 or array.size < 8:
+        return None
+    if int(array[0]) or int(array[-1]) != array.size - 1 or bool(np.any(array[1:] != array[:-1] + 1)):
+        return None
+    return b.add(Opcode.IOTA, shape=i.shape.without_layout(), iota_dimension=0)
+
+
+def _is_one_value(array: np.ndarray) -> bool:
+    """The same bits everywhere; told quickly where the ends differ."""
+    first, last = array[(0,) * array.ndim], array[(-1,) * array.ndim]
+    if first.tobytes() != last.tobytes():
+        return False
+    bits = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, -1)
+    return bool(np.all(bits == bits[0]))
+
+
+@rule(Opcode.SLICE, Opcode.DYNAMIC_SLICE)
+def part_of_one_value(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """slice(broadcast(scalar)) -> broadcast(scalar)"""
+    x = i.operands[0]
+    if x.opcode != Opcode.BROADCAST or x.operands[0].shape.rank:
+        return None
+    return b.broadcast(x.operands[0], i.shape.dimensions)

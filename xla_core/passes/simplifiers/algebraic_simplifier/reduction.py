@@ -1,0 +1,176 @@
+"""Rules for reductions and windows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from xla_core.hlo.attributes import WindowDimension
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.passes.patterns import is_all, neutral_value, reduction_opcode, uniform_value
+from xla_core.passes.rewriter import Builder
+from xla_core.passes.simplifiers.algebraic_simplifier.movement import degenerate_map
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+
+__all__: list[str] = []
+
+
+def _simple(i: HloInstruction) -> Opcode | None:
+    """The opcode of a reduction of one array by one binary op."""
+    if len(i.operands) != 2 or i.operands[0].shape.element_type is not i.shape.element_type:
+        return None
+    return reduction_opcode(i.attributes["to_apply"])
+
+
+def _is_neutral(instruction: HloInstruction, opcode: Opcode) -> bool:
+    value = neutral_value(opcode, instruction.shape.element_type)
+    return value is not None and (is_all(instruction, value) or (opcode == Opcode.ADD and is_all(instruction, 0.0)))
+
+
+@rule(Opcode.REDUCE, Opcode.REDUCE_WINDOW)
+def reduce_nothing(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Reduce of an array without elements -> the initial value"""
+    if len(i.operands) != 2 or i.operands[0].shape.num_elements or not i.shape.num_elements:
+        return None
+    if i.opcode == Opcode.REDUCE_WINDOW:
+        return None
+    return b.broadcast(i.operands[1], i.shape.dimensions)
+
+
+@rule(Opcode.REDUCE)
+def reduce_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """Reduce along no dimension, or only such of size 1 -> op(reshape(x), initial)"""
+    opcode, dimensions = _simple(i), i.attributes["dimensions"]
+    x, initial = i.operands[0], i.operands[-1]
+    if opcode is None or any(x.shape.dimensions[d] != 1 for d in dimensions):
+        return None
+    return b.add(opcode, b.reshape(x, i.shape.dimensions), b.broadcast(initial, i.shape.dimensions))
+
+
+@rule(Opcode.REDUCE)
+def reduce_some_ones(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce(reshape(x)) -> reduce(x), where only dimensions of size 1 that are reduced come and go"""
+    x = i.operands[0]
+    if len(i.operands) != 2 or x.opcode != Opcode.RESHAPE:
+        return None
+    source = x.operands[0]
+    moved = degenerate_map(source.shape.dimensions, x.shape.dimensions)
+    if moved is None:
+        return None
+    reduced = set(i.attributes["dimensions"])
+    ones_out = [d for d in range(x.shape.rank) if x.shape.dimensions[d] == 1 and d not in reduced]
+    if ones_out:
+        return None
+    dimensions = tuple(d for d in range(source.shape.rank) if d not in moved or moved[d] in reduced)
+    if dimensions == () or not any(d in moved for d in dimensions):
+        return None
+    return b.add(Opcode.REDUCE, source, i.operands[1], dimensions=dimensions, to_apply=i.attributes["to_apply"])
+
+
+@rule(Opcode.REDUCE)
+def reduce_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce(transpose(x)) -> reduce(x), transposed where the order of what is left differs"""
+    x = i.operands[0]
+    if len(i.operands) != 2 or x.opcode != Opcode.TRANSPOSE:
+        return None
+    permutation = x.attributes["dimensions"]
+    reduced = tuple(sorted(permutation[d] for d in i.attributes["dimensions"]))
+    left = [permutation[d] for d in range(x.shape.rank) if d not in i.attributes["dimensions"]]
+    plain = b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=reduced, to_apply=i.attributes["to_apply"])
+    rank = {d: number for number, d in enumerate(sorted(left))}
+    return b.transpose(plain, [rank[d] for d in left])
+
+
+@rule(Opcode.REDUCE)
+def reduce_reduced(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce(reduce(x)) -> reduce(x), by the same op from its neutral value"""
+    x, opcode = i.operands[0], _simple(i)
+    if opcode is None or x.opcode != Opcode.REDUCE or x.user_count != 1 or _simple(x) != opcode:
+        return None
+    if not _is_neutral(x.operands[1], opcode):
+        return None
+    inner = sorted(x.attributes["dimensions"])
+    left = [d for d in range(x.operands[0].shape.rank) if d not in inner]
+    dimensions = tuple(sorted([*inner, *(left[d] for d in i.attributes["dimensions"])]))
+    return b.add(Opcode.REDUCE, x.operands[0], i.operands[1], dimensions=dimensions, to_apply=i.attributes["to_apply"])
+
+
+@rule(Opcode.REDUCE)
+def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce(broadcast(x)) -> reduce(x) where repeating changes nothing; times the count, for sums"""
+    x, opcode = i.operands[0], _simple(i)
+    if (
+        opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM, Opcode.AND, Opcode.OR, Opcode.ADD)
+        or x.opcode != Opcode.BROADCAST
+        or not x.shape.num_elements
+    ):
+        return None
+    own = x.attributes.get("dimensions", ())
+    repeated = [d for d in i.attributes["dimensions"] if d not in own]
+    if not repeated or list(own) != sorted(own):
+        return None
+    source, initial = x.operands[0], i.operands[1]
+    element_type = i.shape.element_type
+    if opcode == Opcode.ADD:
+        count = math.prod(x.shape.dimensions[d] for d in repeated)
+        whole = np.asarray(count).astype(element_type.dtype)
+        if not _is_neutral(initial, Opcode.ADD) or element_type.is_complex or int(whole) != count:
+            return None
+        source = b.add(Opcode.MULTIPLY, source, b.constant(whole, source.shape))
+    reduced = tuple(own.index(d) for d in i.attributes["dimensions"] if d in own)
+    left = [d for d in range(x.shape.rank) if d not in i.attributes["dimensions"]]
+    if reduced or not source.shape.rank:
+        smaller = (
+            b.add(Opcode.REDUCE, source, initial, dimensions=reduced, to_apply=i.attributes["to_apply"])
+            if reduced
+            else b.add(opcode, source, initial)
+        )
+    else:
+        smaller = b.add(opcode, source, b.broadcast(initial, source.shape.dimensions))
+    kept = [left.index(d) for d in own if d in left]
+    return b.broadcast(smaller, i.shape.dimensions, kept)
+
+
+@rule(Opcode.REDUCE_WINDOW)
+def window_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce-window whose windows are single elements -> op(x, initial)"""
+    opcode = _simple(i)
+    plain = WindowDimension()
+    if opcode is None or any(
+        (w.size, w.stride, w.padding_low, w.padding_high, w.base_dilation) != (1, 1, 0, 0, plain.base_dilation)
+        for w in i.attributes.get("window", ())
+    ):
+        return None
+    return b.add(opcode, i.operands[0], b.broadcast(i.operands[1], i.shape.dimensions))
+
+
+@rule(Opcode.REDUCE_WINDOW)
+def window_of_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce-window(pad(x, initial)) -> reduce-window(x) with the padding in the window"""
+    if len(i.operands) != 2 or i.operands[0].opcode != Opcode.PAD:
+        return None
+    x, initial = i.operands
+    value, wanted = uniform_value(x.operands[1]), uniform_value(initial)
+    if x.operands[1] is not initial and (value is None or wanted is None or value.tobytes() != wanted.tobytes()):
+        return None
+    opcode = _simple(i)
+    if opcode is None or not _is_neutral(initial, opcode):
+        return None
+    window = []
+    for w, p in zip(i.attributes["window"], x.attributes["padding"], strict=True):
+        if p.interior or p.low < 0 or p.high < 0 or w.base_dilation != 1:
+            return None
+        window.append(
+            WindowDimension(
+                w.size,
+                w.stride,
+                w.padding_low + p.low,
+                w.padding_high + p.high,
+                w.base_dilation,
+                w.window_dilation,
+                w.window_reversal,
+            )
+        )
+    return b.add(Opcode.REDUCE_WINDOW, x.operands[0], initial, window=tuple(window), to_apply=i.attributes["to_apply"])

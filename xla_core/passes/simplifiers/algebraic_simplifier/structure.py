@@ -1,0 +1,78 @@
+"""Rules for tuples, tokens, annotations, and for what may be done before a broadcast."""
+
+from __future__ import annotations
+
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ops.custom_calls import ANNOTATIONS
+from xla_core.hlo.ops.top_k_calls import top_k_attributes
+from xla_core.passes.rewriter import Builder
+from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
+from xla_core.passes.simplifiers.tuple_simplifier import forwarded_element, forwarded_tuple
+
+__all__: list[str] = []
+
+
+@rule(Opcode.GET_TUPLE_ELEMENT)
+def element_of_tuple(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """get-tuple-element(tuple(x, y)), index=1 -> y"""
+    return forwarded_element(i)
+
+
+@rule(Opcode.TUPLE)
+def tuple_of_elements(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """tuple(get-tuple-element(x, 0), get-tuple-element(x, 1)) -> x"""
+    return forwarded_tuple(i)
+
+
+@rule(Opcode.AFTER_ALL)
+def after_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """after-all(x) -> x; of a token twice -> once"""
+    if len(i.operands) == 1:
+        return i.operands[0]
+    distinct = list(dict.fromkeys(i.operands))
+    return b.add(Opcode.AFTER_ALL, *distinct) if len(distinct) < len(i.operands) else None
+
+
+@rule(Opcode.CUSTOM_CALL)
+def annotation_of_one_device(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """A sharding of one partition -> the operand"""
+    module = b.computation.module
+    if i.attributes["custom_call_target"] not in ANNOTATIONS or module is None or module.num_partitions != 1:
+        return None
+    return i.operands[0] if i.operands[0].shape.compatible(i.shape) else None
+
+
+@rule(Opcode.CUSTOM_CALL)
+def call_of_top_k(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """custom-call(x) to XLA's TopK -> topk(x)"""
+    if i.attributes["custom_call_target"] != "TopK":
+        return None
+    return b.add(Opcode.TOPK, i.operands[0], **top_k_attributes(i.shape))
+
+
+@rule(None)
+def operate_before_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """op(broadcast(x), broadcast(y)) -> broadcast(op(x, y)), for elementwise op and x, y of the same dimensions"""
+    if not i.operands or not i.is_elementwise or i.opcode in (Opcode.COPY, Opcode.MAP) or i.control_predecessors:
+        return None
+    lead: HloInstruction | None = None
+    for operand in i.operands:
+        if operand.opcode != Opcode.BROADCAST:
+            return None
+        if lead is None or operand.operands[0].shape.rank > lead.operands[0].shape.rank:
+            lead = operand
+    assert lead is not None
+    source = lead.operands[0].shape
+    dimensions = lead.attributes.get("dimensions", ())
+    for operand in i.operands:
+        if operand.shape.dimensions != i.shape.dimensions:
+            return None
+        own = operand.operands[0].shape
+        if own.rank and (own.dimensions != source.dimensions or operand.attributes.get("dimensions", ()) != dimensions):
+            return None
+    if source.num_elements >= i.shape.num_elements:
+        return None
+    small = [b.broadcast(o.operands[0], source.dimensions, tuple(range(o.operands[0].shape.rank))) for o in i.operands]
+    result = b.clone(i, small, shape=i.shape.with_dimensions(source.dimensions))
+    return b.broadcast(result, i.shape.dimensions, dimensions)

@@ -1,0 +1,165 @@
+"""hlo_constant_folding: computes what depends on constants only. (XLA: xla/service/hlo_constant_folding.h.)
+
+The reference evaluator does the computing, under limits: results stay small, loops end, and one value that fills an
+array stays a broadcast of a scalar.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from xla_core.errors import InternalError, XlaError
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.effects import EffectAnalysis
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import ELEMENTS_PER_STEP, EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.literal import Literal
+from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import PINNED, Trait
+from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.shape import Shape
+from xla_core.passes.pass_manager import HloPass
+from xla_core.passes.patterns import uniform_value
+from xla_core.passes.rewriter import remove_dead
+from xla_core.passes.simplifiers.tuple_simplifier import add_constant
+
+__all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
+
+_KEPT = frozenset({Opcode.TUPLE, Opcode.IOTA, Opcode.BROADCAST, Opcode.COPY, Opcode.BITCAST, Opcode.FUSION})
+"""Made for a reason, or cheaper than the array that they give."""
+
+_TIMES_REDUCED = frozenset(
+    {
+        Opcode.DOT,
+        Opcode.CONVOLUTION,
+        Opcode.REDUCE_WINDOW,
+        Opcode.SELECT_AND_SCATTER,
+        Opcode.TRIANGULAR_SOLVE,
+        Opcode.CHOLESKY,
+    }
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConstantFoldingOptions:
+    """How much to compute, and how much to keep.
+
+    Attributes:
+        max_elements: of a result; larger ones are left to the program.
+        max_growth: bytes of a result by bytes of the constants that it replaces, beyond 4 KiB.
+        max_operations: scalar operations of one instruction.
+        max_steps: evaluator steps of a loop, branch or call.
+    """
+
+    max_elements: int = 1 << 20
+    max_growth: float = 2.0
+    max_operations: int = 1 << 26
+    max_steps: int = 4096
+
+
+class HloConstantFolding(HloPass):
+    """Replaces instructions whose operands are constants by their value."""
+
+    name = "hlo-constant-folding"
+
+    def __init__(self, options: ConstantFoldingOptions | None = None) -> None:
+        self._options = options or ConstantFoldingOptions()
+
+    def run(self, module: HloModule) -> bool:
+        changed = False
+        pinned = EffectAnalysis(PINNED, frozenset({Opcode.CUSTOM_CALL}))
+        for computation in module.post_order():
+            for instruction in computation.post_order():
+                if instruction.parent is None or instruction.opcode in _KEPT or pinned.of(instruction):
+                    continue
+                if instruction.control_predecessors or instruction.control_successors:
+                    continue
+                new = self._fold(computation, instruction)
+                if new is None:
+                    continue
+                operands = list(instruction.operands)
+                new.metadata = instruction.metadata
+                computation.replace_with(instruction, new)
+                for operand in operands:
+                    remove_dead(operand)
+                changed = True
+        return changed
+
+    def _fold(self, computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
+        shape = instruction.shape
+        if shape.dynamic_dimensions or not (instruction.operands or instruction.opcode == Opcode.CALL):
+            return None
+        if instruction.is_elementwise and shape.rank and instruction.opcode != Opcode.MAP:
+            uniform = _fold_uniform(computation, instruction)
+            if uniform is not None:
+                return uniform
+        if any(o.opcode != Opcode.CONSTANT for o in instruction.operands) or not self._is_small(instruction):
+            return None
+        literal = _evaluate(instruction, self._max_steps(instruction))
+        return None if literal is None else add_constant(computation, literal)
+
+    def _max_steps(self, instruction: HloInstruction) -> int:
+        options = self._options
+        if Trait.CONTROL_FLOW in instruction.op.traits:
+            return options.max_steps
+        return max(options.max_steps, options.max_operations // ELEMENTS_PER_STEP)
+
+    def _is_small(self, instruction: HloInstruction) -> bool:
+        options, shape = self._options, instruction.shape
+        elements = sum(leaf.num_elements for leaf in shape.leaves())
+        given = sum(o.shape.byte_size for o in instruction.operands)
+        if elements > options.max_elements or (shape.byte_size > 4096 and shape.byte_size > options.max_growth * given):
+            return False
+        if any(not leaf.is_array for leaf in shape.leaves()):
+            return False
+        operations = elements
+        if instruction.opcode in _TIMES_REDUCED:
+            window = math.prod(w.size for w in instruction.attributes.get("window", ()))
+            operations *= max(window, *(o.shape.num_elements for o in instruction.operands))
+        operations = max(operations, sum(o.shape.num_elements for o in instruction.operands))
+        return operations <= options.max_operations
+
+
+def _evaluate(instruction: HloInstruction, max_steps: int) -> Literal | None:
+    """The value, or None where the evaluator can't, or won't within its limits, say."""
+    context = EvaluationContext(max_steps=max_steps, max_bytes=1 << 28)
+    value = _run(context, instruction, [_value(o.literal) for o in instruction.operands])
+    return None if value is None else _literal(value, instruction.shape)
+
+
+def _run(context: EvaluationContext, instruction: HloInstruction, operands: list[Value]) -> Value | None:
+    try:
+        with np.errstate(all="ignore"):
+            return context.evaluate(instruction, operands)
+    except InternalError:
+        raise  # a slip of the evaluator's
+    except XlaError:
+        return None
+
+
+def _value(literal: Literal) -> Value:
+    return tuple(_value(e) for e in literal.elements) if literal.shape.is_tuple else literal.array
+
+
+def _literal(value: object, shape: Shape) -> Literal:
+    if isinstance(value, tuple):
+        return Literal([_literal(v, s) for v, s in zip(value, shape.tuple_shapes, strict=True)], shape)
+    return Literal(np.asarray(value), shape)
+
+
+def _fold_uniform(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
+    """An elementwise op of arrays that are one value each: computed once, broadcast again."""
+    values = [uniform_value(o) for o in instruction.operands]
+    if any(v is None for v in values) or math.prod(instruction.shape.dimensions) == 0:
+        return None
+    shape = instruction.shape.without_layout().with_dimensions(())
+    scalar = HloInstruction(instruction.opcode, shape, (), instruction.attributes)
+    value = _run(EvaluationContext(max_steps=4096), scalar, list(values))
+    if value is None:
+        return None
+    constant = computation.add(Opcode.CONSTANT, shape=shape, literal=Literal(np.asarray(value), shape))
+    return computation.add(Opcode.BROADCAST, constant, shape=instruction.shape, dimensions=())
