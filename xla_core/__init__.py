@@ -23,6 +23,7 @@ from xla_core.errors import (
     UnimplementedError,
     XlaError,
 )
+from xla_core.interruptible import run_uninterrupted
 
 if TYPE_CHECKING:
     from xla_core.backend import CompileOptions as CompileOptions
@@ -100,7 +101,7 @@ def __getattr__(name: str) -> Any:
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
+    value = getattr(run_uninterrupted(lambda: importlib.import_module(module), f"import {module}"), name)
     globals()[name] = value
     return value
 

@@ -10,11 +10,11 @@ pydantic model (`BackendSpec.flags`); `register_flags` makes them known, `plugin
 
 from __future__ import annotations
 
+import contextvars
 import difflib
 import functools
 import os
 import shlex
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -88,7 +88,7 @@ class CoreFlags(BaseModel):
 
 _schemas: dict[str, type[BaseModel]] = {"xla_core": CoreFlags}
 _finders: list[Callable[[], None]] = []
-_looking = threading.local()
+_looking = contextvars.ContextVar("looking", default=False)
 
 
 def environment() -> Environment:
@@ -150,10 +150,8 @@ def plugin_flags(owner: str, schema: type[F]) -> F:
     if _schemas.get(owner) is not schema:
         register_flags(owner, schema)
     text = environment().XLA_CORE_FLAGS
-    looking = getattr(
-        _looking, "now", False
-    )  # a plugin that is being looked at reads its own flags: no check of others
-    values = _split(text, "XLA_CORE_FLAGS") if looking else _core_values(text)
+    # A plugin that is being looked at reads its own flags: no check of others.
+    values = _split(text, "XLA_CORE_FLAGS") if _looking.get() else _core_values(text)
     return _validate(schema, {key: value for key, value in values.items() if key in schema.model_fields})
 
 
@@ -184,12 +182,12 @@ def _known() -> set[str]:
 
 
 def _look() -> None:
-    _looking.now = True
+    token = _looking.set(True)
     try:
         for finder in _finders:
             finder()
     finally:
-        _looking.now = False
+        _looking.reset(token)
 
 
 def _split(text: str, variable: str) -> dict[str, str]:

@@ -24,6 +24,7 @@ from xla_core.errors import (
     UnavailableError,
     XlaError,
 )
+from xla_core.interruptible import run_uninterrupted
 
 __all__ = ["BackendInfo", "backends", "clear_cache", "inspect_backends", "load_backend", "unavailable_error"]
 
@@ -149,13 +150,17 @@ def _inspect(name: str) -> BackendInfo:
 @cache
 def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
     owner = _distribution(point)
-    try:
+
+    def describe() -> object:
         plugin = point.load()
         manager = pluggy.PluginManager(PROJECT)
         manager.add_hookspecs(BackendHooks)
         manager.register(plugin, name=point.name)
         manager.check_pending()
-        spec: object = manager.hook.xla_backend()
+        return manager.hook.xla_backend()
+
+    try:
+        spec = run_uninterrupted(describe, f"load {point.name}")
     except XlaError as error:
         raise UnavailableError(
             f"backend {point.name!r} of {owner} cannot be used: {error.message}", hint=error.hint

@@ -12,9 +12,9 @@ from xla_core.compile_options import BackendOptions, CompileOptions
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.entry import flatten_entry, set_donation
 from xla_core.hlo.module import HloModule
+from xla_core.interruptible import run_interruptible
 from xla_core.runtime import serialization
 from xla_core.runtime.device import DeviceSet
-from xla_core.runtime.interruptible import run_interruptible
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import lower, read, stablehlo_source
 from xla_core.runtime.static_executable import StaticExecutable

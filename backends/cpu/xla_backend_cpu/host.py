@@ -152,7 +152,7 @@ def _runtime() -> NativeLibrary:
     builder.add_current_process()
     for name in _RUNTIME:
         builder.export_symbol(name)
-    library = NativeLibrary(builder.link(_linker(), "runtime"), _RUNTIME)
+    library = NativeLibrary(builder.link(_linker(), f"runtime{next(_counter)}"), _RUNTIME)
     os.register_at_fork(after_in_child=library.function("xla_cpu_forget_workers", None))
     return library
 

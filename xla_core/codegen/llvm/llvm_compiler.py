@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import functools
 import re
+import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -70,12 +70,21 @@ def target_machine(abi: TargetAbi, *, opt_level: int = 2, jit: bool = False, rel
         raise InternalError(f"LLVM has no target machine for {abi.triple!r}: {error}") from error
 
 
-@dataclasses.dataclass(slots=True)
 class CompiledModule:
-    """An optimized module (llvmlite's ModuleRef) and the target machine that emits its code."""
+    """An optimized module (llvmlite's ModuleRef), the target machine that emits its code, and the module's own context.
 
-    module: Any
-    machine: Any
+    This object frees them in this order; the garbage collector would free a context before its module at times.
+    """
+
+    def __init__(self, module: Any, machine: Any, context: Any) -> None:
+        self.module = module
+        self.machine = machine
+        self._context = context
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing() and not self.module._owned:  # an execution engine that owns it keeps the context
+            self.module.close()
+            _dispose_context(self._context)
 
     def ir(self) -> str:
         """The optimized LLVM IR."""
@@ -118,14 +127,19 @@ def compile_ir(
     import llvmlite.binding as llvm
 
     machine = target_machine(abi, opt_level=opt_level, jit=jit)
+    owner = llvm.create_context()
+    context = owner._ptr
+    owner.detach()
     try:
-        module = llvm.parse_assembly(ir_text, llvm.create_context())
+        module = llvm.parse_assembly(ir_text, context)
+    except RuntimeError as error:
+        _dispose_context(context)
+        raise _refusal(error, what, ir_text) from error
+    compiled = CompiledModule(module, machine, context)
+    try:
         module.verify()
     except RuntimeError as error:
-        raise InternalError(
-            f"LLVM refuses the IR of {what or 'a module'}: {_with_lines(str(error), ir_text)}",
-            hint="this is a defect of the emitter, not of the program",
-        ) from error
+        raise _refusal(error, what, ir_text) from error
     if not abi.data_layout:
         module.data_layout = str(machine.target_data)
     module.triple = machine.triple
@@ -134,7 +148,13 @@ def compile_ir(
     options.loop_interleaving = opt_level >= 2
     options.loop_unrolling = False  # doubles the code and the time to compile it, and gains nothing on vectors
     _run_passes(llvm.create_pass_builder(machine, options), module)
-    return CompiledModule(module, machine)
+    return compiled
+
+
+def _dispose_context(context: Any) -> None:
+    from llvmlite.binding import ffi
+
+    ffi.lib.LLVMPY_ContextDispose(context)
 
 
 def _run_passes(builder: Any, module: Any) -> None:
@@ -182,7 +202,7 @@ def compile_objects(
     for helper in started:
         helper.join()
     if failures:
-        raise failures[0]
+        raise failures.pop()  # taken out: what its traceback refers to must not refer to it
     return tuple(objects[number] for number in range(len(ir_texts)))
 
 
@@ -201,10 +221,15 @@ def emit_object(ir_text: str, abi: TargetAbi, opt_level: int = 2, *, what: str =
     return compile_ir(ir_text, abi, opt_level, what=what).object()
 
 
-def _with_lines(message: str, ir_text: str) -> str:
-    """LLVM's message, with the line of the text that it names."""
+def _refusal(error: RuntimeError, what: str, ir_text: str) -> InternalError:
+    """The error for IR that LLVM refuses, with the line of the text that LLVM's message names."""
+    message = str(error)
     place = re.search(r"<string>:(\d+):", message)
     lines = ir_text.splitlines()
-    if place is None or not 0 < int(place[1]) <= len(lines):
-        return message.strip()
-    return f"{message.strip()}\n  {lines[int(place[1]) - 1].strip()}"
+    said = message.strip()
+    if place is not None and 0 < int(place[1]) <= len(lines):
+        said += f"\n  {lines[int(place[1]) - 1].strip()}"
+    return InternalError(
+        f"LLVM refuses the IR of {what or 'a module'}: {said}",
+        hint="this is a defect of the emitter, not of the program",
+    )

@@ -1,0 +1,96 @@
+"""Ctrl-C while something is imported or compiled: it raises, and nothing stays half done."""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xla_core.interruptible import run_interruptible, run_uninterrupted
+
+SLOW = """
+import time
+for _ in range(100):
+    time.sleep(0.005)
+whole = True
+"""
+
+FIRST_USE = """
+import os, signal, sys, threading, time
+import numpy as np
+import xla_core as xla
+PROGRAM = "HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }"
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    xla.Client("cpu").compile(PROGRAM)
+    time.sleep(60)
+except KeyboardInterrupt:
+    pass
+exe = xla.Client("cpu").compile(PROGRAM)
+assert np.asarray(exe(np.ones(4, np.float32))[0]).tolist() == [2.0] * 4
+"""
+
+
+def interrupt_soon() -> None:
+    threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
+
+
+@pytest.mark.parametrize("run", [run_interruptible, run_uninterrupted])
+def test_an_import_goes_on_to_its_end(
+    run: Callable[..., object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"slow_{run.__name__}"
+    (tmp_path / f"{name}.py").write_text(SLOW)
+    monkeypatch.syspath_prepend(tmp_path)
+    first: list[object] = []
+    interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        run(lambda: first.append(importlib.import_module(name)), "test")
+    assert name in sys.modules
+    module = importlib.import_module(name)  # waits for the worker
+    assert module.whole
+    assert module is sys.modules[name]
+
+
+def test_other_work_ends_at_once() -> None:
+    steps: list[int] = []
+
+    def work() -> None:
+        for step in range(10_000):
+            steps.append(step)
+            time.sleep(0.01)
+
+    interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        run_interruptible(work, "endless")
+    deadline = time.monotonic() + 20
+    while any(thread.name == "endless" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert len(steps) < 5_000
+
+
+def test_within_an_import_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread would wait for the import's lock, and the import for that thread."""
+    (tmp_path / "nested_import.py").write_text(
+        "import threading\nfrom xla_core.interruptible import run_uninterrupted\n"
+        "where = run_uninterrupted(threading.current_thread, 'test')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert importlib.import_module("nested_import").where is threading.main_thread()
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.6, 0.9])
+def test_the_first_client_and_compilation_can_be_repeated(seconds: float) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_USE, str(seconds)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,107 @@
+"""Work in a thread of its own while the main thread waits: Ctrl-C reaches the main thread alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["run_interruptible", "run_uninterrupted"]
+
+T = TypeVar("T")
+
+_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces
+_IMPORT_SECONDS = 0.005
+
+
+class _Interrupted(BaseException):
+    """Ends a worker whose result nobody waits for. Not an Exception: the work must not handle it and go on."""
+
+
+def run_interruptible(work: Callable[[], T], name: str) -> T:
+    """Returns what `work()` returns, or raises what it raises.
+
+    Called in the main thread, it runs `work` in another one, because foreign code (LLVM) lets no signal handler run.
+    When a signal handler raises here (Ctrl-C), the worker ends at its next Python instruction, but never in the middle
+    of an import: a module that was half imported would break every later use of it.
+    """
+    return _run(work, name, ends=True)
+
+
+def run_uninterrupted(work: Callable[[], T], name: str) -> T:
+    """As `run_interruptible`, but the worker goes on to its end after Ctrl-C: for imports."""
+    return _run(work, name, ends=False)
+
+
+def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
+    if threading.current_thread() is not threading.main_thread() or is_importing(threading.get_ident()):
+        return work()
+    import contextvars  # here and below: `import xla_core` loads little
+
+    result: list[T] = []
+    failure: list[BaseException] = []
+    done = threading.Lock()
+    done.acquire()
+    context = contextvars.copy_context()
+    cancelled = False
+
+    def run() -> None:
+        try:
+            if not cancelled:
+                result.append(context.run(work))
+        except BaseException as error:
+            if not cancelled:  # else a cycle of error, traceback and `failure` would wait for the garbage collector
+                failure.append(error)
+        finally:
+            done.release()
+
+    worker = threading.Thread(target=run, name=name)
+    try:
+        try:
+            worker.start()  # a signal may come within this, too
+        except RuntimeError:  # the system has no more threads
+            return work()
+        while not done.acquire(timeout=_SIGNAL_SECONDS):
+            pass
+    except BaseException:
+        if ends:
+            cancelled = True
+            threading.Thread(target=_end, args=(worker,), name=f"end {name}", daemon=True).start()
+        raise
+    if failure:
+        raise failure.pop()
+    return result[0]
+
+
+def _end(worker: threading.Thread) -> None:
+    """Raises `_Interrupted` in `worker` as soon as it imports nothing."""
+    import ctypes
+    import sys
+    import time
+
+    if worker.ident is None:
+        return
+    interval = sys.getswitchinterval()
+    while worker.is_alive():
+        # Without a switch of threads, nothing happens between the look at the stack and the exception.
+        sys.setswitchinterval(60.0)
+        try:
+            time.sleep(0)
+            if not is_importing(worker.ident):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Interrupted))
+                return
+        finally:
+            sys.setswitchinterval(interval)
+        time.sleep(_IMPORT_SECONDS)
+
+
+def is_importing(thread: int) -> bool:
+    """Whether a thread, given by its identifier, is within an import."""
+    import sys
+
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
