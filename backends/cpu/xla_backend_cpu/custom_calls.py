@@ -1,11 +1,12 @@
-"""The registry of custom calls that run on the host, in Python.
+"""The registry of Python functions that run custom calls on the host.
 
     def scale(call: CustomCall) -> None:
         call.results[0][...] = call.operands[0] * call.attributes["factor"]
 
     register_custom_call("acme_scale", scale)
 
-A target that only the reference evaluator knows (`xla_core.hlo.register_custom_call`) runs by that definition.
+A target that is registered only for the reference evaluator (`xla_core.hlo.register_custom_call`) runs as it does
+there.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ class CustomCall:
 
     Attributes:
         target: the name that it was registered under.
-        attributes: backend_config as a dictionary, by `xla_core.hlo.parse_backend_config`; under "" the text itself
-            where it isn't one.
-        operands: the operands' array leaves, read-only views of the program's memory.
-        results: the results' array leaves, to be filled. One that the program puts in an operand's place
-            (output_operand_aliases) begins as that operand.
-        replica, partition: the device's place.
+        attributes: backend_config as a dictionary, by `xla_core.hlo.parse_backend_config`. If it isn't one, its text is
+            under "".
+        operands: the operands' array leaves, as read-only views of the program's memory.
+        results: the results' array leaves, to be filled. One that aliases an operand (output_operand_aliases) holds
+            the operand's values at first.
+        replica, partition: the numbers of the device that runs the call.
 
-    Views have the operand_layouts and result_layouts as strides: an array in column-major order is one in numpy too.
-    They must not be kept.
+    Views have operand_layouts and result_layouts as strides: a column-major array is column-major in numpy too. They
+    must not be kept after the call.
     """
 
     target: str
@@ -54,9 +55,13 @@ _FUNCTIONS: dict[str, CustomCallFunction] = {}
 
 
 def register_custom_call(target: str, function: CustomCallFunction) -> None:
-    """Makes programs with custom calls of `target` compile; `function` is called at each. What it raises is the cause
-    of the execution's error, an XlaError of code UNKNOWN. Raises AlreadyExistsError for a target that is registered,
-    InvalidArgumentError for what is no name or no function.
+    """Registers the function that custom calls of `target` call.
+
+    If the function raises, the execution fails with an XlaError of code UNKNOWN, whose cause is what it raised.
+
+    Raises:
+        AlreadyExistsError: the target is registered already.
+        InvalidArgumentError: the target is no name, or the function isn't callable.
     """
     if not (isinstance(target, str) and target):
         raise InvalidArgumentError(f"target must be the name of custom calls, not {target!r}")
@@ -70,12 +75,12 @@ def register_custom_call(target: str, function: CustomCallFunction) -> None:
 
 
 def custom_call_function(target: str) -> CustomCallFunction | None:
-    """What was registered; None for a target that only the evaluator knows, if it does."""
+    """The function that is registered for a target, or None."""
     return _FUNCTIONS.get(target)
 
 
 def why_unknown(call: HloInstruction) -> str | None:
-    """A reason why nothing can run this custom call; None where something can."""
+    """The reason why this custom call can't be run, or None if it can."""
     target = call.attribute("custom_call_target")
     if target in _FUNCTIONS or is_custom_call_registered(target):
         return None

@@ -29,7 +29,7 @@ FORMS: list[KernelForm] = [SORT, TOP_K, FFT, SCATTER, SELECT_AND_SCATTER, BLOCK_
 """The first form that matches is chosen. The last one always matches."""
 
 
-_ATTEMPTS = 64  # at loops that need no division; the next one divides where its loops don't fit
+_ATTEMPTS = 64  # to find loops that need no division; after these, indices are divided
 
 
 class KernelEmitter:
@@ -77,7 +77,7 @@ class KernelEmitter:
                 change.record(schedule)
                 continue
             return EmittedKernel(name, parameters, plan.count, plan.grain, plan.per_block)
-        raise InternalError(f"the loops of {instruction.name} could not be settled", op=instruction.opcode)
+        raise InternalError(f"found no loops for {instruction.name} in {_ATTEMPTS + 1} attempts", op=instruction.opcode)
 
     def _attempt(
         self,
@@ -101,7 +101,7 @@ class KernelEmitter:
         self.abi.end_kernel(frame)
 
     def _arrays(self, name: str, frame: KernelFrame, parameters: Sequence[KernelParameter]) -> list[IrArray]:
-        """The buffers with what is known of their aliasing: a scope for each result, and one for all operands."""
+        """The buffers, with metadata on aliasing: each result has an alias scope of its own."""
         module = self.module
         domain = module.metadata(f'!{{$self, !"{name}"}}', distinct=True)
         invariant = f", !invariant.load {module.metadata('!{}')}" if self.abi.invariant_loads else ""
@@ -124,7 +124,7 @@ class KernelEmitter:
             if others:
                 facts += f", !noalias {module.metadata('!{' + ', '.join(others) + '}')}"
             load_facts = facts + (invariant if not own else "")
-            # A shared buffer is one pointer: LLVM then sees that an element is read before it is written.
+            # Operand and result in one buffer get the same pointer, so that LLVM sees the order of loads and stores.
             donor = next((i for i, p in enumerate(parameters) if position - first in p.aliases), position)
             buffer = frame.buffers[donor if parameter.is_result else position]
             arrays.append(IrArray(buffer, parameter.shape, load_metadata=load_facts, store_metadata=facts))
@@ -145,7 +145,7 @@ def _parameters(instruction: HloInstruction, aliasing: Collection[tuple[int, int
 def _bindings(
     instruction: HloInstruction, operands: Sequence[IrArray]
 ) -> Mapping[HloInstruction, Binding | list[Binding]]:
-    """What stands for the parameters of a fusion, or for the operands of a single instruction."""
+    """The arrays of the parameters of a fusion, or of the operands of a single instruction."""
     bindings: dict[HloInstruction, Binding | list[Binding]] = {}
     targets = (
         instruction.attribute("calls").parameters if instruction.opcode == Opcode.FUSION else list(instruction.operands)

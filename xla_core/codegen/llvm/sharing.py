@@ -1,4 +1,4 @@
-"""Which operand may share a result's buffer: what buffer assignment must know of how kernels are emitted.
+"""Which operands may share a buffer with a result, for buffer assignment.
 
 (XLA: xla/service/hlo_dataflow_analysis.h, CanShareOperandBufferWithUser.)
 """
@@ -11,17 +11,16 @@ from xla_core.hlo.opcode import Opcode
 
 __all__ = ["may_share_buffer"]
 
-_NOT_IN_PLACE = frozenset({Opcode.SORT, Opcode.CUSTOM_CALL})
-"""What others may do in place, but no kernel of ours."""
-
 
 def may_share_buffer(instruction: HloInstruction, result_leaf: int, operand_leaf: int) -> bool:
-    """Whether a kernel of `instruction` is right when this operand's and this result's buffers are one.
+    """Whether the kernel of `instruction` may write this leaf of the result over this leaf of the operands.
 
-    Leaves are counted over all operands, and over the result, as in `EmittedKernel.parameters`.
+    Leaves are counted as in `EmittedKernel.parameters`, those of the operands and those of the result each from 0.
     """
     results = sum(s.is_array for s in instruction.shape.leaves())
     owners = [n for n, o in enumerate(instruction.operands) for s in o.shape.leaves() if s.is_array]
-    if instruction.opcode in _NOT_IN_PLACE or result_leaf >= results or operand_leaf >= len(owners):
+    # XLA's sort is in place; the kernel's merges are not, and the emitter has no custom calls.
+    by_others = instruction.opcode in (Opcode.SORT, Opcode.CUSTOM_CALL)
+    if by_others or result_leaf >= results or operand_leaf >= len(owners):
         return False
     return can_share_buffer(instruction, owners[operand_leaf], result_leaf)

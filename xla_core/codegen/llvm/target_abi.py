@@ -1,7 +1,7 @@
-"""TargetAbi: what the shared emitter must know of a target, and the two usual kinds of target.
+"""TargetAbi: what the shared emitter must know of a target, and the two usual kinds of targets.
 
 A vendor with an LLVM target writes a subclass: `LoopAbi` for a processor that runs a kernel as a loop over its part of
-the work, `GridAbi` for one that runs it as a grid of threads. Everything else in this package is the same for both.
+the work, `GridAbi` for one that runs it as a grid of threads. The rest of the emitter is the same for both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["GridAbi", "KernelFrame", "KernelParameter", "LoopAbi", "TargetAbi"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """A buffer that a kernel is given. `aliases` are the positions of the results that may be this very buffer."""
+    """A buffer that a kernel takes. `aliases` are the numbers of the results that may be the same buffer."""
 
     name: str
     shape: Shape
@@ -31,10 +31,10 @@ class KernelParameter:
 
 @dataclasses.dataclass(slots=True)
 class KernelFrame:
-    """A kernel's function after its prologue: `builder` writes its body.
+    """A kernel's function after its prologue. `builder` writes the body.
 
-    `buffers` are the pointers, one a parameter. The kernel works on the units begin, begin + step, ... below end of
-    its partition space.
+    `buffers` are the pointers, one for each parameter. The kernel works on the units begin, begin + step, ... below
+    end.
     """
 
     builder: IrBuilder
@@ -45,20 +45,22 @@ class KernelFrame:
 
 
 class TargetAbi(abc.ABC):
-    """How kernels look on one target. Attributes are plain and may be set a target or an instance.
+    """How kernels look on one target. A class or an instance may set the attributes.
 
-    triple, cpu, features, data_layout: what LLVM's target machine is made with; an empty layout means the target's own.
-    vector_width: bits of a vector register that loops should be shaped for; 0 for none.
-    flatten: every element is its own unit of work (a thread a element), instead of loops over rows.
-    fast_math: LLVM flags on the program's own floating operations ("contract", "reassoc nsz", ...); none by default.
-    has_fma: fused multiply-add is one instruction for f32 and f64; math functions are then shorter and more exact.
-    native_floats: the types below 32 bits that `fpext` and `fptrunc` convert in hardware, exactly.
-    alignment: bytes, of every buffer.
-    address_space, constant_address_space, stack_address_space: of buffers, constant tables, stack memory.
-    invariant_loads: operands that no result aliases are loaded with `!invariant.load`. Only sound where a kernel is
-        never inlined into code that writes its operands.
-    threads_per_block: more than one where threads cooperate on a row of a reduction (`thread_index`, `barrier`,
-        `shared_array` are then needed).
+    Attributes:
+        triple, cpu, features, data_layout: for LLVM's target machine; an empty layout means the target's own.
+        vector_width: bits of the vector registers that loops are written for; 0 for none.
+        flatten: whether every element is a unit of work, as for a thread, instead of loops over rows.
+        fast_math: LLVM flags ("contract", "reassoc nsz", ...) on the program's own floating operations.
+        has_fma: whether fused multiply-add of f32 and f64 is one instruction. Math functions are then shorter and more
+            exact.
+        native_floats: the types below 32 bits that `fpext` and `fptrunc` convert in hardware, exactly.
+        alignment: of every buffer, in bytes.
+        address_space, constant_address_space, stack_address_space: of buffers, constant tables, stack memory.
+        invariant_loads: whether operands that no result aliases are loaded with `!invariant.load`. That is sound only
+            if a kernel is never inlined into code that writes its operands.
+        threads_per_block: how many threads cooperate on a row of a reduction. With more than one, `thread_index`,
+            `barrier` and `shared_array` are needed.
     parallel: into what a kernel's work is cut; `TargetConfig.parallel`.
     """
 
@@ -83,9 +85,9 @@ class TargetAbi(abc.ABC):
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
     ) -> KernelFrame:
-        """Adds the function of a kernel to the module, up to where its body starts.
+        """Adds the function of a kernel to the module, with its prologue.
 
-        `count` is the number of units of its partition space. `blocks`: a unit is worked on by all threads of a block.
+        `count` is its number of units. With `blocks`, all threads of a block work on a unit together.
         """
 
     def end_kernel(self, frame: KernelFrame) -> None:
@@ -93,15 +95,15 @@ class TargetAbi(abc.ABC):
         frame.builder.ret()
 
     def math(self, builder: IrBuilder, name: str, arguments: Sequence[Value]) -> Value | None:
-        """A math function (an HLO opcode; arguments all f32 or all f64) as this target has it, or None for ours."""
+        """The target's own code for a math function (an HLO opcode), or None. All arguments are f32, or all are f64."""
         return None
 
     def thread_index(self, builder: IrBuilder) -> Value:
-        """The i64 index of this thread within its block; 0 where blocks are single threads."""
+        """The i64 index of this thread within its block; 0 in blocks of one thread."""
         return builder.int_(0)
 
     def barrier(self, builder: IrBuilder) -> None:
-        """Waits for all threads of the block; their writes to shared memory are visible afterwards."""
+        """Waits for all threads of the block. Afterwards their writes to shared memory are visible."""
         del builder
 
     def shared_array(self, builder: IrBuilder, type_: str, count: int) -> Value:
@@ -113,11 +115,11 @@ class TargetAbi(abc.ABC):
         return builder.alloca(type_, count, address_space=self.stack_address_space)
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """Scratch memory of `size` bytes for the whole kernel call; by default on the stack."""
+        """Scratch memory of `size` bytes until the end of the call, by default on the stack."""
         return builder.alloca("i8", size, align=64, address_space=self.stack_address_space)
 
     def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
-        """Gives back what `allocate` gave."""
+        """Frees what `allocate` returned."""
         del builder, pointer, size
 
     @property
@@ -129,8 +131,8 @@ class TargetAbi(abc.ABC):
 class LoopAbi(TargetAbi):
     """`void @kernel(ptr %buffers, i64 %begin, i64 %end)`: an array of buffer pointers and a range of units.
 
-    The functions are `noinline`: their alias facts hold for one call at a time. With `failure_counter`, the address
-    before the table's first is that of an i32 that counts kernels which found no scratch memory.
+    The functions are `noinline`, because what they state of aliasing is true of one call only. With `failure_counter`,
+    the array's first pointer follows one to an i32, which counts kernels whose allocation of scratch memory failed.
     """
 
     def __init__(
@@ -149,11 +151,12 @@ class LoopAbi(TargetAbi):
         self.failure_counter = failure_counter
         self.parallel = parallel or ParallelModel()
         self.vector_width, self.has_fma, self.native_floats = vector_width, has_fma, native_floats
-        self.allocating: set[str] = set()  # names of kernels that may find no scratch memory
+        self.allocating: set[str] = set()  # names of kernels whose allocation may fail
 
     def allocate(self, builder: IrBuilder, size: int) -> Value:
-        """On the stack up to 16 KiB, else by the C library's malloc. Where that has none, the kernel counts it in
-        `failure_counter`'s place and returns; where the caller has none, it traps.
+        """Memory on the stack up to 16 KiB, else by the C library's malloc.
+
+        If malloc fails, the kernel increments the failure counter and returns; without a counter it traps.
         """
         if size <= 1 << 14:
             return super().allocate(builder, size)
@@ -208,9 +211,9 @@ class LoopAbi(TargetAbi):
 
 
 class GridAbi(TargetAbi):
-    """A grid of threads: buffers are kernel parameters, a unit is a thread's or a block's, strided by the grid.
+    """A grid of threads. Buffers are parameters of the kernel; a thread, or a block, strides over the units.
 
-    A subclass gives the calling convention and reads the thread's place.
+    A subclass sets the calling convention and reads the indices of the thread and its block.
     """
 
     flatten = True

@@ -1,11 +1,11 @@
 """The whole module as one native function: `i32 xla_cpu_entry(ptr allocations)`.
 
 `allocations` is a table of addresses: the run's context, then one for each allocation of the buffer assignment. Each
-computation that runs in sequence (the entry, while bodies, branches, called ones) becomes a function; its instructions
-are calls of kernels, in schedule order, and control flow between them. It returns 0, or a `Status`.
+computation that runs as a whole (the entry, while bodies, branches, called computations) becomes a function. It calls
+the kernels of its instructions in schedule order, with control flow between them, and returns a `Status`.
 
-What native code can't do (custom calls, collectives, feeds) is a call of `xla_cpu_host_call(context, number, table)`:
-`host_calls[number]` names the instruction, the table holds the addresses of its operands' and results' array leaves.
+Custom calls, collectives and transfers run on the host: each is a call of `xla_cpu_host_call(context, number, table)`.
+`host_calls[number]` names the instruction; the table holds the addresses of its operands' and results' array leaves.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ HOST_OPCODES = frozenset(
     or Trait.HOST_TRANSFER in op.traits
     or (Trait.COLLECTIVE in op.traits and Trait.ASYNC not in op.traits)
 )
-"""Ops that are host calls. (Asynchronous collectives have become synchronous ones.)"""
+"""Ops that run on the host. (Asynchronous collectives have become synchronous ones.)"""
 
 MODULE_OPCODES = (Opcode.REPLICA_ID, Opcode.PARTITION_ID, Opcode.RNG_GET_AND_UPDATE_STATE)
 """Ops that read the run's context or the module's state."""
@@ -74,9 +74,9 @@ class _Sequence:
 class ModuleEmitter:
     """Emits one scheduled, buffer-assigned module.
 
-    After `emit`: `module` is the LLVM module, `kernel_count` its kernels, `library_calls` counts calls by routine,
-    `host_calls` are the (computation, instruction) names of what the host does, and `nanoseconds` estimates a run where
-    the trip counts of loops are 1.
+    After `emit`, `module` is the LLVM module, `kernel_count` the number of kernels, and `library_calls` counts calls by
+    routine. `host_calls` are the (computation, instruction) names of what runs on the host. `nanoseconds` estimates a
+    run in which every loop has one iteration.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class ModuleEmitter:
         self._check(sequence, status)
 
     def _check(self, sequence: _Sequence, status: Value, fine: Value | None = None) -> None:
-        """Leaves the function with `status` where it isn't OK (or where `fine` is false)."""
+        """Returns `status` from the function unless it is OK, or unless `fine` is true."""
         b = sequence.builder
         fine = fine or b.icmp("eq", status, b.int_(Status.OK, "i32"))
         after, failed = b.function.add_block("fine"), b.function.add_block("failed")
@@ -200,7 +200,7 @@ class ModuleEmitter:
         b.block = done
 
     def _conditional(self, sequence: _Sequence, conditional: HloInstruction) -> None:
-        """The branch whose number the operand is; the last one for any other number. For a predicate, true is first."""
+        """Selects a branch by its number; any other number selects the last one. A true predicate selects the first."""
         b = sequence.builder
         branches: tuple[HloComputation, ...] = conditional.attribute("branch_computations")
         selector = conditional.operand(0)
@@ -238,9 +238,9 @@ class ModuleEmitter:
         b.store(value, self._address(sequence, self.assignment.slice(instruction)), align=4)
 
     def _random_state(self, sequence: _Sequence, instruction: HloInstruction) -> None:
-        """The executable's own state, a number that each use moves on: the low word of two, the high one is 0.
+        """Writes the executable's random state, and adds `delta` to it. The high one of its two words is always 0.
 
-        It starts from the same number in every process, as XLA's does (xla/service/cpu/ir_emitter.cc).
+        The state starts with the same number in every process. (XLA: xla/service/cpu/ir_emitter.cc.)
         """
         b = sequence.builder
         state = b.module.add_global("random_state", f"internal global i64 {_FIRST_RANDOM_STATE}, align 8")

@@ -1,7 +1,7 @@
 """dot and convolution, element by element: loops over the contracted dimensions with an accumulator.
 
-Any element types: small floats accumulate in f32, integers in the result's type. `dot_form` and `convolution_form` say
-which operand elements a product needs; the tiled kernels use them too.
+Floats below 32 bits are accumulated in f32, integers in the type of the result. `DotForm` and `ConvolutionForm` say
+which elements of the operands each product needs; the tiled kernels use them too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FEW_TERMS = 16
 
 
 def _terms(product: HloInstruction) -> int:
-    """How many products an element of a dot's or convolution's result is the sum of, at most."""
+    """The largest number of products in an element of a dot's or convolution's result."""
     lhs, rhs = (o.shape.dimensions for o in product.operands)
     if product.opcode == Opcode.DOT:
         return math.prod(lhs[d] for d in product.attribute("lhs_contracting_dims"))
@@ -36,7 +36,7 @@ def _terms(product: HloInstruction) -> int:
 
 
 class ProductSum:
-    """A sum of products of two operands' elements, in the registers that its result's type asks for."""
+    """A sum of products of elements of two operands."""
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
         self.f = f
@@ -45,7 +45,7 @@ class ProductSum:
         self.result_type = instruction.shape.element_type
         small = self.result_type.is_floating and self.result_type is not ElementType.F64
         self.type = ElementType.F32 if small else self.result_type
-        # Few terms are added one after the other, every step rounded: it is as fast, and what others compute too.
+        # Few terms are added in order: that is as fast, and gives the same result as other compilers.
         self.flags = "reassoc contract" if _terms(instruction) > _FEW_TERMS else ""
 
     def zero(self) -> list[Value]:
@@ -84,7 +84,7 @@ class ProductSum:
 
 
 class DotForm:
-    """Which operand elements the products of a dot's result element are of."""
+    """Which elements of the operands the products in an element of a dot's result need."""
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.lhs, self.rhs = instruction.operands
@@ -135,7 +135,7 @@ def _dot(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
 
 
 class ConvolutionForm:
-    """Which elements the products of a convolution's result element are of."""
+    """Which elements of the operands the products in an element of a convolution's result need."""
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.lhs, self.rhs = instruction.operands
@@ -148,7 +148,7 @@ class ConvolutionForm:
         self.features = self.rhs.shape.dimensions[self.labels.kernel_input_feature]
 
     def position(self, f: FusedIrEmitter, output: Digit, tap: Digit, spatial: int) -> tuple[Digit, Value]:
-        """(the input's index along a spatial dimension, whether there is such an element)."""
+        """(the input's index along a spatial dimension, whether it is inside the input)."""
         b, w = f.b, self.window[spatial]
         size = self.lhs.shape.dimensions[self.labels.input_spatial[spatial]]
         level = max(output.level, tap.level)
@@ -180,7 +180,7 @@ class ConvolutionForm:
     def indices(
         self, f: FusedIrEmitter, index: Index, places: Sequence[Digit], taps: Sequence[Digit], feature: Digit
     ) -> tuple[Index, Index]:
-        """(input index, kernel index) of one product: at input positions, kernel taps and the group's input feature."""
+        """(input index, kernel index) of one product, from spatial indices of both and a feature of the group."""
         labels, b = self.labels, f.b
         batch = index.component(b, labels.output_batch)
         out_feature = index.component(b, labels.output_feature)

@@ -1,4 +1,4 @@
-"""Element generators of the ops that move data: each maps an output index to operand indices."""
+"""Element generators of the ops that move data. Each maps an index of the result to indices of the operands."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _broadcast(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> 
     dims, target = instruction.shape.dimensions, list(instruction.attribute("dimensions"))
     if not operand.shape.dimensions or operand.shape.num_elements == 1:
         return f.value(operand, Index(operand.shape.dimensions, ()))
-    # Runs of output dimensions that are all kept or all dropped need no cut between them.
+    # Neighbouring dimensions that are all kept, or all dropped, stay one group of digits.
     kept = [d in target for d in range(len(dims))]
     extents: list[int] = []
     which: list[tuple[bool, list[int]]] = []
@@ -86,7 +86,7 @@ def _transpose(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> 
 
 
 def transposed(b: IrBuilder, index: Index, permutation: Sequence[int], operand_dims: Sequence[int]) -> Index:
-    """The operand's index of a transpose, cut only where neighbours part."""
+    """The operand's index of a transpose. Dimensions that stay neighbours stay one group of digits."""
     runs: list[list[int]] = []  # runs of output dimensions that are neighbours in the operand too
     for place, dimension in enumerate(permutation):
         if operand_dims[dimension] == 1:
@@ -107,7 +107,7 @@ def transposed(b: IrBuilder, index: Index, permutation: Sequence[int], operand_d
 def _reverse(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     dims, reversed_dims = operand.shape.dimensions, set(instruction.attribute("dimensions"))
-    runs: list[list[int]] = []  # reversing neighbours together reverses their linear index
+    runs: list[list[int]] = []  # to reverse neighbouring dimensions is to reverse their linear index
     for dimension in range(len(dims)):
         if runs and (dimension in reversed_dims) == (dimension - 1 in reversed_dims):
             runs[-1].append(dimension)
@@ -135,7 +135,7 @@ def _slice(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elem
 def sliced(
     b: IrBuilder, index: Index, operand_dims: Sequence[int], starts: Sequence[int], strides: Sequence[int]
 ) -> Index:
-    """The operand's index start + stride * i. Whole dimensions below a sliced one stay together with it."""
+    """The operand's index, start + stride * i. Whole dimensions stay together with the one before them."""
     dims = index.dimensions
     whole_ones = [n == m for n, m in zip(dims, operand_dims, strict=True)]
     runs: list[list[int]] = []
@@ -174,7 +174,7 @@ def _iota(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Eleme
 
 @generator(Opcode.CONCATENATE)
 def _concatenate(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    """A chain of choices: all operands up to the one that holds the index are tested in turn, halving."""
+    """A binary search for the operand that holds the index."""
     (dimension,) = instruction.attribute("dimensions")
     dims = instruction.shape.dimensions
     operands = [o for o in instruction.operands if o.shape.dimensions[dimension]]
@@ -182,7 +182,7 @@ def _concatenate(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -
     for operand in operands:
         limits.append(limits[-1] + operand.shape.dimensions[dimension])
     inner = math.prod(dims[dimension + 1 :])
-    # The dimensions below the joined one stay together with it: an operand is a range of their common linear index.
+    # The dimensions after the joined one stay together with it: an operand is a range of their linear index.
     outer_group, group = index.regroup(f.b, (math.prod(dims[:dimension]), dims[dimension] * inner))
     digit = merge_digits(f.b, group)
 
@@ -243,7 +243,7 @@ def _pad(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
 def choose_element(
     f: FusedIrEmitter, condition: Value, then: Callable[[], ElementValue], otherwise: Callable[[], ElementValue]
 ) -> ElementValue:
-    """One of two elements; only the chosen one is computed."""
+    """One of two elements. Only the one that is chosen is computed."""
     return whole(f.context.choose(condition, lambda: parts(then()), lambda: parts(otherwise())))
 
 
@@ -272,7 +272,7 @@ def _bitcast_convert(f: FusedIrEmitter, instruction: HloInstruction, index: Inde
 
 
 def to_bits(b: IrBuilder, value: ElementValue, element_type: ElementType) -> Value:
-    """The bits of an element as one integer, of a byte at least; a complex one's real part lies lowest."""
+    """The bits of an element as one integer of at least a byte. Of a complex element the real part is lowest."""
     if isinstance(value, Complex):
         half = element_type.component
         low, high = to_bits(b, value.real, half), to_bits(b, value.imag, half)
@@ -282,7 +282,7 @@ def to_bits(b: IrBuilder, value: ElementValue, element_type: ElementType) -> Val
 
 
 def from_bits(b: IrBuilder, bits: Value, element_type: ElementType) -> ElementValue:
-    """The element of an integer's lowest bits."""
+    """The element whose bits are the lowest bits of an integer."""
     if element_type.is_complex:
         high = b.lshr(bits, element_type.component.bit_width)
         real, imag = (from_bits(b, part, element_type.component) for part in (bits, high))

@@ -1,7 +1,7 @@
 """FusedIrEmitter: the value of any instruction of a computation at any index.
 
-(XLA: xla/service/llvm_ir/fused_ir_emitter.h.) Producers are inlined into their users; what two users need at one index
-is computed once, and what doesn't depend on an inner loop is computed outside of it.
+(XLA: xla/service/llvm_ir/fused_ir_emitter.h.) Producers are inlined into their users. An element that two users need is
+computed once. What doesn't depend on an inner loop is computed outside of it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Generator = Callable[["FusedIrEmitter", HloInstruction, Index], "ElementValue | 
 """(emitter, instruction, index) -> the element; for a tuple-shaped instruction the elements of its leaves."""
 
 GENERATORS: dict[Opcode, Generator] = {}
-"""Opcodes whose element is found through other indices of the operands. Elementwise ones are in ELEMENTAL."""
+"""Generators by opcode, of the ops that are not elementwise; those are in ELEMENTAL."""
 
 Binding = IrArray | ElementValue | Callable[[Index], ElementValue]
-"""What stands for an instruction: an array in memory, a scalar value, or a function of the index."""
+"""The value of an instruction: an array in memory, a scalar, or a function of the index."""
 
 
 def generator(*opcodes: Opcode) -> Callable[[Generator], Generator]:
@@ -51,8 +51,8 @@ class FusedIrEmitter:
 
     Args:
         context: the kernel under construction.
-        bindings: what the parameters (or any other instructions) stand for; a list where one is a tuple.
-        level: the loop depth at which the bindings are known; nothing is computed further out.
+        bindings: the values of the parameters, or of any other instructions; a list for a tuple.
+        level: how many loops are open where the bindings are known. Nothing is computed further out.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class FusedIrEmitter:
         return value[0] if isinstance(value, list) else value
 
     def values(self, instruction: HloInstruction, index: Index) -> list[ElementValue]:
-        """The elements of an instruction's leaves; one, where it is no tuple."""
+        """The elements of an instruction's leaves: one, unless it is a tuple."""
         value = self._value(instruction, index)
         return value if isinstance(value, list) else [value]
 
     def scalar(self, instruction: HloInstruction) -> Value:
-        """The value of a scalar, not complex, instruction."""
+        """The value of a scalar instruction of a real type."""
         return cast(Value, self.value(instruction, Index.scalar()))
 
     def array(self, instruction: HloInstruction) -> IrArray | None:
-        """Where the instruction lies in memory, if it does."""
+        """The array in memory that the instruction is bound to, or None."""
         binding = self._bindings.get(instruction)
         return binding if isinstance(binding, IrArray) else None
 
@@ -95,12 +95,12 @@ class FusedIrEmitter:
         found = context.find(key)
         if found is not None:
             return cast("ElementValue | list[ElementValue]", found)
-        # Elementwise chains can be thousands of instructions deep: they are walked with a stack, not by recursion.
+        # Elementwise chains may be thousands of instructions deep, too deep for recursion.
         stack = [instruction]
         while stack:
             top = stack[-1]
             if self._is_elemental(top):
-                for o in top.operands:  # rows first: reductions may keep what this loop needs too
+                for o in top.operands:  # reductions first: they may keep rows that this loop reads again
                     if o in self._with_reductions(o) and not self._is_elemental(o):
                         self._value(o, _operand_index(o, index))
                 missing = [
@@ -123,7 +123,7 @@ class FusedIrEmitter:
         return cast("ElementValue | list[ElementValue]", result)
 
     def _with_reductions(self, instruction: HloInstruction) -> set[HloInstruction]:
-        """The instructions of a computation that reductions go into, unless they are bound."""
+        """The instructions of a computation that depend on a reduction which isn't bound."""
         computation = instruction.parent
         if computation not in self._reductions:
             found: set[HloInstruction] = set()
@@ -159,7 +159,7 @@ class FusedIrEmitter:
                 f"the LLVM emitter has no element generator for {instruction.opcode}",
                 op=instruction.opcode,
                 location=instruction.location,
-                hint="let it be a kernel or a library call of its own, or legalize it away",
+                hint="give the target a kernel or a library call for it, or leave it out of the target's capabilities",
             )
         return generate(self, instruction, index)
 
@@ -173,14 +173,14 @@ class FusedIrEmitter:
     def call(
         self, computation: HloComputation, arguments: Sequence[ElementValue], fast_math: str = ""
     ) -> list[ElementValue]:
-        """Inlines a computation on scalars (a reduction's body, a comparator): the elements of its root's leaves.
+        """Inlines a computation of scalars, such as a reduction's body, and returns the elements of its root's leaves.
 
         `fast_math` flags are added to its floating operations.
         """
         return call_computation(self.context, computation, arguments, fast_math)
 
     def literal(self, literal: Literal, index: Index) -> ElementValue:
-        """An element of a constant: an immediate where all elements are one, else from a table in the module."""
+        """An element of a constant: an immediate if all elements are equal, else a load from a table in the module."""
         return constant_element(self.context, literal, index)
 
 
@@ -219,5 +219,5 @@ def constant_element(context: EmissionContext, literal: Literal, index: Index) -
 
 
 def _operand_index(operand: HloInstruction, index: Index) -> Index:
-    """Scalars stand beside arrays in clamp and select; every other operand of an elementwise op has its index."""
+    """The index of an operand of an elementwise op: clamp and select take scalars beside arrays."""
     return index if operand.shape.dimensions else Index.scalar()

@@ -1,4 +1,7 @@
-"""Element generators of dynamic-slice, dynamic-update-slice and gather; indices are read where they are first known."""
+"""Element generators of dynamic-slice, dynamic-update-slice and gather.
+
+Start indices are loaded in the outermost loop that knows which ones are needed.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def clamped(f: FusedIrEmitter, value: Value, element_type: ElementType, limit: i
 def clamped_starts(
     f: FusedIrEmitter, starts: Sequence[HloInstruction], dims: Sequence[int], sizes: Sequence[int]
 ) -> list[Digit]:
-    """The start indices of dynamic-slice and dynamic-update-slice, moved inside, as digits."""
+    """The start indices of dynamic-slice and dynamic-update-slice, clamped so that the window is inside, as digits."""
     digits = []
     for dimension, (extent, size) in enumerate(zip(dims, sizes, strict=True)):
         if extent == size:
@@ -53,9 +56,9 @@ def clamped_starts(
 
 
 def dynamic_sliced(f: FusedIrEmitter, window: Index, dims: Sequence[int], starts: Sequence[Digit]) -> Index:
-    """The index into an array of `dims` of a window's element; `starts` are inside.
+    """The index into an array of `dims` of an element of the window that begins at `starts`.
 
-    Whole dimensions stay together with the one above them.
+    Dimensions that the window covers stay together with the one before them.
     """
     b = f.b
     runs: list[list[int]] = []
@@ -99,7 +102,7 @@ def _dynamic_update_slice(f: FusedIrEmitter, instruction: HloInstruction, index:
 def shifted(
     f: FusedIrEmitter, index: Index, dims: Sequence[int], sizes: Sequence[int], starts: Sequence[Digit]
 ) -> tuple[Value, Index]:
-    """(whether an index is in the window at `starts`, its place in the window)."""
+    """(whether an index is inside the window that begins at `starts`, the index within the window)."""
     b = f.b
     runs: list[list[int]] = []
     for dimension in range(len(dims)):
@@ -129,7 +132,7 @@ def shifted(
 
 @generator(Opcode.GATHER)
 def _gather(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
-    """A dynamic slice of the operand, whose starts the batch part of the index selects."""
+    """A dynamic slice of the operand; the batch part of the index selects its start indices."""
     operand, indices = instruction.operands
     sizes = list(instruction.attribute("slice_sizes"))
     offset_dims = instruction.attribute("offset_dims")
@@ -156,7 +159,7 @@ def _gather(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Ele
 
 
 def split_index(f: FusedIrEmitter, index: Index, window_dims: Sequence[int]) -> tuple[Index, Index]:
-    """An index over batch and window dimensions as two: (of the batch dimensions, of the window dimensions)."""
+    """(the index of the batch dimensions, the index of the window dimensions)."""
     dims = index.dimensions
     runs: list[list[int]] = []
     for dimension in range(len(dims)):
@@ -181,9 +184,10 @@ def gathered_starts(
     dims: Sequence[int],
     limits: Sequence[int] | None,
 ) -> list[Digit]:
-    """A window's start in each operand dimension: read from `indices` at a batch index, or the batch index itself.
+    """The start of a window in each dimension of the operand.
 
-    `limits` are the largest starts; None leaves them as they are.
+    It is loaded from `indices`, or, in a batching dimension, it is the batch index itself. Starts are clamped to
+    `limits`, unless that is None.
     """
     b = f.b
     rank = indices.shape.rank

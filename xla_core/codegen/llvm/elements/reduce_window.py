@@ -1,4 +1,4 @@
-"""reduce-window, element by element: a loop over each window; padding counts as the initial value."""
+"""reduce-window, element by element: a loop over each window. Padding has the initial value."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class WindowForm:
         self.operands = list(instruction.operands[: max(1, len(instruction.operands) // 2)])
 
     def is_trivial(self, dimension: int) -> bool:
-        """Whether windows are single elements along a dimension, one at each index."""
+        """Whether windows along a dimension have one element, and there is one at each index."""
         w = self.window[dimension]
         return w.size == 1 and w.stride == 1 and w.padding_low == w.padding_high == 0 and w.base_dilation == 1
 
     def position(self, f: FusedIrEmitter, dimension: int, output: Digit, tap: Digit) -> tuple[Digit, Value]:
-        """(the operand's index along a dimension, whether there is such an element)."""
+        """(the operand's index along a dimension, whether it is inside the operand)."""
         b, w, size = f.b, self.window[dimension], self.dims[dimension]
         if self.is_trivial(dimension):
             return output, b.bool_(True)
@@ -54,8 +54,8 @@ class WindowForm:
         return Digit(place, size, level), inside
 
     def elements(self, f: FusedIrEmitter, reducer: Reducer, places: Sequence[Digit], inside: Value) -> list[Value]:
-        """The registers of the element at a position of the padded operands."""
-        if not self.operands:  # padding alone
+        """The registers of the element at an index of the padded operands."""
+        if not self.operands:  # only padding
             return reducer.start()
         index = Index(self.dims, places)
         return f.context.choose(
@@ -80,7 +80,7 @@ def _reduce_window(f: FusedIrEmitter, instruction: HloInstruction, index: Index)
             return over([*places, place], b.and_(inside, fits), values)
 
         size = form.window[dimension].size
-        if size == 1 or size * math.prod(w.size for w in form.window) <= 64:  # short: straight-line code
+        if size == 1 or size * math.prod(w.size for w in form.window) <= 64:  # few elements: straight-line code
             values = carried
             for tap in range(size):
                 values = list(step([Digit(b.int_(tap), size, 0)], values))

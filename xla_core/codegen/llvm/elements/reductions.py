@@ -1,7 +1,8 @@
-"""Reductions: of rows (a loop with accumulators that LLVM makes vectors of), of columns (a tile of accumulators).
+"""Reductions of rows, and what all reductions share: the accumulators and the inlined body.
 
-A row reduction is an element generator: it may stand anywhere in a fusion, and is computed in the outermost loop that
-knows its row; softmax and layer normalization thus become one kernel. Bodies are inlined, whatever they compute.
+A row reduction is an element generator: a loop with accumulators, which LLVM vectorizes. It may stand anywhere in a
+fusion, and is computed in the outermost loop that knows its row, so that softmax and layer normalization become one
+kernel. Reductions of columns are a kernel form (`forms.tiles`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
+from xla_core.hlo.ops.combining import known_combiner
 
 __all__ = ["Reducer", "operand_index"]
 
@@ -30,10 +31,9 @@ _FLAGS = {Opcode.ADD: "reassoc", Opcode.MULTIPLY: "reassoc", Opcode.MAXIMUM: "ns
 class Reducer:
     """The body of a reduce or reduce-window on register values.
 
-    A body that is one addition, multiplication, maximum or minimum of small floats accumulates in f32 and is rounded
-    at the end; float additions and multiplications may be reordered, and
-    the sign of a zero extremum is either's. Operands of narrower types than the body's are
-    converted to them.
+    Sums, products, maxima and minima of floats below 32 bits are accumulated in f32 and rounded at the end. Additions
+    and multiplications of floats may be reordered, and an extremum of zeros may have either sign. Operands are
+    converted to the types of the body's parameters.
     """
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
@@ -48,17 +48,17 @@ class Reducer:
             self.reduced = sorted(instruction.attribute("dimensions"))
         self.extent = math.prod(self.dimensions[d] for d in self.reduced)
         self.types = [p.shape.element_type for p in self.computation.parameters[:count]]
-        opcode = simple_opcode(self.computation)
+        opcode = known_combiner(self.computation)
         small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
-        self.flags = _FLAGS.get(opcode, "") if opcode else ""
-        self.wide = opcode if small and self.flags else None
+        self.flags = _FLAGS.get(opcode, "") if isinstance(opcode, Opcode) else ""
+        self.wide = opcode if isinstance(opcode, Opcode) and small and self.flags else None
 
     def start(self) -> list[Value]:
-        """The registers of the initial values."""
+        """The initial values, as registers."""
         return self._enter([self.f.value(i, Index.scalar()) for i in self.inits], self.inits)
 
     def enter(self, elements: Sequence[ElementValue]) -> list[Value]:
-        """Operand elements as the registers that are accumulated."""
+        """Elements of the operands, as registers of the types that are accumulated."""
         return self._enter(elements, self.operands)
 
     def _enter(self, elements: Sequence[ElementValue], sources: Sequence[HloInstruction]) -> list[Value]:
@@ -70,7 +70,7 @@ class Reducer:
         return registers
 
     def leave(self, registers: Sequence[Value]) -> list[ElementValue]:
-        """Accumulated registers as elements."""
+        """The elements of the result from the accumulated registers."""
         if self.wide:
             return [self.f.elemental.narrow(registers[0], self.types[0])]
         return unflatten(registers, self.types)
@@ -88,13 +88,6 @@ class Reducer:
         return [register for element in results for register in parts(element)]
 
 
-def simple_opcode(computation: HloComputation) -> Opcode | None:
-    """The opcode of a body that is one associative op on its two parameters, else None."""
-    root = computation.root
-    both = len(computation.parameters) == 2 and {*root.operands} == {*computation.parameters}
-    return root.opcode if both and Trait.ASSOCIATIVE in root.op.traits else None
-
-
 def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[ElementValue]:
     """Registers as elements: two for a complex one."""
     remaining = iter(registers)
@@ -104,7 +97,7 @@ def unflatten(registers: Sequence[Value], types: Sequence[ElementType]) -> list[
 def operand_index(
     fused: FusedIrEmitter, dimensions: Sequence[int], reduced: Sequence[int], kept: Index, inner: Index
 ) -> Index:
-    """The operand's index from those of the kept and of the reduced dimensions, cut only between runs of them."""
+    """The operand's index from the indices of the kept and of the reduced dimensions."""
     runs: list[list[int]] = []
     for dimension in range(len(dimensions)):
         if runs and (dimension in reduced) == (runs[-1][0] in reduced):

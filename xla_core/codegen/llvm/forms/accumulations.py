@@ -1,4 +1,4 @@
-"""What a tile of a result accumulates, step by step: columns of a reduction, products, windows."""
+"""What tiles accumulate: columns of reductions, products, convolutions and windows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["ACCUMULATIONS", "Accumulation", "Run", "Step"]
 _UNROLL = 4
 
 Step = Callable[[Index, list[Value]], Sequence[Value]]
-"""(result index, accumulators) -> accumulators after one step."""
+"""(index of the result, accumulators) -> the accumulators after one step."""
 
 Run = Callable[[Step], None]
 """Applies a step to the whole tile."""
 
 
 class Accumulation(abc.ABC):
-    """One instruction whose result a tile accumulates."""
+    """An instruction whose result is accumulated in tiles."""
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
         self.f = f
@@ -41,9 +41,9 @@ class Accumulation(abc.ABC):
 
     @abc.abstractmethod
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
-        """Opens the loops over what is accumulated, and runs the steps.
+        """Opens the loops over what is accumulated, and runs the steps inside.
 
-        `prefix` is the result's index but for the tile's digit.
+        `prefix` is the index of the result without the digit of the tile.
         """
 
     @abc.abstractmethod
@@ -53,10 +53,10 @@ class Accumulation(abc.ABC):
     @staticmethod
     @abc.abstractmethod
     def fits(instruction: HloInstruction) -> bool:
-        """Whether the form is right for an instruction."""
+        """Whether an instruction can be accumulated in this way."""
 
     def major(self, prefix: Sequence[Digit]) -> Index:
-        """The index of all but the minor dimension. Where that one is cut, its major part stands last."""
+        """The index without the minor dimension. If that one is split, its major part is the last digit."""
         rows = math.prod(self.dims[:-1])
         return Index((*self.dims[:-1], math.prod(d.extent for d in prefix) // rows), prefix)
 
@@ -68,7 +68,7 @@ def unrolled(
     run: Run,
     step: Callable[[list[Digit], Index, list[Value]], list[Value]],
 ) -> None:
-    """Runs `step` for every point of a space, several of them in each pass over the tile."""
+    """Runs `step` for every point of a space, several points in each pass over the tile."""
     context, b = f.context, f.b
     if context.extents(space, extent) != [extent] or extent < 2 * _UNROLL:
 
@@ -169,7 +169,7 @@ class Dot(Accumulation):
 
 
 class Convolution(Accumulation):
-    """A convolution, its tile along the result's last dimension."""
+    """A convolution. The tile is along the last dimension of the result."""
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
         super().__init__(f, instruction)

@@ -1,6 +1,7 @@
-"""Reductions by a block of cooperating threads: each takes every so-many-th element, then a tree in shared memory.
+"""Reductions of rows by a block of cooperating threads.
 
-For targets whose `TargetAbi` says that blocks have several threads, with `thread_index`, `barrier`, `shared_array`.
+Each thread combines a strided part of the row; then the partial results are combined in a tree in shared memory. This
+form is for targets whose `threads_per_block` is more than one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from xla_core.hlo.opcode import Opcode
 
 __all__ = ["BLOCK_REDUCTION"]
 
-_LEAST = 32  # elements of a row below which a thread does it alone
+_LEAST = 32  # elements; shorter rows are reduced by one thread
 
 
 def _matches(body: KernelBody) -> bool:
@@ -83,7 +84,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
     abi.barrier(b)
     count = threads
     while count > 1:
-        distance = (count + 1) // 2  # of an odd count the middle one is left for the next round
+        distance = (count + 1) // 2  # with an odd count, the middle one waits for the next round
 
         def fold(distance: int = distance) -> None:
             put(reducer.combine(take(thread), take(b.add(thread, b.int_(distance)))), thread)
@@ -97,7 +98,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             result.store(b, row, value)
 
     context.when(b.icmp("eq", thread, b.int_(0)), finish)
-    abi.barrier(b)  # the next row's partial sums must not overtake this one's
+    abi.barrier(b)  # before the next row's partial results overwrite this row's
     context.close_loop(loop)
 
 

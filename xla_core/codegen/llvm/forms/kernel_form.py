@@ -46,10 +46,14 @@ class Plan:
 
 
 class KernelBody:
-    """What the emission of a kernel works with.
+    """The instruction of a kernel and its buffers.
 
-    `root` is the fusion's root, or the instruction itself; `bindings` stand for what it reads; `results` are the arrays
-    of its result's leaves; `aliasing` as in `KernelEmitter.emit`; `schedule` as in EmissionContext.
+    Attributes:
+        root: the fusion's root, or the instruction itself.
+        bindings: the arrays of the operands.
+        results: the arrays of the result's leaves.
+        aliasing: as in `KernelEmitter.emit`.
+        schedule: the loops that earlier attempts asked for.
     """
 
     def __init__(
@@ -79,19 +83,19 @@ class KernelBody:
 
     @property
     def results_are_row_major(self) -> bool:
-        """Whether all results lie in the order of their dimensions."""
+        """Whether all results are row-major."""
         leaves = [leaf for root in self.roots for leaf in root.shape.leaves()]
         return all(leaf.layout is None or leaf.layout.is_row_major for leaf in leaves)
 
     @property
     def has_inner_reductions(self) -> bool:
-        """Whether anything is computed from a reduction inside the fusion."""
+        """Whether an instruction inside the fusion uses a reduction inside it."""
         if self.instruction.opcode != Opcode.FUSION:
             return False
         return any(i.opcode == Opcode.REDUCE and i.user_count for i in self.instruction.attribute("calls").instructions)
 
     def operand_leaf(self, inner: HloInstruction) -> int:
-        """The number among the operands' leaves of what the root reads directly; -1 where it is computed inside."""
+        """The number of a parameter (or operand) among the operands' leaves; -1 for any other instruction."""
         inside = self.instruction.opcode == Opcode.FUSION
         sources = self.instruction.attribute("calls").parameters if inside else self.instruction.operands
         leaf = 0

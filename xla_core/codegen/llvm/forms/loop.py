@@ -1,8 +1,8 @@
 """Kernels that compute their results element by element: elementwise fusions and data movement.
 
-The loops are over the result as it lies in memory. One loop where nothing inside needs to know more than the linear
-index; else loops over the parts that index arithmetic asks for, in segments where edges and joints do. The outermost
-part is what is split over threads. Results of different dimensions have loops of their own, one after another.
+The loops run over the result as it lies in memory. There is one loop if all indices are functions of the linear index,
+else the loops that index arithmetic asks for (see `loops.schedule`). The outermost ones are divided over threads.
+Results of different dimensions have loops of their own, one after another.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from xla_core.hlo.shape import Shape
 
 __all__ = ["LOOP", "physical_index"]
 
-_MOST_SEGMENTS = 16  # that the loops of a kernel run in
-_SEGMENTS_SIZE = 256  # HLO instructions that all segments' bodies may have
+_MOST_SEGMENTS = 16  # of the loops of a kernel
+_SEGMENTS_SIZE = 256  # HLO instructions in the bodies of all segments, at most
 
 
 def physical_index(context: EmissionContext, shape: Shape, digits: Sequence[Digit]) -> Index:
-    """The index of the element at a position, given in digits, of an array as it lies in memory."""
+    """The index of an element whose position in memory is given in digits."""
     order = list(reversed(shape.minor_to_major()))  # major to minor
     physical = [shape.dimensions[d] for d in order]
     index = Index(physical, digits)
     if order == sorted(order):
         return index.reshaped(shape.dimensions)
-    # The physical array is the transpose of the logical one; its inverse leads back.
+    # The array in memory is a transpose of the logical one.
     return transposed(context.builder, index, order, shape.dimensions)
 
 
 class Section:
-    """Results that one set of loops computes: the roots that it stores, over a space of `shape`.
+    """The results that one nest of loops over `shape` computes and stores.
 
-    `roots` are (instruction, its number among the kernel's roots). Where only a part of a result is written, `value`
-    is the instruction that is computed and `place` leads from its index to the result's.
+    `roots` are (instruction, its number among the kernel's roots). If only a part of a result is written, `value` is
+    the instruction that is computed, and `place` maps its index to the result's.
     """
 
     def __init__(self, shape: Shape, number: int, root: HloInstruction) -> None:
@@ -59,7 +59,7 @@ class Section:
 
 
 def sections(body: KernelBody) -> list[Section]:
-    """The kernel's roots, those of one form together; in-place updates and concatenations by their parts."""
+    """The kernel's roots: those of one shape together, in-place updates and concatenations in parts."""
     found: dict[Hashable, Section] = {}
     for number, root in enumerate(body.roots):
         for section in _parts(body, number, root):
@@ -79,11 +79,11 @@ def _parts(body: KernelBody, number: int, root: HloInstruction) -> list[Section]
     return [Section(shape, number, root)]
 
 
-_MOST_PARTS = 16  # operands of a concatenation that get loops of their own
+_MOST_PARTS = 16  # operands of a concatenation whose operands have loops of their own
 
 
 def _in_place(body: KernelBody, number: int, root: HloInstruction) -> bool:
-    """Whether the result is the very buffer of the updated operand."""
+    """Whether the result and the updated operand are one buffer."""
     leaves = [sum(1 for _ in r.shape.leaves()) for r in body.roots]
     return (sum(leaves[:number]), body.operand_leaf(root.operand(0))) in body.aliasing
 
@@ -113,7 +113,7 @@ def _operand_sections(number: int, root: HloInstruction) -> list[Section]:
 
 def _partitions(body: KernelBody) -> list[Partition]:
     partitions = []
-    # what is computed once a row would be computed once a segment
+    # With segments, what is computed once a row would be computed once a segment.
     segments = 1 if body.has_inner_reductions else min(_MOST_SEGMENTS, _SEGMENTS_SIZE // body.size)
     for number, section in enumerate(sections(body)):
         space = ("kernel", number)
@@ -153,7 +153,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
                 stored = fused.value(section.value, index)
                 results[section.roots[0][1]][0].store(context.builder, section.place(fused, index), stored)
                 return
-            for root, _ in section.roots:  # all values before the first store: results may be operands
+            for root, _ in section.roots:  # compute all values before the first store: results may be operands
                 fused.values(root, index.reshaped(next(root.shape.leaves()).dimensions))
             for root, number in section.roots:
                 values = fused.values(root, index.reshaped(next(root.shape.leaves()).dimensions))
@@ -165,11 +165,11 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
 
 
 def _share(context: EmissionContext, frame: KernelFrame, count: int, total: int) -> tuple[Value, Value]:
-    """A section's part [begin, end) of the kernel's: its units are shared out in proportion."""
+    """The units [begin, end) of a section, in proportion to those of the kernel that this call works on."""
     if count == total:
         return frame.begin, frame.end
     b = context.builder
-    if frame.step.integer != 1:  # a grid of threads: all start where they stand, and end at the section's end
+    if frame.step.integer != 1:  # a grid of threads, each of which strides over the section
         return frame.begin, b.intrinsic("umin", frame.end, b.int_(count))
     begin, end = (b.udiv(b.mul(bound, b.int_(count), "nuw"), b.int_(total)) for bound in (frame.begin, frame.end))
     return begin, end

@@ -1,7 +1,7 @@
-"""scatter: windows of updates, one after another, into the operand's buffer.
+"""scatter: the windows of the updates are combined with the operand's buffer, one after another.
 
-Windows are dropped as a whole where any of them lies outside. Units of work are pieces of the window, so that threads
-never write the same element, and updates to one element are applied in order.
+A window that isn't wholly inside the operand is dropped. Units of work are pieces of the window, so that no two threads
+write the same element, and updates of one element are applied in order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SPACE = "scatter window"
 
 
 class _Form:
-    """Which elements the updates of a scatter go to."""
+    """Where the updates of a scatter go."""
 
     def __init__(self, body: KernelBody) -> None:
         root = body.root
@@ -53,7 +53,7 @@ class _Form:
         for dimension, size in zip(self.kept, self.window, strict=True):
             self.sizes[dimension] = size
         self.batch = [n for d, n in enumerate(self.update_dims) if d not in self.window_dims]
-        # A window of many elements is shared out over units; copies of operands are made by a single one.
+        # Only a scatter in place is divided into units: the operands must be copied before the first update.
         self.in_place = all((i, body.operand_leaf(o)) in body.aliasing for i, o in enumerate(self.operands))
         self.empty = math.prod(self.update_dims) == 0
 
@@ -163,7 +163,7 @@ def _update(
     batch: Index,
     starts: Sequence[Digit],
 ) -> None:
-    """Combines one element of an update with the result's."""
+    """Combines one element of the updates with the element of the result."""
     b = context.builder
     batch_dims = [d for d in range(len(form.update_dims)) if d not in form.window_dims]
     where = [

@@ -1,4 +1,4 @@
-"""select-and-scatter: each source element goes to the element that its window selects."""
+"""select-and-scatter: each source element is combined with the element that its window selects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _matches(body: KernelBody) -> bool:
 
 
 def _outer(form: WindowForm) -> int:
-    """How many leading dimensions have windows of single elements: those parts are independent."""
+    """How many leading dimensions have windows of one element. Their indices are units of work."""
     count = 0
     while count < len(form.dims) and form.is_trivial(count):
         count += 1
@@ -64,7 +64,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
         outputs = [place.component(b, d) for d in range(len(form.dims))]
 
         def over(places: list[Digit], inside: Value, carried: list[Value]) -> list[Value]:
-            """Carried: the best element's registers, its position, whether there is one."""
+            """`carried` are the registers of the selected element, its position, and whether there is one."""
             dimension = len(places)
             if dimension == len(form.dims):
                 return context.choose(inside, lambda: consider(places, carried), lambda: carried)
@@ -88,7 +88,7 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
             chosen = [b.select(take, new, old) for new, old in zip(value, best, strict=True)]
             return [*chosen, b.select(take, index.linear(b), position), b.bool_(True)]
 
-        # Any element will do to start with: nothing is chosen yet.
+        # Any element may stand here: none is selected yet.
         blank = parts(fused.value(operand, Index(form.dims, [Digit(b.int_(0), math.prod(form.dims), 0)])))
         *_, position, any_ = over([], b.bool_(True), [*blank, b.int_(0), b.bool_(False)])
 

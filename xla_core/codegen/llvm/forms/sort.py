@@ -1,7 +1,7 @@
-"""sort: a merge sort of every row, with the comparator inlined; stable, of any number of operands.
+"""sort: a stable merge sort of each row, of any number of operands, with the comparator inlined.
 
-A row is brought into contiguous scratch memory, sorted there from runs of a few elements by merging runs of doubling
-length back and forth between two halves, and written out.
+A row is copied to contiguous scratch memory. Runs of a few elements are sorted by insertion, then merged into runs of
+twice the length, back and forth between two halves of the memory, and the last run is copied to the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["SORT"]
 
 Less = Callable[[Sequence[Value], Sequence[Value]], Value]
 
-_RUN = 16  # elements that are sorted by insertion
+_RUN = 16  # elements of a run that is sorted by insertion
 
 
 def _matches(body: KernelBody) -> bool:
@@ -46,7 +46,7 @@ def _plan(body: KernelBody) -> Plan:
 
 
 class _Half:
-    """One half of the scratch memory: an array a register."""
+    """One half of the scratch memory: an array for each register of an element."""
 
     def __init__(self, b: IrBuilder, arrays: Sequence[tuple[str, Value]]) -> None:
         self.b = b
@@ -172,7 +172,7 @@ def _sort_runs(context: EmissionContext, half: _Half, length: int, less: Less) -
 
 
 def _merge_runs(context: EmissionContext, source: _Half, target: _Half, length: int, run: int, less: Less) -> None:
-    """Merges neighbouring runs of `run` elements: at each step the smaller head moves, without a branch."""
+    """Merges neighbouring runs of `run` elements. Each step moves the smaller of two elements, without a branch."""
     b = context.builder
     last = b.int_(length - 1)
 

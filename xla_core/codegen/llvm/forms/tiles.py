@@ -1,8 +1,9 @@
-"""Tiles: kernels whose accumulators are a tile of the result's minor dimension, kept in the innermost loop.
+"""Kernels that accumulate a tile of the result along its minor dimension.
 
-What is summed is walked outside of that loop: each step reads a contiguous piece of the operand and updates the whole
-tile, which stays in the nearest cache. So are reductions of columns, windows over major dimensions, products of
-matrices whose right side is row-major, and convolutions whose features (or pixels) are minor.
+The loop over the tile is the innermost one; the loops over what is summed are around it. Each step reads a contiguous
+piece of the operand and updates the whole tile, which stays in the nearest cache. Reductions of columns, windows over
+major dimensions, products of matrices whose right side is row-major, and convolutions whose features (or pixels) are
+minor take this form.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from xla_core.hlo.opcode import Opcode
 __all__ = ["TILES"]
 
 _TILE = 512  # elements of a tile: a few kilobytes
-_LEAST = 4  # minor dimensions below this are not worth a tile
+_LEAST = 4  # elements; smaller minor dimensions are not worth a tile
 
 
 def _accumulated(body: KernelBody) -> list[HloInstruction]:
-    """What the roots are elementwise functions of, where tiles can accumulate all of it; else nothing."""
+    """The instructions whose results tiles accumulate; the roots are elementwise functions of them."""
     found: dict[HloInstruction, None] = {}
     dims = next(body.roots[0].shape.leaves()).dimensions
     stack, seen = list(body.roots), set(body.roots)
@@ -79,7 +80,7 @@ def _partition(body: KernelBody) -> Partition:
 
 
 def _tile_dimensions(body: KernelBody, dims: Sequence[int]) -> int:
-    """How many of the last dimensions the tile may run over: those below all reduced ones, for reductions."""
+    """How many of the last dimensions the tile may run over. For reductions: those after all reduced ones."""
     found = _accumulated(body)
     if any(i.opcode != Opcode.REDUCE for i in found):
         return 1

@@ -57,7 +57,7 @@ class IrBuilder(InstructionBuilder):
 
     @contextlib.contextmanager
     def if_(self, condition: Value) -> Iterator[None]:
-        """Code that runs where the condition holds."""
+        """Code inside runs if the condition is true."""
         then, after = self.function.add_block("then"), self.function.add_block("after")
         self.branch_if(condition, then, after)
         self.block = then
@@ -70,7 +70,7 @@ class IrBuilder(InstructionBuilder):
     ) -> tuple[Loop, list[Value]]:
         """Starts `for (i = begin; i < end; i += step)` (unsigned); returns the loop and the carried values' phis.
 
-        `close_loop` with the carried values' next ones ends it; `carried` are their first ones.
+        `carried` are the first values of those phis; `close_loop` takes their next values.
         """
         function = self.function
         header, body = function.add_block(name), function.add_block(f"{name}.body")
@@ -83,7 +83,7 @@ class IrBuilder(InstructionBuilder):
         return loop, [phi for phi, _ in loop.phis]
 
     def close_loop(self, loop: Loop, carried: Sequence[Value] = ()) -> list[Value]:
-        """Ends the innermost loop; returns the carried values as they are after it."""
+        """Ends the innermost loop. Returns the carried values after it."""
         if self.loops.pop() is not loop:
             raise InternalError("loops must be closed inside out")
         next_index = self.emit(loop.index.type, f"add nuw nsw {loop.index}, {loop.step.name}")
@@ -110,7 +110,7 @@ class IrBuilder(InstructionBuilder):
 
     @contextlib.contextmanager
     def at_level(self, level: int) -> Iterator[None]:
-        """Code written inside goes where only the outer `level` loops are open: before the next one starts."""
+        """Code inside goes before the loop at `level` starts: only the `level` outer loops are open there."""
         if level >= len(self.loops):
             yield
             return

@@ -176,7 +176,7 @@ class InstructionBuilder:
     # -- conversions, selection --------------------------------------------------------------------------------------
 
     def cast(self, op: str, a: Value, type_: str) -> Value:
-        """trunc, zext, sext, fpext, fptrunc, sitofp, uitofp, bitcast, inttoptr, ...; nothing when the type stays."""
+        """Any conversion (trunc, zext, fpext, bitcast, ...); the value itself if it has the type already."""
         if a.type == type_:
             return a
         number = a.integer
@@ -189,12 +189,12 @@ class InstructionBuilder:
         return self.emit(type_, f"{op} {a.type} {a.name} to {type_}")
 
     def resize(self, a: Value, type_: str, *, signed: bool) -> Value:
-        """An integer brought to another width."""
+        """An integer truncated or extended to another width."""
         have, want = type_bits(a.type), type_bits(type_)
         return self.cast("trunc" if want < have else "sext" if signed else "zext", a, type_)
 
     def wrap(self, a: Value, bits: int, *, signed: bool) -> Value:
-        """The number that the lowest `bits` of an integer are, in its own type."""
+        """The lowest `bits` of an integer, extended to its own type."""
         rest = type_bits(a.type) - bits
         if rest <= 0:
             return a
@@ -215,7 +215,7 @@ class InstructionBuilder:
     # -- calls -------------------------------------------------------------------------------------------------------
 
     def call(self, name: str, return_type: str, arguments: Sequence[Value], *, attributes: str = "") -> Value:
-        """Calls a function, which is declared when the module doesn't define it. `attributes` go on the declaration."""
+        """Calls a function. If the module doesn't define it, it is declared, with these attributes."""
         self.module.declare(name, return_type, [a.type for a in arguments], attributes)
         text = f"call {return_type} @{name}({', '.join(map(str, arguments))})"
         if return_type == "void":
@@ -253,7 +253,7 @@ class InstructionBuilder:
         self.line(f"store {value}, {pointer}{f', align {align}' if align else ''}{metadata}")
 
     def alloca(self, type_: str, count: int = 1, *, align: int = 0, address_space: int = 0) -> Value:
-        """Stack memory, taken once at the function's entry."""
+        """Stack memory, allocated at the entry of the function."""
         name = self.function.fresh()
         space = f", addrspace({address_space})" if address_space else ""
         align_text = f", align {align}" if align else ""

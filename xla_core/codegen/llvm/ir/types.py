@@ -13,7 +13,7 @@ from xla_core.hlo.element_type import ElementType
 
 __all__ = ["constant_text", "float_constant", "is_float_type", "register_type", "storage_type", "type_bits"]
 
-# 16-bit floats are held as their bits: moving a `half` or `bfloat` may go through f32 and back, by instructions that
+# 16-bit floats are held as their bits: LLVM may move a `half` or `bfloat` through f32 and back, by instructions that
 # flush denormals and change NaNs.
 _FLOATS = {ElementType.F32: "float", ElementType.F64: "double"}
 _FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
@@ -22,9 +22,9 @@ _FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 def register_type(element_type: ElementType) -> str:
     """The type of an SSA value: i1 for pred, integers for integers, integers with the bits of small floats.
 
-    What is narrower than a byte is held in one: signed integers sign-extended, all else zero-extended. (LLVM's code
-    generators are unused to vectors of i2 and i4; LLVM 22's for x86 aborts on some.) Complex values are pairs of their
-    component's type; they have no type of their own.
+    Types narrower than a byte are held in an i8: signed integers sign-extended, others zero-extended. (LLVM 22's code
+    generator for x86 aborts on some vectors of i2 and i4.) Complex values have no type of their own: they are pairs of
+    the component's type.
     """
     if element_type is ElementType.PRED:
         return "i1"

@@ -1,4 +1,4 @@
-"""IrArray: an array in memory as kernels see it. (XLA: xla/service/llvm_ir/ir_array.h.)"""
+"""IrArray: an array in memory. (XLA: xla/service/llvm_ir/ir_array.h.)"""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ ElementValue = Value | Complex
 
 
 class IrArray:
-    """A pointer and the Shape (with layout) that lies there.
+    """A pointer to an array, and its Shape with the layout.
 
-    `load_metadata` and `store_metadata` are appended to its loads and stores (alias scopes, invariance).
+    `load_metadata` and `store_metadata` (alias scopes, invariance) are appended to its loads and stores.
     """
 
     __slots__ = ("bits", "load_metadata", "pointer", "shape", "store_metadata")
@@ -47,7 +47,7 @@ class IrArray:
         self.bits = packed if 0 < packed < 8 else 0
 
     def strides(self) -> list[int]:
-        """Elements from one index to the next, per dimension."""
+        """The stride of each dimension, in elements."""
         strides, stride = [0] * self.shape.rank, 1
         for dimension in self.shape.minor_to_major():
             strides[dimension] = stride
@@ -81,7 +81,7 @@ class IrArray:
         self.store_linear(builder, self.linear(builder, index), value)
 
     def address(self, builder: IrBuilder, linear: Value) -> Value:
-        """The address of the element at a position (not of packed ones)."""
+        """The address of the element at a position. Packed elements have none."""
         type_ = storage_type(self.shape.element_type)
         if self.shape.element_type.is_complex:
             type_ = f"[2 x {type_}]"
@@ -132,7 +132,7 @@ class IrArray:
         )
 
     def _packed(self, builder: IrBuilder, linear: Value) -> tuple[Value, Value]:
-        """The byte that holds a packed element, and the element's shift in it: the first one lies lowest."""
+        """(the byte that holds a packed element, the shift of the element in it). The first element is lowest."""
         per_byte = 8 // self.bits
         byte = builder.gep("i8", self.pointer, builder.lshr(linear, int(math.log2(per_byte))))
         place = builder.cast("trunc", builder.binary("and", linear, builder.int_(per_byte - 1)), "i8")
@@ -140,26 +140,26 @@ class IrArray:
 
 
 def as_register(builder: IrBuilder, value: Value, element_type: ElementType) -> Value:
-    """A register of an element type without what may be in the bits that the type does not have."""
+    """A register with the bits that its element type does not have cleared or sign-extended."""
     if value.type[0] != "i":
         return value
     return builder.wrap(value, element_type.bit_width, signed=element_type.is_signed)
 
 
 def from_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
-    """A loaded value as a register value: pred to i1, the lowest bits of what is narrower than a byte."""
+    """The register value of a loaded one: i1 for pred, the lowest bits for types narrower than a byte."""
     if shape.element_type is ElementType.PRED:
         return builder.cast("trunc", value, "i1")
     return as_register(builder, value, shape.element_type)
 
 
 def to_storage(builder: IrBuilder, value: Value, shape: Shape) -> Value:
-    """The reverse of `from_storage`."""
+    """The value to store for a register value."""
     return builder.cast("zext", value, storage_type(shape.element_type))
 
 
 def _runs(array: IrArray) -> list[tuple[int, int]]:
-    """Dimensions [first, last] that lie together in memory as in the shape, so that they need no cut between them."""
+    """Ranges [first, last] of dimensions whose elements lie in memory in the order of their linear index."""
     strides, dims = array.strides(), array.shape.dimensions
     runs: list[tuple[int, int]] = []
     for dimension in range(array.shape.rank):

@@ -1,6 +1,6 @@
-"""Rows of costly values that two loops need: kept in stack memory by the first one, read back by the second.
+"""Rows of costly values that two loops need: the first loop stores them in stack memory, the second reads them back.
 
-Softmax is the example: its exponentials are summed, and then divided by the sum.
+Softmax is an example: its exponentials are summed, and then divided by the sum.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from xla_core.hlo.op_table import Trait
 
 __all__ = ["Rows"]
 
-_LONGEST = 4096  # elements: a row should stay in the nearest cache
+_LONGEST = 4096  # elements, so that a row stays in the nearest cache
 _SHORTEST = 8
 
 Visit = Callable[[Digit, Callable[[], Sequence[Value]]], Sequence[Value]]
 
 
 class Rows:
-    """The rows that one FusedIrEmitter has kept."""
+    """The rows that one FusedIrEmitter has stored."""
 
     def __init__(self, context: EmissionContext, serial: int) -> None:
         self._context = context
@@ -32,7 +32,7 @@ class Rows:
 
     @contextlib.contextmanager
     def kept(self, extent: int) -> Iterator[Visit]:
-        """Around a loop over a whole row; the given function goes around what its body emits."""
+        """Encloses a loop over a whole row. It yields a function that encloses the emission of the loop's body."""
         found: dict[Hashable, tuple[Value, str]] = {}
 
         def visit(digit: Digit, body: Callable[[], Sequence[Value]]) -> Sequence[Value]:
@@ -48,7 +48,7 @@ class Rows:
             self._context.remember(key, row)
 
     def keep(self, instruction: HloInstruction, index: Index, value: object) -> None:
-        """Called where a value was just computed: stores it where a row of it may be wanted again."""
+        """Stores a value that was just computed, if the instruction is costly and has another user."""
         if not self._open or Trait.TRANSCENDENTAL not in instruction.op.traits or instruction.user_count < 2:
             return
         digit, found = self._open[-1]
@@ -64,7 +64,7 @@ class Rows:
         found[self._key(instruction, index)] = (row, held)
 
     def read(self, instruction: HloInstruction, index: Index) -> Value | None:
-        """The value, where its row was kept."""
+        """The value, if its row was stored."""
         if not index.digits or Trait.TRANSCENDENTAL not in instruction.op.traits:
             return None
         kept = self._context.find(self._key(instruction, index))

@@ -1,8 +1,8 @@
-"""Tiles for loads that run across memory: a block of the operand is transposed into a small buffer in vector registers.
+"""Transposed tiles: loads of an operand through which the innermost loop of a kernel strides.
 
-Where the innermost loop of a kernel strides through an operand that another of its loops reads contiguously, both loops
-are cut into tiles, and the operand's tile is brought into the order of the loops first. (The cache lines and pages of
-a large transposed operand would otherwise be visited once an element.)
+If another of the kernel's loops reads the operand contiguously, both loops are cut into tiles, and the tile of the
+operand is first transposed into stack memory, by vector registers. Otherwise the kernel would visit a cache line and a
+page of a large operand once for each element.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from xla_core.codegen.llvm.loops.tile import Tile
 
 __all__ = ["load_element"]
 
-SIZE = 32  # elements along both sides of a tile
-_SIDE = 8  # of the square that is transposed in registers
+SIZE = 32  # elements along each side of a tile
+_SIDE = 8  # elements along each side of a square that is transposed in registers
 
 
 def load_element(context: EmissionContext, array: IrArray, index: Index) -> ElementValue:
-    """An element of an array in memory; by way of a transposed tile where that is faster."""
+    """An element of an array in memory, loaded from a transposed tile where that is faster."""
     tile = context.tile
     if tile is None or array.bits or array.shape.element_type.bit_width > 64:
         return array.load(context.builder, index)
@@ -57,7 +57,7 @@ def load_element(context: EmissionContext, array: IrArray, index: Index) -> Elem
 def _stage(
     context: EmissionContext, tile: Tile, array: IrArray, rest: Sequence[tuple[Digit, int]], stride: int
 ) -> IrArray:
-    """The tile of an array, with the last loop's index minor, in stack memory."""
+    """A copy of the array's tile in stack memory, with the index of the last loop minor."""
     b = context.builder
     element_type = array.shape.element_type
     bits = f"i{8 * element_type.byte_width}"
@@ -108,7 +108,7 @@ def _stage(
 
 
 def _transpose(b: IrBuilder, lines: list[Value]) -> list[Value]:
-    """A square of vectors transposed: log2 rounds, each interleaving the lines of the two halves."""
+    """Transposes a square of vectors in log2 rounds, each of which interleaves the two halves of the lines."""
     side, type_ = len(lines), lines[0].type
     half = side // 2
     low = [x for k in range(half) for x in (k, side + k)]

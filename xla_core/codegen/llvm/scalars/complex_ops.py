@@ -1,4 +1,4 @@
-"""What elementwise ops mean for complex numbers in LLVM IR: their formulas on pairs of values."""
+"""What elementwise ops mean for complex numbers: formulas on pairs of values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _in_own_precision(opcode: str) -> ComplexOp:
 
 
 def _in_f64(opcode: str) -> ComplexOp:
-    """In f64, where a complex64's intermediate results neither overflow nor cancel; rounded once."""
+    """Computes in f64, in which intermediate results of a complex64 neither overflow nor cancel, and rounds once."""
     formula = COMPLEX_FUNCTIONS[opcode]
 
     def emit(m: MathEmitter, *operands: Complex) -> ElementValue:

@@ -1,7 +1,7 @@
 """Conversions between floating formats, written out in integer operations where hardware may lack them.
 
-Every format below 32 bits is widened to f32 exactly, and narrowed from f32 with one rounding to nearest even; from f64
-by way of an f32 rounded to odd, which makes the second rounding the only one that counts.
+Every format below 32 bits is widened to f32 exactly, and narrowed from f32 with one rounding to nearest even. An f64 is
+first rounded to an odd f32, so that the second rounding gives the correctly rounded result.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def widen_to_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value
 def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
     """The nearest value of a small float format, ties to even, as its register value.
 
-    What is too large becomes infinity where the format has one, else NaN where it has one, else the largest value.
+    Values too large for the format become infinity if it has one, else NaN if it has one, else the largest value.
     """
     i32 = "i32"
     bits = b.bitcast(value, i32)
@@ -135,7 +135,7 @@ def narrow_from_f32(b: IrBuilder, value: Value, element_type: ElementType) -> Va
 
 
 def _narrow_to_exponent(b: IrBuilder, bits: Value, magnitude: Value, is_nan: Value) -> Value:
-    """To the nearest power of two, ties up; zero, negative and too large values have none: NaN."""
+    """To the nearest power of two, ties up. Zero, negative and too large values become NaN."""
     i32 = "i32"
     rounded = b.lshr(b.add(magnitude, b.int_(0x400000, i32)), 23)
     # Among f32's denormals 2^-127 and less are 2^-127, all above 2^-126: as ml_dtypes has it.
@@ -151,7 +151,7 @@ def _bit(b: IrBuilder, bits: Value, position: int) -> Value:
 
 
 def round_to_odd(b: IrBuilder, value: Value) -> Value:
-    """An f64 as f32, truncated, with the last bit set where that was inexact."""
+    """An f64 truncated to f32, with the last bit set if that was inexact."""
     rounded = b.cast("fptrunc", value, "float")
     back = b.cast("fpext", rounded, "double")
     bits = b.bitcast(rounded, "i32")

@@ -1,8 +1,8 @@
 """ElementalIrEmitter: one element of an elementwise op from the operands' elements.
 
-(XLA: xla/service/elemental_ir_emitter.h.) `ELEMENTAL` maps opcodes to emitters; what an opcode means for integers, for
-floats and for complex numbers is in tables of their own (`integer_ops`, `float_ops`, `complex_ops`). Floats below
-32 bits are computed in f32 and rounded once per op.
+(XLA: xla/service/elemental_ir_emitter.h.) `ELEMENTAL` maps opcodes to emitters. What an opcode means for integers,
+floats and complex numbers is in tables of their own (`integer_ops`, `float_ops`, `complex_ops`). Floats below 32 bits
+are computed in f32, and each op's result is rounded.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ElementalIrEmitter:
     # -- floats ------------------------------------------------------------------------------------------------------
 
     def widen(self, value: Value, element_type: ElementType) -> Value:
-        """A float as the type it is computed in: f64, or f32 for all others. Exact."""
+        """A float in the type that it is computed in: f64, or f32 for all other types. Exact."""
         if element_type in (ElementType.F32, ElementType.F64):
             return value
         if element_type in self.context.abi.native_floats:
@@ -66,7 +66,7 @@ class ElementalIrEmitter:
         return widen_to_f32(self.b, value, element_type)
 
     def narrow(self, value: Value, element_type: ElementType) -> Value:
-        """An f32 or f64 rounded, once, to nearest even."""
+        """An f32 or f64 rounded once to an element type, ties to even."""
         if element_type is ElementType.F64:
             return self.b.cast("fpext", value, "double")
         if element_type is ElementType.F32:
@@ -81,7 +81,10 @@ class ElementalIrEmitter:
     # -- conversion --------------------------------------------------------------------------------------------------
 
     def convert(self, value: ElementValue, source: ElementType, target: ElementType) -> ElementValue:
-        """HLO's convert: the nearest value; to integers truncated and saturated, NaN to 0; to pred, not zero."""
+        """HLO's convert.
+
+        Floats are truncated to integers, and saturate; NaN becomes 0. A number becomes the pred "is not 0".
+        """
         if source is target:
             return value
         if target.is_complex:
@@ -122,7 +125,7 @@ class ElementalIrEmitter:
         return as_register(b, b.resize(value, register_type(target), signed=signed), target)
 
     def _fold_low_bits(self, value: Value, signed: bool) -> Value:
-        """A 64-bit integer that f64 holds; what was dropped is in a lower bit, so that rounding it again is right."""
+        """A 64-bit integer that f64 can hold, rounded to odd, so that rounding the f64 again gives the right result."""
         b = self.b
         shifted = b.add(value, b.int_(1 << 53, "i64")) if signed else value
         large = b.icmp("ugt", shifted, b.int_((2 << 53) if signed else 1 << 53, "i64"))
@@ -132,11 +135,11 @@ class ElementalIrEmitter:
 
     def _float_to_integer(self, value: Value, target: ElementType) -> Value:
         b, bits = self.b, target.bit_width
-        through = max(bits, 32)  # narrower results saturate in integers, whose vector forms are better
+        through = max(bits, 32)  # narrower results saturate as integers, which vectorizes better
         signed = target.is_signed or bits < 32
         low, high = (-(1 << through - 1), (1 << through - 1) - 1) if signed else (0, (1 << through) - 1)
         wide_type = f"i{through}"
-        # The plain conversion is undefined outside its range: it is given 0 there. (llvm.fptosi.sat is slower.)
+        # The plain conversion is undefined outside its range: 0 is converted instead. (llvm.fptosi.sat is slower.)
         above = b.fcmp("oge", value, b.like(float(high + 1), value))
         inside = b.and_(b.fcmp("olt", value, b.like(float(high + 1), value)), b.fcmp("oge", value, b.like(low, value)))
         safe = b.select(inside, value, b.like(0.0, value))
@@ -152,7 +155,7 @@ class ElementalIrEmitter:
 
 
 def _by_category(opcode: Opcode) -> ElementalEmitter:
-    """An op whose meaning is in the tables of integers, floats and complex numbers."""
+    """The emitter of an op that is in the tables of integers, floats and complex numbers."""
 
     def emit(e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]) -> ElementValue:
         element_type = instruction.operand(0).shape.element_type
@@ -164,7 +167,7 @@ def _by_category(opcode: Opcode) -> ElementalEmitter:
             float_op = FLOAT_OPS.get(opcode)
             if float_op is not None:
                 wide = [e.widen(o, element_type) for o in operands if isinstance(o, Value)]
-                if element_type is ElementType.F8E8M0FNU:  # half of its exponents' results are too small for f32
+                if element_type is ElementType.F8E8M0FNU:  # products of its small values underflow in f32
                     wide = [e.b.cast("fpext", o, "double") for o in wide]
                 return e.narrow(float_op(e.math, *wide), element_type)
         else:
@@ -276,7 +279,7 @@ def total_order(b: IrBuilder, value: Value, element_type: ElementType) -> Value:
     """An integer that orders floats as -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     bits = type_bits(value.type)
     integer = b.wrap(b.bitcast(value, f"i{bits}"), element_type.bit_width, signed=True)
-    # Negative numbers count down: all bits but the sign are flipped.
+    # The bits of negative numbers increase with their magnitude: all but the sign are flipped.
     flip = b.lshr(b.ashr(integer, bits - 1), 1)
     return b.xor(integer, flip)
 
@@ -289,7 +292,7 @@ def _reduce_precision(
     value = operands[0]
     assert isinstance(value, Value)
     exponent, mantissa = instruction.attribute("exponent_bits"), instruction.attribute("mantissa_bits")
-    if element_type.bit_width < 16:  # rounded as the f32 that it is
+    if element_type.bit_width < 16:  # rounded as an f32
         rounded = reduce_precision(e.b, e.widen(value, element_type), ElementType.F32, exponent, mantissa)
         return e.narrow(rounded, element_type)
     return reduce_precision(e.b, value, element_type, exponent, mantissa)
@@ -299,7 +302,7 @@ def _reduce_precision(
 def _stochastic_convert(
     e: ElementalIrEmitter, instruction: HloInstruction, operands: Sequence[ElementValue]
 ) -> ElementValue:
-    """The magnitude truncated, plus one where the random fraction is below what was cut off."""
+    """The truncated magnitude, plus one if the random fraction is below the fraction that was cut off."""
     b = e.b
     value, random = (o for o in operands if isinstance(o, Value))
     source, target = (instruction.operand(0).shape.element_type, instruction.shape.element_type)

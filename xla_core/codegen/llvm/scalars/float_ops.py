@@ -1,4 +1,4 @@
-"""What elementwise ops mean for floats. Operands and results are all f32 or all f64, but for reduce_precision's."""
+"""What elementwise ops mean for floats. All operands and results are f32, or all are f64."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ for _name in FUNCTIONS:
 
 
 def _sign(m: MathEmitter, x: Value) -> Value:
-    """+-1 with x's sign; zero keeps its own, NaN stays."""
+    """1 with the sign of x; x itself where it is zero or NaN."""
     b = m.b
     one = b.intrinsic("copysign", b.like(1.0, x), x)
     return b.select(b.fcmp("une", x, b.like(0.0, x)), b.select(b.fcmp("uno", x, x), x, one), x)
@@ -56,8 +56,10 @@ FLOAT_OPS[Opcode.SIGN] = _sign
 def reduce_precision(
     b: IrBuilder, x: Value, element_type: ElementType, exponent_bits: int, mantissa_bits: int
 ) -> Value:
-    """X rounded to a format of so many bits: ties to even, too large to infinity, too small to zero; NaN stays
-    where there is a mantissa to hold it. On the bits of x's own type: a denormal is rounded at its own last place.
+    """X rounded to a format with fewer bits, ties to even.
+
+    Values too large for the format become infinity, values too small zero, and NaN infinity if the format has no
+    mantissa. The rounding is of the bits of x's own type, so that a denormal is rounded at its own last place.
 
     Raises UnimplementedError for formats without IEEE's infinities.
     """

@@ -1,4 +1,4 @@
-"""What elementwise ops mean for integers and pred. Everything wraps; nothing is undefined."""
+"""What elementwise ops mean for integers and pred. Arithmetic wraps, and every result is defined."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from xla_core.hlo.opcode import Opcode
 __all__ = ["INTEGER_OPS", "compare_integers"]
 
 IntegerOp = Callable[..., Value]
-"""(builder, element type, operands) -> value, all as registers of the element type hold them."""
+"""(builder, element type, operands) -> value; all are registers of the element type."""
 
 INTEGER_OPS: dict[Opcode, IntegerOp] = {}
 
 
 def _op(*opcodes: Opcode) -> Callable[[IntegerOp], IntegerOp]:
     def register(function: IntegerOp) -> IntegerOp:
-        """`function` may leave anything in the bits that the type does not have."""
+        """Registers `function`, which may leave any value in the bits that the element type does not have."""
 
         def emit(b: IrBuilder, t: ElementType, *operands: Value) -> Value:
             return as_register(b, function(b, t, *operands), t)
@@ -69,7 +69,7 @@ def _mulhi(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op(Opcode.DIVIDE)
 def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    """X / 0 has all bits set; the most negative number by -1 is itself."""
+    """X / 0 has all bits set. The most negative number divided by -1 is itself."""
     by_zero = b.icmp("eq", y, b.int_(0, y.type))
     one, ones = b.int_(1, y.type), b.int_(-1, y.type)
     if not t.is_signed:
@@ -81,7 +81,7 @@ def _divide(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op(Opcode.REMAINDER)
 def _remainder(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    """X rem 0 is x; the most negative number rem -1 is 0."""
+    """X rem 0 is x. The most negative number rem -1 is 0."""
     by_zero = b.icmp("eq", y, b.int_(0, y.type))
     one = b.int_(1, y.type)
     if not t.is_signed:
@@ -107,7 +107,7 @@ def _minimum(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
 
 @_op(Opcode.POWER)
 def _power(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
-    """By squaring, wrapping; a negative exponent leaves 1 for base 1, +-1 for base -1, else 0."""
+    """By repeated squaring. With a negative exponent: 1 for base 1, 1 or -1 for base -1, else 0."""
     if t is ElementType.PRED:
         return b.or_(x, b.not_(y))
     one, zero = b.int_(1, x.type), b.int_(0, x.type)
@@ -168,7 +168,7 @@ def _unsigned(b: IrBuilder, t: ElementType, x: Value) -> Value:
 
 
 def _shift(opcode: str) -> IntegerOp:
-    """By the width or more, or by a negative amount: 0, or the sign everywhere."""
+    """A shift by the width or more, or by a negative amount, gives 0, or copies of the sign bit."""
 
     def emit(b: IrBuilder, t: ElementType, x: Value, y: Value) -> Value:
         last = b.int_(t.bit_width - 1, y.type)

@@ -1,4 +1,4 @@
-"""MathEmitter: the formulas of elementary functions as straight-line LLVM IR, which loops around them make vectors.
+"""MathEmitter: the formulas of elementary functions as straight-line LLVM IR, which LLVM vectorizes in loops.
 
 Errors, as the tests measure them: f32 within 2.5 ULP, most within 1.5; f64 within 2.5.
 """
@@ -17,11 +17,11 @@ __all__ = ["MathEmitter"]
 
 _KINDS = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64", "i1": "i1"}
 _TYPES = {kind: type_ for type_, kind in _KINDS.items()}
-_FEW = 6  # candidates that are chosen from by comparisons, which is faster than reading a table
+_FEW = 6  # entries; from so few, comparisons choose faster than a load from a table
 
 
 class MathEmitter(Arithmetic[Value]):
-    """Emits elementary functions where its builder stands; the target's own come first."""
+    """Emits elementary functions: the target's own, where it has one, else our formulas."""
 
     def __init__(self, builder: IrBuilder, abi: TargetAbi) -> None:
         self.b = builder
@@ -36,7 +36,7 @@ class MathEmitter(Arithmetic[Value]):
         return result
 
     def exactly(self, formula: Callable[..., Any], *operands: Any) -> Any:
-        """A formula's value, as it is written: those are exact only in their own order."""
+        """The value of a formula, without fast-math flags: reordering would make it inexact."""
         saved, self.b.fast_math = self.b.fast_math, ""
         result = formula(self, *operands)
         self.b.fast_math = saved
