@@ -178,7 +178,6 @@ class LoopAbi(TargetAbi):
         return memory
 
     def release(self, builder: IrBuilder, pointer: Value, size: int) -> None:
-        """See `allocate`."""
         if size > 1 << 14:
             builder.call("free", "void", [pointer])
 
@@ -190,7 +189,6 @@ class LoopAbi(TargetAbi):
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
     ) -> KernelFrame:
-        """See the class."""
         function = IrFunction(
             name,
             "void",
@@ -236,7 +234,6 @@ class GridAbi(TargetAbi):
     def begin_kernel(
         self, module: IrModule, name: str, parameters: Sequence[KernelParameter], count: int, *, blocks: bool = False
     ) -> KernelFrame:
-        """See the class."""
         signature = []
         for position, parameter in enumerate(parameters):
             facts = f"align {self.alignment} dereferenceable({max(parameter.shape.byte_size, 1)})"

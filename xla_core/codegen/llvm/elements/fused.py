@@ -119,7 +119,7 @@ class FusedIrEmitter:
                     context.remember(key, self._emit(top, place))
         result = context.find(key)
         if result is None:
-            raise InternalError(f"the value of {instruction.name} was lost while it was emitted")
+            raise InternalError(f"emission of {instruction.name} has left no value for it")
         return cast("ElementValue | list[ElementValue]", result)
 
     def _with_reductions(self, instruction: HloInstruction) -> set[HloInstruction]:

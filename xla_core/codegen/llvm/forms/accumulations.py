@@ -98,56 +98,63 @@ def unrolled(
         run(steps([Digit(b.int_(rest), extent, 0, loop=(space, 0))]))
 
 
-class ColumnReduction(Accumulation):
-    """A reduce that keeps its operand's minor dimension."""
+class _Reduction(Accumulation):
+    """Accumulates by the body of a reduction."""
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
         super().__init__(f, instruction)
-        count = len(instruction.operands) // 2
-        self.operands, self.inits = instruction.operands[:count], instruction.operands[count:]
         self.reducer = Reducer(f, instruction)
 
     def start(self) -> list[Value]:
-        """See Accumulation."""
         return self.reducer.start()
 
+    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
+        return self.reducer.leave(registers)
+
+
+class _Product(Accumulation):
+    """Accumulates products of two operands' elements."""
+
+    def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
+        super().__init__(f, instruction)
+        self.total = ProductSum(f, instruction)
+
+    def start(self) -> list[Value]:
+        return self.total.zero()
+
+    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
+        return [self.total.finish(registers)]
+
+
+class ColumnReduction(_Reduction):
+    """A reduce that keeps its operand's minor dimension."""
+
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
-        """See Accumulation."""
         f, reducer = self.f, self.reducer
         reduced, dims = reducer.reduced, reducer.dimensions
 
         def step(digits: list[Digit], index: Index, values: list[Value]) -> list[Value]:
             place = operand_index(f, dims, reduced, index, Index([dims[d] for d in reduced], digits))
-            return reducer.combine(values, reducer.enter([f.value(o, place) for o in self.operands]))
+            return reducer.combine(values, reducer.enter([f.value(o, place) for o in reducer.operands]))
 
         unrolled(f, ("reduce", self.instruction), reducer.extent, run, step)
 
-    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
-        """See Accumulation."""
-        return self.reducer.leave(registers)
-
     @staticmethod
     def fits(instruction: HloInstruction) -> bool:
-        """See Accumulation."""
         dims = instruction.operand(0).shape.dimensions
         reduced = [d for d in instruction.attribute("dimensions") if dims[d] > 1]
         kept = [d for d in range(len(dims)) if dims[d] > 1 and d not in reduced]
         return bool(reduced) and bool(kept) and kept[-1] > max(reduced)
 
 
-class Dot(Accumulation):
+class Dot(_Product):
     """A dot whose right side's free dimension is minor."""
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
         super().__init__(f, instruction)
-        self.form, self.total = DotForm(instruction), ProductSum(f, instruction)
-
-    def start(self) -> list[Value]:
-        """See Accumulation."""
-        return self.total.zero()
+        self.form = DotForm(instruction)
 
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
-        """See Accumulation."""
         f, form = self.f, self.form
 
         def step(digits: list[Digit], index: Index, values: list[Value]) -> list[Value]:
@@ -157,30 +164,20 @@ class Dot(Accumulation):
         if form.extent:
             unrolled(f, ("dot", self.instruction), form.extent, run, step)
 
-    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
-        """See Accumulation."""
-        return [self.total.finish(registers)]
-
     @staticmethod
     def fits(instruction: HloInstruction) -> bool:
-        """See Accumulation."""
         form = DotForm(instruction)
         return form.extent > 1 and form.rhs_free_is_minor
 
 
-class Convolution(Accumulation):
+class Convolution(_Product):
     """A convolution. The tile is along the last dimension of the result."""
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
         super().__init__(f, instruction)
-        self.form, self.total = ConvolutionForm(instruction), ProductSum(f, instruction)
-
-    def start(self) -> list[Value]:
-        """See Accumulation."""
-        return self.total.zero()
+        self.form = ConvolutionForm(instruction)
 
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
-        """See Accumulation."""
         f, form, b = self.f, self.form, self.f.b
         context, last = f.context, len(self.dims) - 1
         if not form.features or not math.prod(form.taps) or not form.lhs.shape.num_elements:
@@ -223,30 +220,19 @@ class Convolution(Accumulation):
 
         over_taps([], [], b.bool_(True))
 
-    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
-        """See Accumulation."""
-        return [self.total.finish(registers)]
-
     @staticmethod
     def fits(instruction: HloInstruction) -> bool:
-        """See Accumulation."""
         return True
 
 
-class MajorWindow(Accumulation):
+class MajorWindow(_Reduction):
     """A reduce-window whose window doesn't cover the minor dimension."""
 
     def __init__(self, f: FusedIrEmitter, instruction: HloInstruction) -> None:
         super().__init__(f, instruction)
         self.form = WindowForm(instruction)
-        self.reducer = Reducer(f, instruction)
-
-    def start(self) -> list[Value]:
-        """See Accumulation."""
-        return self.reducer.start()
 
     def walk(self, prefix: Sequence[Digit], run: Run) -> None:
-        """See Accumulation."""
         f, form, b = self.f, self.form, self.f.b
         before = self.major(prefix)
         outputs = [before.component(b, d) for d in range(len(self.dims) - 1)]
@@ -273,13 +259,8 @@ class MajorWindow(Accumulation):
 
         over([], [], b.bool_(True))
 
-    def finish(self, registers: Sequence[Value]) -> list[ElementValue]:
-        """See Accumulation."""
-        return self.reducer.leave(registers)
-
     @staticmethod
     def fits(instruction: HloInstruction) -> bool:
-        """See Accumulation."""
         window = instruction.attribute("window")
         return bool(window) and WindowForm(instruction).is_trivial(len(window) - 1)
 

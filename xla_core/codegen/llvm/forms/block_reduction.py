@@ -57,16 +57,10 @@ def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused:
 
     def put(values: Sequence[Value], slot: Value) -> None:
         for value, memory in zip(values, shared, strict=True):
-            held = "i8" if value.type == "i1" else value.type
-            b.store(b.cast("zext", value, held) if held != value.type else value, b.gep(held, memory, slot))
+            b.store_register(value, memory, slot)
 
     def take(slot: Value) -> list[Value]:
-        values = []
-        for value, memory in zip(start, shared, strict=True):
-            held = "i8" if value.type == "i1" else value.type
-            loaded = b.load(held, b.gep(held, memory, slot))
-            values.append(b.cast("trunc", loaded, value.type) if held != value.type else loaded)
-        return values
+        return [b.load_register(v.type, memory, slot) for v, memory in zip(start, shared, strict=True)]
 
     def partial() -> None:
         first = element(thread)

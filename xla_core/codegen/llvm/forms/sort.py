@@ -54,19 +54,12 @@ class _Half:
 
     def load(self, position: Value) -> list[Value]:
         """The registers at a position."""
-        values = []
-        for type_, pointer in self.arrays:
-            held = "i8" if type_ == "i1" else type_
-            loaded = self.b.load(held, self.b.gep(held, pointer, position))
-            values.append(self.b.cast("trunc", loaded, type_) if held != type_ else loaded)
-        return values
+        return [self.b.load_register(type_, array, position) for type_, array in self.arrays]
 
     def store(self, position: Value, values: Sequence[Value]) -> None:
         """Writes the registers at a position."""
-        for (type_, pointer), value in zip(self.arrays, values, strict=True):
-            held = "i8" if type_ == "i1" else type_
-            stored = self.b.cast("zext", value, held) if held != type_ else value
-            self.b.store(stored, self.b.gep(held, pointer, position))
+        for (_, array), value in zip(self.arrays, values, strict=True):
+            self.b.store_register(value, array, position)
 
 
 def _emit(body: KernelBody, frame: KernelFrame, context: EmissionContext, fused: FusedIrEmitter) -> None:

@@ -85,7 +85,7 @@ class IrBuilder(InstructionBuilder):
     def close_loop(self, loop: Loop, carried: Sequence[Value] = ()) -> list[Value]:
         """Ends the innermost loop. Returns the carried values after it."""
         if self.loops.pop() is not loop:
-            raise InternalError("loops must be closed inside out")
+            raise InternalError("a loop was closed before the loops inside it")
         next_index = self.emit(loop.index.type, f"add nuw nsw {loop.index}, {loop.step.name}")
         hints = f", !llvm.loop {self._loop_metadata(loop)}" if loop.metadata else ""
         self.line(f"br {loop.header}{hints}")

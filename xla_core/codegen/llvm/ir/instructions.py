@@ -252,6 +252,16 @@ class InstructionBuilder:
     def store(self, value: Value, pointer: Value, *, align: int = 0, metadata: str = "") -> None:
         self.line(f"store {value}, {pointer}{f', align {align}' if align else ''}{metadata}")
 
+    def load_register(self, type_: str, array: Value, index: Value) -> Value:
+        """An element of a scratch array of a register type. An i1 is held in a byte."""
+        held = "i8" if type_ == "i1" else type_
+        return self.cast("trunc", self.load(held, self.gep(held, array, index)), type_)
+
+    def store_register(self, value: Value, array: Value, index: Value) -> None:
+        """Writes an element that `load_register` reads."""
+        held = "i8" if value.type == "i1" else value.type
+        self.store(self.cast("zext", value, held), self.gep(held, array, index))
+
     def alloca(self, type_: str, count: int = 1, *, align: int = 0, address_space: int = 0) -> Value:
         """Stack memory, allocated at the entry of the function."""
         name = self.function.fresh()

@@ -30,7 +30,7 @@ def register_type(element_type: ElementType) -> str:
         return "i1"
     if element_type.is_array and not element_type.is_complex:
         return storage_type(element_type)
-    raise UnimplementedError(f"element type {element_type} has no LLVM register type")
+    raise UnimplementedError(f"{element_type} is no element type that LLVM registers hold")
 
 
 def storage_type(element_type: ElementType) -> str:

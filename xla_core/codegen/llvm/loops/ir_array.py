@@ -37,7 +37,8 @@ class IrArray:
     def __init__(self, pointer: Value, shape: Shape, *, load_metadata: str = "", store_metadata: str = "") -> None:
         if shape.layout is not None and shape.layout.tiles:
             raise UnimplementedError(
-                f"the emitter cannot address the tiled layout of {shape}", hint="untile it, or address it by a pattern"
+                f"the LLVM emitter cannot address the tiled layout of {shape}",
+                hint="give the instruction a kernel of the target's own, or choose layouts without tiles",
             )
         self.pointer = pointer
         self.shape = shape

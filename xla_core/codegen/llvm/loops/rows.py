@@ -58,10 +58,9 @@ class Rows:
             return
         if self._context.floor >= digit.level or any(d.level >= digit.level for d in index.digits[:-1]):
             return
-        held = "i8" if value.type == "i1" else value.type
-        row = b.alloca(held, digit.extent, align=64, address_space=self._context.abi.stack_address_space)
-        b.store(value, b.gep(held, row, digit.value))
-        found[self._key(instruction, index)] = (row, held)
+        row = b.alloca(value.type, digit.extent, align=64, address_space=self._context.abi.stack_address_space)
+        b.store_register(value, row, digit.value)
+        found[self._key(instruction, index)] = (row, value.type)
 
     def read(self, instruction: HloInstruction, index: Index) -> Value | None:
         """The value, if its row was stored."""
@@ -70,9 +69,8 @@ class Rows:
         kept = self._context.find(self._key(instruction, index))
         if not isinstance(kept, tuple):
             return None
-        row, held = kept
-        b = self._context.builder
-        return b.load(held, b.gep(held, row, index.digits[-1].value))
+        row, type_ = kept
+        return self._context.builder.load_register(type_, row, index.digits[-1].value)
 
     def _key(self, instruction: HloInstruction, index: Index) -> Hashable:
         return ("row", self._serial, instruction, index.key[:-1], index.digits[-1].extent)

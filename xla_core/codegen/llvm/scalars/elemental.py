@@ -154,6 +154,15 @@ class ElementalIrEmitter:
         return b.cast("trunc", b.clamp(b.int_(low, "i32"), wide, b.int_(high, "i32")), register_type(target))
 
 
+def _not_emitted(what: str, instruction: HloInstruction) -> UnimplementedError:
+    return UnimplementedError(
+        f"the LLVM emitter has no code for {what}",
+        op=instruction.opcode,
+        location=instruction.location,
+        hint="leave it out of the target's capabilities, so that the core rewrites it",
+    )
+
+
 def _by_category(opcode: Opcode) -> ElementalEmitter:
     """The emitter of an op that is in the tables of integers, floats and complex numbers."""
 
@@ -174,9 +183,7 @@ def _by_category(opcode: Opcode) -> ElementalEmitter:
             integer_op = INTEGER_OPS.get(opcode)
             if integer_op is not None:
                 return integer_op(e.b, element_type, *(o for o in operands if isinstance(o, Value)))
-        raise UnimplementedError(
-            f"{opcode} of {element_type} has no LLVM emission", op=opcode, location=instruction.location
-        )
+        raise _not_emitted(f"{opcode} of {element_type}", instruction)
 
     return emit
 
@@ -307,11 +314,7 @@ def _stochastic_convert(
     value, random = (o for o in operands if isinstance(o, Value))
     source, target = (instruction.operand(0).shape.element_type, instruction.shape.element_type)
     if not target.is_integral:
-        raise UnimplementedError(
-            f"stochastic-convert to {target} has no LLVM emission",
-            op="stochastic-convert",
-            location=instruction.location,
-        )
+        raise _not_emitted(f"stochastic-convert to {target}", instruction)
     wide = e.widen(value, source)
     magnitude = b.intrinsic("fabs", wide)
     whole = b.intrinsic("trunc", magnitude)

@@ -8,7 +8,6 @@ from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.scalars.math import MathEmitter
 from xla_core.elementary import FUNCTIONS
-from xla_core.errors import UnimplementedError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
 
@@ -56,15 +55,11 @@ FLOAT_OPS[Opcode.SIGN] = _sign
 def reduce_precision(
     b: IrBuilder, x: Value, element_type: ElementType, exponent_bits: int, mantissa_bits: int
 ) -> Value:
-    """X rounded to a format with fewer bits, ties to even.
+    """X, a float of at least 16 bits, rounded to a format with fewer bits, ties to even.
 
     Values too large for the format become infinity, values too small zero, and NaN infinity if the format has no
     mantissa. The rounding is of the bits of x's own type, so that a denormal is rounded at its own last place.
-
-    Raises UnimplementedError for formats without IEEE's infinities.
     """
-    if element_type.bit_width < 16:
-        raise UnimplementedError(f"reduce-precision of {element_type} has no LLVM emission", op="reduce-precision")
     own_exponent, own_mantissa = element_type.exponent_bits, element_type.mantissa_bits
     width = 1 + own_exponent + own_mantissa
     type_ = f"i{width}"

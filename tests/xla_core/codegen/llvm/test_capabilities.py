@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.xla_core.codegen.kernels import array, emit
+from tests.xla_core.codegen.llvm.kernels import array, emit
 from xla_core.codegen.llvm import emitter_capabilities
 from xla_core.codegen.llvm.scalars.elemental import ELEMENTAL
 from xla_core.errors import InvalidArgumentError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.kernels import Loaded, array, assert_same, fuse, host_abi, random_array
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, assert_same, fuse, host_abi, random_array
 from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo.element_type import ElementType as T
 from xla_core.hlo.evaluator import evaluate_computation

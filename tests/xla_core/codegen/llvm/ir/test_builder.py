@@ -8,8 +8,8 @@ import threading
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.kernels import array, emit, f32, fuse, host_abi
-from tests.xla_core.codegen.test_neutrality import TARGETS
+from tests.xla_core.codegen.llvm.kernels import array, emit, f32, fuse, host_abi
+from tests.xla_core.codegen.llvm.test_neutrality import TARGETS
 from xla_core.codegen.llvm import (
     IrBuilder,
     IrFunction,
@@ -185,7 +185,7 @@ def test_index_regroups_digits() -> None:
 
 
 def test_constants_of_every_type_keep_their_bits() -> None:
-    from tests.xla_core.codegen.kernels import Loaded
+    from tests.xla_core.codegen.llvm.kernels import Loaded
     from xla_core.hlo.literal import Literal
 
     for t in (T.F16, T.BF16, T.F32, T.F64, T.F8E5M2, T.S4, T.U64, T.PRED, T.C64):

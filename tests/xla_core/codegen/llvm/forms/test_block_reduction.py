@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.kernels import Loaded, array, f32, fuse, host_abi, random_array, scalar, scalar_body
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, f32, fuse, host_abi, random_array, scalar, scalar_body
 from xla_core.codegen.llvm import IrBuilder, LoopAbi, Value
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T

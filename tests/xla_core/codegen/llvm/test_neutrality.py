@@ -7,7 +7,17 @@ import re
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.kernels import Loaded, array, emit, f32, fuse, host_abi, random_array, scalar, scalar_body
+from tests.xla_core.codegen.llvm.kernels import (
+    Loaded,
+    array,
+    emit,
+    f32,
+    fuse,
+    host_abi,
+    random_array,
+    scalar,
+    scalar_body,
+)
 from xla_core.codegen.llvm import GridAbi, IrBuilder, LoopAbi, TargetAbi, Value, emit_assembly, emit_object
 from xla_core.hlo.element_type import ElementType as T
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.xla_core.codegen.kernels import Loaded, array, random_array
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, random_array
 from xla_core.codegen.llvm.forms.fft.bluestein import convolution_length
 from xla_core.codegen.llvm.forms.fft.stockham import factors_of
 from xla_core.hlo.computation import HloComputation

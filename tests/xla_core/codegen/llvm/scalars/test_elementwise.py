@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.kernels import Loaded, array, assert_same, check, fuse, random_array, scalar
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, assert_same, check, fuse, random_array, scalar
 from xla_core.codegen.llvm import may_share_buffer
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType as T

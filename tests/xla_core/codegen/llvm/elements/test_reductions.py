@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.xla_core.codegen.kernels import F32, S32, Loaded, array, check, f32, fuse, random_array, scalar, scalar_body
+from tests.xla_core.codegen.llvm.kernels import (
+    F32,
+    S32,
+    Loaded,
+    array,
+    check,
+    f32,
+    fuse,
+    random_array,
+    scalar,
+    scalar_body,
+)
 from xla_core.codegen.llvm import may_share_buffer
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, WindowDimension
 from xla_core.hlo.computation import HloComputation

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 
-from tests.xla_core.codegen.kernels import F32, Loaded, array, host_abi, scalar_body
+from tests.xla_core.codegen.llvm.kernels import F32, Loaded, array, host_abi, scalar_body
 from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo.computation import HloComputation
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.xla_core.codegen.kernels import S32, Loaded, array, check, f32, fuse, random_array, scalar
+from tests.xla_core.codegen.llvm.kernels import S32, Loaded, array, check, f32, fuse, random_array, scalar
 from xla_core.codegen.llvm import may_share_buffer
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
 from xla_core.hlo.element_type import ElementType as T

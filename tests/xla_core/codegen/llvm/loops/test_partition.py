@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.xla_core.codegen.kernels import Loaded, array, check, f32, scalar
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, check, f32, scalar
 from xla_core.codegen.llvm.loops.affine import AffineExpr
 from xla_core.codegen.llvm.loops.schedule import LoopCut, LoopNest, LoopSchedule, LoopSplit, LoopTile
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from xla_conformance.accuracy import bound
 
-from tests.xla_core.codegen.kernels import Loaded, array, fuse, host_abi
+from tests.xla_core.codegen.llvm.kernels import Loaded, array, fuse, host_abi
 from xla_core.codegen.llvm import LoopAbi
 from xla_core.hlo.element_type import ElementType as T
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.xla_core.codegen.kernels import host_abi
+from tests.xla_core.codegen.llvm.kernels import host_abi
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, Value, compile_ir
 from xla_core.codegen.llvm.loops.context import EmissionContext
 from xla_core.codegen.llvm.loops.schedule import LoopNest
