@@ -71,7 +71,7 @@ class XlaFlags(BaseModel):
     xla_dump_hlo_module_re: str = ""
     xla_dump_hlo_as_text: bool = True
     xla_dump_large_constants: bool = False
-    xla_force_host_platform_device_count: int = Field(default=1, ge=1)
+    xla_force_host_platform_device_count: int = Field(default=1, ge=1, le=4096)
 
 
 class CoreFlags(BaseModel):

@@ -1,7 +1,13 @@
 """The contract: what a vendor implements. Read in this order: hooks, platform, stream_executor, stream, compiler,
-executable, transfer_manager. What must be written is abstract; all else has a default that works.
+executable, transfer_manager, communicator. What must be written is abstract; all else has a default that works.
 """
 
+from xla_core.backend.communicator import (
+    Communicator,
+    InProcessCommunicator,
+    InProcessRendezvous,
+    rendezvous_of,
+)
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import (
@@ -28,6 +34,7 @@ __all__ = [
     "BackendInfo",
     "BackendOptions",
     "BackendSpec",
+    "Communicator",
     "CompilationReport",
     "CompileOptions",
     "Compiler",
@@ -37,6 +44,8 @@ __all__ = [
     "Executable",
     "ExecutableMemoryStats",
     "HostBytes",
+    "InProcessCommunicator",
+    "InProcessRendezvous",
     "Kernel",
     "LiteralQueue",
     "Platform",
@@ -50,4 +59,5 @@ __all__ = [
     "hookspec",
     "inspect_backends",
     "load_backend",
+    "rendezvous_of",
 ]

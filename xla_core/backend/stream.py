@@ -150,6 +150,9 @@ class Stream(abc.ABC):
         """Enqueues a kernel."""
         kernel.launch(self, arguments, dimensions)
 
+    def run_inline(self) -> None:  # noqa: B027  (most devices have nothing to gain)
+        """From now on only a thread that may block uses the stream: work may run in it, without a handoff."""
+
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
         """Waits for the enqueued work and gives back what the stream holds. Called once, by its owner."""
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_core.backend.communicator import Communicator, InProcessCommunicator
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.stream import Event, HostBytes, Stream
 
 if TYPE_CHECKING:
+    from xla_core.backend.executable import RunOptions  # which names the executor
     from xla_core.target import DeviceDescription
 
 __all__ = ["DeviceFeatures", "StreamExecutor"]
@@ -105,6 +107,15 @@ class StreamExecutor(abc.ABC):
 
         stream.memcpy_d2h(whole, source)
         stream.host_callback(cut)
+
+    def create_communicator(self, options: RunOptions, timeout: float, timeout_name: str) -> Communicator:
+        """What the collectives of one execution on this device run by. The default meets the other devices in the
+        host's memory, which suits all devices of one process.
+
+        Args:
+            timeout: seconds that a device waits for another; `timeout_name` says what a user can set it by.
+        """
+        return InProcessCommunicator(options, timeout, timeout_name)
 
     def address(self, memory: DeviceMemory) -> int | None:
         """A pointer that other libraries on this device understand (for DLPack); None where there is no such thing."""

@@ -3,7 +3,6 @@
 from xla_core.runtime.allocator import MemoryStats, PoolAllocator
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.client import Client
-from xla_core.runtime.communicator import InProcessCommunicator, communicator_of
 from xla_core.runtime.device import Device
 from xla_core.runtime.dynamic_executable import DynamicExecutable
 from xla_core.runtime.host_event import HostEvent
@@ -23,7 +22,6 @@ __all__ = [
     "DynamicExecutable",
     "HostEvent",
     "HostStream",
-    "InProcessCommunicator",
     "LoadedExecutable",
     "MemoryStats",
     "PoolAllocator",
@@ -32,7 +30,6 @@ __all__ = [
     "ThunkExecutor",
     "ThunkHandler",
     "ThunkRun",
-    "communicator_of",
     "evaluate",
     "parse",
 ]

@@ -111,7 +111,7 @@ class DynamicExecutable(LoadedExecutable):
             raise
 
     def execute_sharded(
-        self, arguments: Sequence[Sequence[Buffer]], *, non_donatable: Collection[int] = ()
+        self, arguments: Sequence[Sequence[Any]], *, non_donatable: Collection[int] = ()
     ) -> list[tuple[Buffer, ...]]:
         self._check_rows(arguments)
         rows = [self._on_host(row) for row in arguments]

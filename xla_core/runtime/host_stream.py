@@ -132,8 +132,7 @@ class HostStream(Stream):
                 self._busy.release()
         self._push(work)
 
-    def run_everything_inline(self) -> None:
-        """For a stream whose only user is a worker that may block: a handoff gains nothing there."""
+    def run_inline(self) -> None:
         self._inline_limit = float("inf")
 
     def _run(self, work: Work, *, in_worker: bool = False) -> None:

@@ -70,7 +70,7 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @abc.abstractmethod
     def execute_sharded(
-        self, arguments: Sequence[Sequence[Buffer]], *, non_donatable: Collection[int] = ()
+        self, arguments: Sequence[Sequence[Any]], *, non_donatable: Collection[int] = ()
     ) -> list[tuple[Buffer, ...]]:
         """Runs on all devices of the assignment: one list of arguments a device, and one tuple of results a device.
 

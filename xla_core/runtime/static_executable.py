@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from xla_core import profiler
+from xla_core.backend.communicator import report_failure
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import Executable, RunOptions
 from xla_core.compile_options import CompileOptions
@@ -18,7 +19,6 @@ from xla_core.hlo.entry import donated_parameters
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer
-from xla_core.runtime.communicator import report_failure
 from xla_core.runtime.device import Device, DeviceSet
 from xla_core.runtime.device_program import DeviceProgram
 from xla_core.runtime.host_array import as_argument
@@ -93,7 +93,7 @@ class StaticExecutable(LoadedExecutable):
         return self.execute([a if a.__class__ is Buffer else self._put(program, i, a) for i, a in enumerate(arguments)])
 
     def execute_sharded(
-        self, arguments: Sequence[Sequence[Buffer]], *, non_donatable: Collection[int] = ()
+        self, arguments: Sequence[Sequence[Any]], *, non_donatable: Collection[int] = ()
     ) -> list[tuple[Buffer, ...]]:
         self._check_rows(arguments)
         self._device_set.require_alive()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.analysis import AllocationKind, BufferAllocation, BufferSlice
+from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import RunOptions
 from xla_core.errors import CancelledError, UnimplementedError
@@ -16,6 +17,7 @@ from xla_core.runtime.host_thunks import HOST_HANDLERS, read
 from xla_core.runtime.thunk_run import Place, ThunkHandler, ThunkRun, drive_from_host
 from xla_core.schedule import (
     CallThunk,
+    CollectiveThunk,
     ConditionalThunk,
     CopyThunk,
     FillThunk,
@@ -35,18 +37,28 @@ class ThunkExecutor:
     Args:
         program: what to run.
         handlers: what enqueues the backend's own kinds of thunk (library calls, collectives), by thunk class; may
-            replace those that are here: kernel, copy, fill, while, conditional, call, host callback, infeed, outfeed.
+            replace those that are here: kernel, copy, fill, while, conditional, call, collective, host callback,
+            infeed, outfeed.
+        collective_timeout: seconds that a device waits for the others of its execution.
 
     Raises UnimplementedError for a program with thunks that nothing handles, naming them.
     """
 
-    def __init__(self, program: ThunkProgram, handlers: Mapping[type[Thunk], ThunkHandler] | None = None) -> None:
+    def __init__(
+        self,
+        program: ThunkProgram,
+        handlers: Mapping[type[Thunk], ThunkHandler] | None = None,
+        *,
+        collective_timeout: float = 60.0,
+    ) -> None:
         self._constants = DeviceConstants()
         self._pieces: dict[bool, list[tuple[BufferAllocation, list[Place]]]] = {}
         self._lengths: dict[int, int] = {}  # by the id of a loop
         self._cancelled = False
         self.program = program
         self._handlers = {**_HANDLERS, **(handlers or {})}
+        self._timeout = collective_timeout
+        self._meets = any(type(thunk) is CollectiveThunk for thunk in walk(program.thunks))
         known = {**_CONTROL_FLOW, **self._handlers}
         strange = [t for t in walk(program.thunks) if type(t) not in known]
         if strange:
@@ -77,7 +89,7 @@ class ThunkExecutor:
             for parameter, argument in zip(self.program.parameters, arguments, strict=True):
                 if parameter is not None:
                     memories[parameter.index, 0, parameter.size] = argument
-            run = ThunkRun(options, options.stream, memories)
+            run = ThunkRun(options, options.stream, memories, self._communicator(options))
             for thunk in self.program.thunks:
                 self.enqueue(thunk, run)
             results = run.memories(self.program.results)
@@ -87,7 +99,16 @@ class ThunkExecutor:
             raise
         for memory in temporaries:
             allocator.free(memory)
+        if run.communicator is not None:
+            event = options.stream.create_event()
+            options.stream.record(event)
+            event.when_ready(run.communicator.end)
         return results
+
+    def _communicator(self, options: RunOptions) -> Communicator | None:
+        if not self._meets:
+            return None
+        return options.executor.create_communicator(options, self._timeout, _TIMEOUT_NAME)
 
     def enqueue(self, thunk: Thunk, run: ThunkRun) -> None:
         """Enqueues one thunk on the run's stream."""
@@ -196,6 +217,11 @@ def _copy(thunk: CopyThunk, run: ThunkRun) -> None:
     run.stream.memcpy_d2d(run.memory(thunk.destination), run.memory(thunk.source))
 
 
+def _collective(thunk: CollectiveThunk, run: ThunkRun) -> None:
+    assert run.communicator is not None  # the program has collectives
+    run.communicator.enqueue(run.stream, thunk, run.memories(thunk.operands), run.memories(thunk.results))
+
+
 def _fill(thunk: FillThunk, run: ThunkRun) -> None:
     run.stream.memset(run.memory(thunk.destination), thunk.value)
 
@@ -204,6 +230,7 @@ _HANDLERS: Mapping[type[Thunk], Callable[[Any, ThunkRun], None]] = {
     KernelThunk: _kernel,
     CopyThunk: _copy,
     FillThunk: _fill,
+    CollectiveThunk: _collective,
     **HOST_HANDLERS,
 }
 _CONTROL_FLOW: Mapping[type[Thunk], Callable[[ThunkExecutor, Any, ThunkRun], None]] = {
@@ -212,4 +239,5 @@ _CONTROL_FLOW: Mapping[type[Thunk], Callable[[ThunkExecutor, Any, ThunkRun], Non
     CallThunk: ThunkExecutor._call,
 }
 
+_TIMEOUT_NAME = "ThunkExecutor's collective_timeout"
 _UNROLLED = 4096  # thunks that a loop of known length may enqueue at once

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xla_core.analysis import BufferSlice
+from xla_core.backend.communicator import Communicator
 from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.executable import RunOptions
 from xla_core.backend.stream import Stream
-from xla_core.runtime.host_stream import HostStream
 from xla_core.schedule import Thunk
 
 __all__ = ["Place", "ThunkHandler", "ThunkRun", "drive_from_host"]
@@ -20,13 +20,19 @@ Place = tuple[int, int, int]
 class ThunkRun:
     """One execution: where each slice lies now."""
 
-    __slots__ = ("_memories", "driving", "options", "stream")
+    __slots__ = ("_memories", "communicator", "driving", "options", "stream")
 
     def __init__(
-        self, options: RunOptions, stream: Stream, memories: dict[Place, DeviceMemory], driving: bool = False
+        self,
+        options: RunOptions,
+        stream: Stream,
+        memories: dict[Place, DeviceMemory],
+        communicator: Communicator | None = None,
+        driving: bool = False,
     ) -> None:
         self.options = options
         self.stream = stream
+        self.communicator = communicator  # of a program with collectives
         self.driving = driving  # the host may block here: nobody waits for this to return
         self._memories = memories
 
@@ -44,7 +50,7 @@ class ThunkRun:
 
     def on(self, stream: Stream) -> ThunkRun:
         """The same run, enqueueing elsewhere."""
-        return ThunkRun(self.options, stream, self._memories, driving=True)
+        return ThunkRun(self.options, stream, self._memories, self.communicator, driving=True)
 
 
 ThunkHandler = Callable[[Thunk, ThunkRun], None]
@@ -66,8 +72,7 @@ def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
 
     def in_turn() -> None:
         stream = run.options.executor.create_stream()
-        if isinstance(stream, HostStream):
-            stream.run_everything_inline()
+        stream.run_inline()
         try:
             drive(run.on(stream))
             done = stream.finish()

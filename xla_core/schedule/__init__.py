@@ -18,9 +18,10 @@ from xla_core.schedule.thunk import (
     ThunkProgram,
     ThunkSequence,
     WhileThunk,
+    leaf_shapes,
     walk,
 )
-from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, host_thunk, leaf_shapes
+from xla_core.schedule.thunk_emitter import EmitKernel, emit_thunks, host_thunk
 
 __all__ = [
     "CallThunk",

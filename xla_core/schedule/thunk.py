@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from xla_core.analysis import BufferAllocation, BufferSlice
-from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
@@ -35,6 +35,7 @@ __all__ = [
     "ThunkProgram",
     "ThunkSequence",
     "WhileThunk",
+    "leaf_shapes",
     "walk",
 ]
 
@@ -56,6 +57,11 @@ class Thunk:
 
 
 ThunkSequence = tuple[Thunk, ...]
+
+
+def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
+    """The arrays in it, left to right."""
+    return tuple(leaf for leaf in shape.leaves() if leaf.is_array)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -128,15 +134,26 @@ class CallThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class CollectiveThunk(Thunk):
-    """One device's part of a collective. `opcode` and `attributes` are the instruction's."""
+    """One device's part of what several devices do together: a collective, a send or receipt between them, or the
+    device's own number. `operands` and `results` are the array leaves of the instruction's.
+    """
 
-    opcode: Opcode
+    instruction: HloInstruction
     operands: tuple[BufferSlice, ...]
     results: tuple[BufferSlice, ...]
-    operand_shapes: tuple[Shape, ...] = ()
-    result_shapes: tuple[Shape, ...] = ()
-    attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    reduction: HloComputation | None = None
+
+    @property
+    def opcode(self) -> Opcode:
+        return self.instruction.opcode
+
+    @property
+    def operand_shapes(self) -> tuple[Shape, ...]:
+        """With the layouts that the operands have on the device."""
+        return tuple(s for operand in self.instruction.operands for s in leaf_shapes(operand.shape))
+
+    @property
+    def result_shapes(self) -> tuple[Shape, ...]:
+        return leaf_shapes(self.instruction.shape)
 
 
 HostFunction = Callable[..., Sequence[np.ndarray]]
@@ -171,23 +188,21 @@ class OutfeedThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class SendThunk(Thunk):
-    """Sends the operand to whoever receives on `channel`."""
+    """Sends the operand to the host, on `channel`."""
 
     operand: BufferSlice
     operand_shape: Shape
     channel: int
-    is_host_transfer: bool = False
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class RecvThunk(Thunk):
-    """Receives from `channel`."""
+    """Receives what the host sends on `channel`."""
 
     result: BufferSlice
     result_shape: Shape
     channel: int
-    is_host_transfer: bool = False
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 

@@ -17,7 +17,6 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.control_flow import branch_computations
-from xla_core.hlo.shape import Shape
 from xla_core.schedule.thunk import (
     CallThunk,
     CollectiveThunk,
@@ -32,19 +31,15 @@ from xla_core.schedule.thunk import (
     ThunkProgram,
     ThunkSequence,
     WhileThunk,
+    leaf_shapes,
 )
 
-__all__ = ["EmitKernel", "emit_thunks", "host_thunk", "leaf_shapes"]
+__all__ = ["EmitKernel", "emit_thunks", "host_thunk"]
 
 Slices = tuple[BufferSlice, ...]
 EmitKernel = Callable[[HloInstruction, Slices, Slices], Thunk | Sequence[Thunk]]
 
 _OF_SEVERAL_DEVICES = frozenset((Trait.COLLECTIVE, Trait.PER_DEVICE))
-
-
-def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
-    """The arrays in it, left to right."""
-    return tuple(leaf for leaf in shape.leaves() if leaf.is_array)
 
 
 def emit_thunks(
@@ -136,30 +131,20 @@ class _Emitter:
             pairs = zip(operands, results, strict=True)
             return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
         if Trait.HOST_TRANSFER in traits:
-            return self._transfer(instruction, results)
+            return self._transfer(instruction, operands, results)
         if not _OF_SEVERAL_DEVICES.isdisjoint(traits):
-            shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
-            return (
-                CollectiveThunk(
-                    name,
-                    opcode,
-                    operands,
-                    results,
-                    shapes,
-                    leaf_shapes(instruction.shape),
-                    dict(instruction.attributes),
-                    instruction.attributes.get("to_apply"),
-                ),
-            )
+            return (CollectiveThunk(name, instruction, operands, results),)
         if self._supports is not None and not self._supports(instruction):
             return (host_thunk(instruction, operands, results),)
         made = self._emit_kernel(instruction, operands, results)
         return (made,) if isinstance(made, Thunk) else made
 
-    def _transfer(self, instruction: HloInstruction, results: Slices) -> Sequence[Thunk]:
+    def _transfer(self, instruction: HloInstruction, operands: Slices, results: Slices) -> Sequence[Thunk]:
         """A send is made where it starts, a receipt where it is waited for."""
         name, shapes = instruction.name, leaf_shapes(instruction.shape)
         match instruction.opcode:
+            case Opcode.SEND | Opcode.RECV_DONE if not _is_of_the_host(instruction):
+                return (CollectiveThunk(name, instruction, operands, results),)
             case Opcode.INFEED:
                 return (InfeedThunk(name, results, shapes),)
             case Opcode.OUTFEED:
@@ -175,10 +160,18 @@ class _Emitter:
         return ()
 
 
-def _channel(transfer: HloInstruction) -> tuple[int, bool, dict[str, Any]]:
-    """Number, whether the other end is the host, and attributes, of a send or of the recv of a recv-done."""
-    start = transfer.operand(0) if transfer.operand(0).opcode == Opcode.RECV else transfer
-    return start.attribute("channel_id") or 0, start.attribute("is_host_transfer"), dict(start.attributes)
+def _start(transfer: HloInstruction) -> HloInstruction:
+    """The send itself, or the recv of a recv-done."""
+    return transfer.operand(0) if transfer.operand(0).opcode == Opcode.RECV else transfer
+
+
+def _is_of_the_host(transfer: HloInstruction) -> bool:
+    return bool(_start(transfer).attribute("is_host_transfer"))
+
+
+def _channel(transfer: HloInstruction) -> tuple[int, dict[str, Any]]:
+    start = _start(transfer)
+    return start.attribute("channel_id") or 0, dict(start.attributes)
 
 
 def host_thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> HostCallbackThunk:

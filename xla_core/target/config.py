@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
+import functools
 import hashlib
+from collections.abc import Mapping
+from typing import Any
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
@@ -66,6 +71,38 @@ class TargetConfig(CheckedModel):
         return total
 
     def fingerprint(self) -> str:
-        """A digest of what compiled code depends on."""
-        parts = (self.name, self.triple, self.features, self.device.model_dump_json(), self.alignment.model_dump_json())
-        return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+        """A digest of what compiled code depends on: all fields but `fusion`, which decides only how fast it is.
+
+        Functions among them (constraints, layout rules) count by their names and what they close over.
+        """
+        fields = {name: getattr(self, name) for name in TargetConfig.model_fields if name != "fusion"}
+        return hashlib.sha256(_stable_text(fields).encode()).hexdigest()[:16]
+
+
+@functools.lru_cache(maxsize=64)
+def _stable_set(values: frozenset[Any]) -> str:
+    """Most ops of a table have the same set of element types."""
+    return "<" + ",".join(sorted(map(_stable_text, values))) + ">"
+
+
+def _stable_text(value: Any) -> str:
+    """The same text for equal values, in any process."""
+    if isinstance(value, BaseModel):
+        value = {name: getattr(value, name) for name in type(value).model_fields}
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return "{" + ",".join(sorted(f"{_stable_text(k)}:{_stable_text(v)}" for k, v in value.items())) + "}"
+    if isinstance(value, (tuple, list)):
+        return "[" + ",".join(map(_stable_text, value)) + "]"
+    if isinstance(value, frozenset):
+        return _stable_set(value)
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, functools.partial):
+        return _stable_text((value.func, value.args, value.keywords))
+    if callable(value):
+        cells = [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+        name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+        return name + (_stable_text(cells) if cells else "")
+    return repr(value) if value is None or isinstance(value, (str, bytes, int, float)) else type(value).__qualname__

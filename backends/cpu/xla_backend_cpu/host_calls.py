@@ -19,7 +19,7 @@ import numpy as np
 
 from xla_backend_cpu.codegen.module_emitter import Status
 from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
-from xla_core.backend import RunOptions
+from xla_core.backend import InProcessRendezvous, RunOptions, rendezvous_of
 from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo import (
     Environment,
@@ -36,10 +36,14 @@ from xla_core.hlo import (
     read_backend_config,
     unflatten_value,
 )
-from xla_core.runtime import HostEvent, HostStream, InProcessCommunicator, communicator_of
+from xla_core.runtime import HostEvent, HostStream
 
 __all__ = ["HostCalls", "HostRun", "host_call_address"]
 
+_TIMEOUT_NAME = (
+    'the backend\'s option collective_timeout: CompileOptions(backend={"collective_timeout": 300}), or --set '
+    "collective_timeout=300"
+)
 _KEEPING = frozenset({Opcode.OUTFEED, Opcode.SEND})  # what they are given is read after they return
 
 
@@ -164,9 +168,9 @@ class HostRun:
         self.error: XlaError | None = None
         self.views: dict[int, tuple[bytes, CustomCall]] = {}  # by call: the table, and what lies there
         self._device = (options.replica_id, options.partition_id)
-        self._communicator: InProcessCommunicator | None = None
+        self._communicator: InProcessRendezvous | None = None
         if program.communicates:
-            self._communicator = communicator_of(options, program.collective_timeout)
+            self._communicator = rendezvous_of(options, program.collective_timeout, _TIMEOUT_NAME)
 
     def __enter__(self) -> HostRun:
         _runs[self.address] = self

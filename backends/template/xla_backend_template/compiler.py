@@ -8,14 +8,11 @@ from xla_backend_template.executable import TemplateExecutable
 from xla_backend_template.kernel import HloKernel
 from xla_core.analysis import BufferSlice, assign_buffers
 from xla_core.backend import CompilationReport, CompileOptions, Compiler, Executable, StreamExecutor
-from xla_core.hlo import OPS, HloInstruction, HloModule, Trait
+from xla_core.hlo import HloInstruction, HloModule
 from xla_core.schedule import KernelThunk, Thunk, emit_thunks, walk
 from xla_core.target import Capabilities, FusionPreferences, LayoutRules, TargetConfig
 
 __all__ = ["TemplateCompiler"]
-
-_COLLECTIVES = [op.opcode for op in OPS.values() if not op.traits.isdisjoint((Trait.COLLECTIVE, Trait.PER_DEVICE))]
-"""A device of this kind runs programs alone."""
 
 
 class TemplateCompiler(Compiler):
@@ -27,7 +24,7 @@ class TemplateCompiler(Compiler):
     def target_config(self) -> TargetConfig:
         return TargetConfig(
             name="template",
-            capabilities=Capabilities.all_of(without=_COLLECTIVES),
+            capabilities=Capabilities.all_of(),
             layouts=LayoutRules(packed=True),
             fusion=FusionPreferences(enabled=False),
         )

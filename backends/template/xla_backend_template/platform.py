@@ -17,7 +17,7 @@ class TemplateFlags(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    xla_template_device_count: int = Field(default=1, ge=0)
+    xla_template_device_count: int = Field(default=2, ge=0, le=4096)
     xla_template_memory_bytes: int = Field(default=1 << 30, ge=1 << 10)
 
 

@@ -153,13 +153,12 @@ def test_flags_make_devices_with_a_memory_of_their_own(monkeypatch) -> None:
         xla.Client("template")
 
 
-def test_collectives_are_refused_with_their_names(client) -> None:
-    text = "HloModule c\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n"
-    text += (
-        "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] all-reduce(p), replica_groups={}, to_apply=add\n}\n"
-    )
-    with pytest.raises(xla.UnimplementedError, match="all-reduce"):
-        client.compile(text)
+def test_devices_meet_in_collectives(client) -> None:
+    text = "HloModule c, replica_count=2\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+    text += "  ROOT s = f32[] add(a, b)\n}\n\nENTRY e {\n  p = f32[2] parameter(0)\n"
+    text += "  ROOT r = f32[2] all-reduce(p), replica_groups={}, to_apply=add\n}\n"
+    results = client.compile(text).execute_sharded([[np.float32([1, 2])], [np.float32([10, 20])]])
+    assert [np.asarray(result).tolist() for (result,) in results] == [[11, 22], [11, 22]]
 
 
 def test_dumps_have_xlas_names_and_one_number(client, tmp_path, monkeypatch) -> None:

@@ -1,0 +1,118 @@
+"""Programs on several devices that meet: collectives, sends between devices, failures, cancelled partners."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xla_conformance.plugin import not_supported
+from xla_core import Client, CompileOptions, XlaError
+from xla_core.hlo import evaluate_replicas, parse_hlo
+
+HEAD = """\
+HloModule meet, replica_count=2
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+
+"""
+PROGRAMS = {
+    "all-reduce": """ENTRY e {
+  x = f32[2,3] parameter(0)
+  ROOT r = f32[2,3] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+}""",
+    "all-gather": """ENTRY e {
+  x = f32[2,3] parameter(0)
+  ROOT r = f32[4,3] all-gather(x), replica_groups={{0,1}}, dimensions={0}
+}""",
+    "reduce-scatter": """ENTRY e {
+  x = f32[2,3] parameter(0)
+  ROOT r = f32[1,3] reduce-scatter(x), replica_groups={{0,1}}, dimensions={0}, to_apply=add
+}""",
+    "all-to-all": """ENTRY e {
+  x = f32[2,3] parameter(0)
+  ROOT r = f32[2,3] all-to-all(x), replica_groups={{0,1}}, dimensions={0}
+}""",
+    "collective-permute": """ENTRY e {
+  x = f32[2,3] parameter(0)
+  ROOT r = f32[2,3] collective-permute(x), source_target_pairs={{0,1},{1,0}}
+}""",
+    "one after the other": """ENTRY e {
+  x = f32[2,3] parameter(0)
+  id = u32[] replica-id()
+  number = f32[] convert(id)
+  all = f32[2,3] broadcast(number), dimensions={}
+  mine = f32[2,3] add(x, all)
+  sum = f32[2,3] all-reduce(mine), replica_groups={{0,1}}, to_apply=add
+  twice = f32[2,3] multiply(sum, mine)
+  ROOT r = f32[2,3] all-reduce(twice), replica_groups={{0,1}}, to_apply=add
+}""",
+    "in a loop": """body {
+  s = (s32[], f32[2,3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[2,3] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  sum = f32[2,3] all-reduce(x), replica_groups={{0,1}}, to_apply=add
+  ROOT r = (s32[], f32[2,3]) tuple(next, sum)
+}
+
+cond {
+  s = (s32[], f32[2,3]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+
+ENTRY e {
+  x = f32[2,3] parameter(0)
+  zero = s32[] constant(0)
+  init = (s32[], f32[2,3]) tuple(zero, x)
+  loop = (s32[], f32[2,3]) while(init), condition=cond, body=body
+  ROOT r = f32[2,3] get-tuple-element(loop), index=1
+}""",
+}
+ROWS = [[np.arange(6, dtype=np.float32).reshape(2, 3)], [np.full((2, 3), 10, np.float32)]]
+
+
+def on_two_devices(client: Client) -> None:
+    if len(client.devices) < 2:
+        not_supported("the platform has one device here; a flag of the backend may give it more")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_devices_meet(client: Client, name: str) -> None:
+    on_two_devices(client)
+    text = HEAD + PROGRAMS[name]
+    executable = client.compile(text)
+    expected = evaluate_replicas(parse_hlo(text), ROWS)
+    for _ in range(3):  # runs follow each other without waiting
+        results = executable.execute_sharded(ROWS)
+    for row, wanted in zip(results, expected, strict=True):
+        for result, array in zip(row, wanted, strict=True):
+            np.testing.assert_array_equal(np.asarray(result), array)
+
+
+def test_the_failure_of_a_device_reaches_the_others(client: Client) -> None:
+    on_two_devices(client)
+    executable = client.compile(HEAD + PROGRAMS["all-reduce"])
+    (x,), (y,) = ROWS
+    broken = client.error_buffer(XlaError("broken input"), executable.parameter_shapes[0], 1)
+    results = executable.execute_sharded([[client.buffer_from_host(x, 0)], [broken]])
+    for (result,) in results:
+        with pytest.raises(XlaError, match="broken input"):
+            result.block_until_ready()
+    fine = executable.execute_sharded([[x], [y]])
+    np.testing.assert_array_equal(np.asarray(fine[0][0]), x + y)
+
+
+def test_an_assignment_chooses_the_devices(client: Client) -> None:
+    on_two_devices(client)
+    swapped = client.compile(HEAD + PROGRAMS["one after the other"], CompileOptions(device_assignment=((1,), (0,))))
+    assert [device.id for device in swapped.devices] == [1, 0]
+    expected = evaluate_replicas(parse_hlo(HEAD + PROGRAMS["one after the other"]), ROWS)
+    for (result,), wanted in zip(swapped.execute_sharded(ROWS), expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(result), wanted[0])

@@ -1,0 +1,170 @@
+"""Communicator: where the devices of one execution meet. (XLA: xla/core/collectives/communicator.h.)"""
+
+from __future__ import annotations
+
+import abc
+import os
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.stream import Stream
+from xla_core.errors import XlaError
+from xla_core.hlo.environment import Device, Environment, Rendezvous
+
+if TYPE_CHECKING:
+    from xla_core.backend.executable import (
+        RunOptions,  # what an execution is given; the executor's module needs this one
+    )
+    from xla_core.schedule import CollectiveThunk
+
+__all__ = ["Communicator", "InProcessCommunicator", "InProcessRendezvous", "rendezvous_of", "report_failure"]
+
+
+class Communicator(abc.ABC):
+    """One device's part in the collectives of one execution. Made for each execution that has collectives, by
+    `StreamExecutor.create_communicator`.
+
+    All devices of the execution enqueue the same collectives of a group in the same order.
+    """
+
+    @abc.abstractmethod
+    def enqueue(
+        self,
+        stream: Stream,
+        collective: CollectiveThunk,
+        operands: Sequence[DeviceMemory],
+        results: Sequence[DeviceMemory],
+    ) -> None:
+        """Enqueues this device's part: it reads `operands`, writes `results`, and waits in the stream's turn for the
+        other devices. Doesn't block. What fails, or doesn't come in time, poisons the stream.
+
+        `collective.instruction` says which collective it is; also `send`, `recv-done` between devices, `replica-id` and
+        `partition-id`.
+        """
+
+    @abc.abstractmethod
+    def end(self, error: XlaError | None) -> None:
+        """The device has done its part of the execution, or failed with `error`: nobody need wait for it any more."""
+
+
+class InProcessRendezvous(Rendezvous):
+    """Where the devices of one execution meet that live in this process. Each calls `end` when it is through.
+
+    What is brought to `exchange` and `send` is handed on as it is: it must not change any more.
+    """
+
+    def __init__(self, run_id: int, devices: Sequence[Device], timeout: float, timeout_name: str) -> None:
+        super().__init__(timeout)
+        self.timeout_name = timeout_name
+        self.run_id = run_id
+        self.devices = tuple(devices)
+        self._left = set(devices)
+
+    def end(self, device: Device, error: XlaError | None = None) -> None:
+        """A device will bring nothing more; with `error`, those who wait for it get one that names it."""
+        with _lock:
+            if device not in self._left:
+                return
+            self._left.discard(device)
+            if not self._left:
+                _running.pop(self.run_id, None)
+        super().end(device, error)
+
+
+_lock = threading.Lock()
+_running: dict[int, InProcessRendezvous] = {}  # by run_id
+
+
+def rendezvous_of(options: RunOptions, timeout: float, timeout_name: str) -> InProcessRendezvous:
+    """The rendezvous of an execution, the same for all its devices. An execution on one device meets nobody.
+
+    Args:
+        timeout: seconds that a device waits for another.
+        timeout_name: what a user can set it by, for errors.
+    """
+    assignment = options.device_assignment
+    devices = [(r, p) for r, row in enumerate(assignment) for p in range(len(row))]
+    if not options.run_id or len(devices) == 1:
+        return InProcessRendezvous(0, devices, timeout, timeout_name)
+    with _lock:
+        found = _running.get(options.run_id)
+        if found is None:
+            found = _running[options.run_id] = InProcessRendezvous(options.run_id, devices, timeout, timeout_name)
+        return found
+
+
+def report_failure(run_id: int, device: Device, error: XlaError) -> None:
+    """A device of an execution could not be started; nothing where its devices don't communicate."""
+    with _lock:
+        found = _running.get(run_id)
+    if found is not None:
+        found.end(device, error)
+
+
+class InProcessCommunicator(Communicator):
+    """The default, for any device: operands are copied to the host, the devices meet there, and each computes its
+    result by the definition in the op table.
+    """
+
+    def __init__(self, options: RunOptions, timeout: float, timeout_name: str) -> None:
+        from xla_core.hlo.evaluation_context import EvaluationContext  # deferred: loading a backend must be quick
+
+        self._manager = options.transfer_manager
+        self._device = (options.replica_id, options.partition_id)
+        self._rendezvous = rendezvous_of(options, timeout, timeout_name)
+        environment = Environment(
+            replica=options.replica_id,
+            partition=options.partition_id,
+            num_replicas=len(options.device_assignment),
+            num_partitions=len(options.device_assignment[0]),
+            rendezvous=self._rendezvous,
+        )
+        self._evaluation = EvaluationContext(environment)
+
+    def enqueue(
+        self,
+        stream: Stream,
+        collective: CollectiveThunk,
+        operands: Sequence[DeviceMemory],
+        results: Sequence[DeviceMemory],
+    ) -> None:
+        from xla_core.hlo.evaluation_context import flatten_value, unflatten_value
+
+        manager, instruction = self._manager, collective.instruction
+        operand_shapes, result_shapes = collective.operand_shapes, collective.result_shapes
+        brought = [
+            manager.transfer_from_device_async(stream, memory, shape)
+            for memory, shape in zip(operands, operand_shapes, strict=True)
+        ]
+        taken = [np.empty(manager.byte_size(shape), np.uint8) for shape in result_shapes]
+
+        def meet() -> None:
+            arrays = iter([manager.from_device(d, s) for d, s in zip(brought, operand_shapes, strict=True)])
+            values = [unflatten_value(operand.shape, arrays) for operand in instruction.operands]
+            with np.errstate(all="ignore"):
+                value = self._evaluation.evaluate(instruction, values)
+            leaves = zip(instruction.shape.leaves(), flatten_value(value), strict=True)
+            made = [array for shape, array in leaves if shape.is_array]
+            for array, shape, data in zip(made, result_shapes, taken, strict=True):
+                laid_out = manager.to_device(array, shape)
+                data[: laid_out.size] = laid_out
+
+        stream.host_callback(meet)
+        for memory, data in zip(results, taken, strict=True):
+            stream.memcpy_h2d(memory, data)
+
+    def end(self, error: XlaError | None) -> None:
+        self._rendezvous.end(self._device, error)
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _running.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
