@@ -132,7 +132,7 @@ def _no_big_arrays(limit: int):
         {"memory_spaces": (MemorySpace(number=0, name="a"), MemorySpace(number=1, name="b"))},
         {"features": ("fast",)},
     ],
-    ids=str,
+    ids=["ops", "a constraint", "another", "packing", "layouts", "alignment", "memory spaces", "features"],
 )
 def test_the_fingerprint_covers_what_decides_what_code_means(change) -> None:
     plain = TargetConfig(name="t", capabilities=Capabilities.all_of())
