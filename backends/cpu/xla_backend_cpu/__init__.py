@@ -23,7 +23,7 @@ def xla_backend() -> BackendSpec:
 
     return BackendSpec(
         version=__version__,
-        contract_versions=((1, 0),),
+        contract_versions=((1, 1),),
         platform=CpuPlatform,
         compiler=CpuCompiler,
         executable=CpuExecutable,

@@ -14,6 +14,7 @@ from xla_backend_cpu.codegen.module_emitter import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
 from xla_backend_cpu.host_calls import HostCalls, HostRun, host_call_address
+from xla_backend_cpu.program_checks import check_program
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import (
     CancelledError,
@@ -89,7 +90,10 @@ class NativeProgram:
             (length,) = struct.unpack_from("<I", data)
             fields = json.loads(data[4 : 4 + length])
             parts, position = [], 4 + length
-            for size in fields.pop("sizes"):
+            sizes = fields.pop("sizes")
+            if not all(type(size) is int and size >= 0 for size in sizes):
+                raise ValueError(f"its parts are {sizes} bytes long")
+            for size in sizes:
                 parts.append(data[position : position + size])
                 position += size
             if position != len(data):
@@ -100,7 +104,7 @@ class NativeProgram:
             fields["parameters"], fields["routines"] = tuple(fields["parameters"]), tuple(fields["routines"])
             fields["host_calls"] = tuple((computation, name) for computation, name in fields["host_calls"])
             return NativeProgram(objects=tuple(objects), constants=constants, **fields), text.decode()
-        except (ValueError, KeyError, TypeError, struct.error) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
             raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
 
 
@@ -220,9 +224,17 @@ class CpuExecutable(Executable):
 
     @staticmethod
     def deserialize(data: bytes) -> CpuExecutable:
-        """The executable that `serialize` was called on."""
+        """The executable that `serialize` was called on.
+
+        The bytes hold native code, which nothing can check: they must come from where the caller trusts.
+        """
         program, text = NativeProgram.from_bytes(data)
-        return CpuExecutable(parse_hlo(text), program)
+        module = parse_hlo(text)
+        check_program(program, module)
+        try:
+            return CpuExecutable(module, program)
+        except AttributeError as error:  # a library has no such routine
+            raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
 
     def artifacts(self) -> Mapping[str, str | bytes]:
         """The optimized HLO, the object files ("object", "object.1", ...), the buffer assignment, and where they were

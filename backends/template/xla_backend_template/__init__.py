@@ -20,7 +20,7 @@ def xla_backend() -> BackendSpec:
 
     return BackendSpec(
         version=__version__,
-        contract_versions=((1, 0),),
+        contract_versions=((1, 1),),
         platform=TemplatePlatform,
         compiler=TemplateCompiler,
         executable=TemplateExecutable,

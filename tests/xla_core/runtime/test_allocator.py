@@ -139,3 +139,35 @@ def test_no_memory_says_who_has_it(client) -> None:
     device.memory_limit = 1 << 16
     with pytest.raises(ResourceExhaustedError, match=r"limit is 64\.0 KiB"):
         client.buffer_from_host(np.zeros(1 << 20, np.uint8))
+
+
+def test_what_is_freed_in_many_sizes_does_not_pile_up(client) -> None:
+    device = client.devices[0]
+    for number in range(200):
+        client.buffer_from_host(np.zeros((1 << 20) + 8192 * number, np.uint8)).delete()
+    stats = device.memory_stats()
+    assert stats.bytes_in_use == 0
+    assert stats.bytes_pooled <= 64 << 20
+
+
+def test_a_loop_over_the_same_sizes_asks_the_device_for_nothing(client) -> None:
+    device = client.devices[0]
+
+    def step() -> None:
+        held = [client.buffer_from_host(np.zeros((1 << 20) + 8192 * number, np.uint8)) for number in range(100)]
+        del held
+
+    step()
+    before = device.memory_stats()
+    for _ in range(5):
+        step()
+    assert device.memory_stats().allocations == before.allocations
+
+
+def test_the_default_limit_leaves_room_for_the_process() -> None:
+    pytest.importorskip("xla_backend_cpu", reason="xla-backend-cpu is not installed")
+    from xla_core import Client
+
+    with Client("cpu") as cpu:
+        device = cpu.devices[0]
+        assert device.memory_limit == int(device.description.memory_bytes * 0.8)

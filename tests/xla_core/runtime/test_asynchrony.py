@@ -102,8 +102,9 @@ def test_control_c_while_waiting_leaves_the_client_usable(client, gated) -> None
     exe, gate = gated
     (result,) = exe(A, B)
     threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         np.asarray(result)
+    assert "LoadedExecutable.delete() ends" in caught.value.__notes__[0]
     gate.set()
     assert np.asarray(result).tolist() == [1, 2, 3, 4]
     assert np.asarray(exe(A, B)[0]).tolist() == [1, 2, 3, 4]

@@ -17,7 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xla_core.backend import DeviceMemory
-from xla_core.errors import FailedPreconditionError, InternalError, InvalidArgumentError, XlaError
+from xla_core.errors import (
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    XlaError,
+)
 from xla_core.runtime import HostEvent, HostStream
 
 
@@ -109,6 +115,69 @@ def test_an_event_never_recorded_is_ready_and_may_be_recorded_again(device: Memo
     assert not event.ready
     gate.set()
     assert event.synchronize(10)
+
+
+def test_a_stream_waits_for_the_record_that_was_made_when_it_was_asked_to(device: Memory) -> None:
+    first, second = HostStream(device, "first"), HostStream(device, "second")
+    one, two = threading.Event(), threading.Event()
+    event = first.create_event()
+    first.host_callback(lambda: one.wait(10))
+    first.record(event)
+    second.wait(event)
+    done = second.finish()
+    first.wait(done)  # the first stream goes on after the second
+    first.host_callback(lambda: two.wait(10))
+    first.record(event)  # a later record, behind the second stream's wait
+    one.set()
+    assert done.synchronize(10)
+    assert not event.ready
+    two.set()
+    assert event.synchronize(10)
+
+
+def test_a_wait_of_the_host_is_for_the_last_record_too(device: Memory) -> None:
+    stream, one, two = HostStream(device), threading.Event(), threading.Event()
+    event = stream.create_event()
+    stream.host_callback(lambda: one.wait(10))
+    stream.record(event)
+    waited = threading.Event()
+    threading.Thread(target=lambda: (event.synchronize(), waited.set()), daemon=True).start()
+    time.sleep(0.05)
+    stream.host_callback(lambda: two.wait(10))
+    stream.record(event)
+    one.set()
+    assert waited.wait(10)
+    two.set()
+    assert event.synchronize(10)
+
+
+def test_finish_ends_the_poison_without_waiting(device: Memory) -> None:
+    stream, gate = HostStream(device), threading.Event()
+    stream.host_callback(lambda: gate.wait(10))
+    stream.host_callback(lambda: fail(ValueError("no")))
+    done = stream.finish()
+    after = stream.finish()
+    assert not done.ready
+    gate.set()
+    done.synchronize(10)
+    after.synchronize(10)
+    assert done.error is not None
+    assert after.error is None
+
+
+def test_no_more_threads_is_an_error(device: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    stream = HostStream(device)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        with pytest.raises(ResourceExhaustedError, match="no thread can be started"):
+            stream.host_callback(lambda: None)
+    seen: list[int] = []
+    stream.host_callback(lambda: seen.append(1))
+    stream.synchronize()
+    assert seen == [1]
 
 
 def fail(error: Exception) -> None:
@@ -261,6 +330,35 @@ def test_the_process_ends_with_work_done_and_no_hang() -> None:
         stream.enqueue(lambda: print("done", flush=True))
     """)
     assert (result.returncode, result.stdout, result.stderr) == (0, "done\n", "")
+
+
+AT_EXIT = """
+    import os, sys
+    import numpy as np
+    import xla_core
+    client = xla_core.Client({platform!r})
+    exe = client.compile({program!r})
+    array = np.ones(100000, np.float32)
+    np.asarray(exe(array)[0])
+
+    class Last:
+        def __init__(self):
+            self.me = self  # a cycle, which is collected while the interpreter shuts down
+
+        def __del__(self, exe=exe, np=np, sys=sys, os=os, array=array):
+            (out,) = exe(array)
+            os.write(1, f"{{np.asarray(out)[0]}} {{sys.is_finalizing()}}".encode())
+
+    last = Last()
+"""
+NEGATE = "HloModule m\n\nENTRY e {\n  p = f32[100000] parameter(0)\n  ROOT n = f32[100000] negate(p)\n}\n"
+
+
+@pytest.mark.parametrize("platform", ["cpu", "template"])
+def test_a_program_that_runs_while_the_interpreter_shuts_down(platform: str) -> None:
+    pytest.importorskip(f"xla_backend_{platform}")
+    result = run_python(AT_EXIT.format(platform=platform, program=NEGATE))
+    assert result.stdout == "-1.0 True", result.stderr
 
 
 def test_after_fork_the_child_gets_an_error_and_no_hang() -> None:
