@@ -1,4 +1,21 @@
-"""Running compiled programs: clients, devices, buffers, executables, and what a backend on the host may use."""
+"""Running programs on a backend's devices. A module imports only from those below its own line.
+
+    client                      the devices of one platform, and what is done with them
+    compilation                 from a program to an executable on a client's devices
+    dynamic_executable          one that is compiled for each signature; specialization_cache keeps the compilations
+    static_executable           one compilation; device_program enqueues it, sized_results slices its results
+    loaded_executable           what both kinds promise; serialization writes and reads them; signature names shapes
+    buffer                      an array on a device; dlpack shares it with other libraries
+    tracked_buffer              memory, its definition event and its users: the protocol for whoever enqueues work on it
+    device                      streams and memory of one device, and the devices of one client; allocator is the pool
+    thunk_executor              runs a schedule of thunks, for backends; thunk_run, host_thunks, device_constants
+    host_stream, host_event     streams and events on host threads, for backends
+    program, bounded_module     reads any program into HLO; shape_cache, host_array, handle, interruptible,
+                                platform_choice stand alone
+
+Code here touches devices through the classes of `xla_core.backend` alone, and another object's memory through
+`TrackedBuffer`'s protocol. Only `device_program` reads a buffer's fields directly: it is the path of every call.
+"""
 
 from xla_core.runtime.allocator import MemoryStats, PoolAllocator
 from xla_core.runtime.buffer import Buffer

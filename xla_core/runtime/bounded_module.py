@@ -1,4 +1,4 @@
-"""HLO whose parameters have bounded sizes, as a program that is compiled for the sizes of each call."""
+"""BoundedModule: HLO whose parameters have bounded dynamic dimensions, compiled for the sizes of each call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["BoundedModule"]
 
 
 class BoundedModule(OpenProgram):
-    """An HLO module. Everything is computed at the bounds."""
+    """An HLO module with bounded dynamic parameters. Every value is computed at its bound."""
 
     def __init__(self, module: HloModule) -> None:
         flatten_entry(module)
@@ -42,7 +42,7 @@ class BoundedModule(OpenProgram):
                 )
 
     def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
-        """Each argument is padded to its bound, and its size set."""
+        """The module for arguments of these shapes: each is padded to its bound, and its size is set."""
         self.check(shapes)
         module = self._module.clone()
         entry = module.entry
@@ -67,7 +67,7 @@ class BoundedModule(OpenProgram):
 
 
 def _padded(entry: HloComputation, parameter: HloInstruction, declared: Shape) -> HloInstruction:
-    """The parameter with the sizes it has, of the declared shape."""
+    """The parameter, padded to the declared bounds, with its actual sizes set."""
     element = Shape(declared.element_type)
     zero = entry.add(Opcode.CONSTANT, shape=element, literal=Literal(np.zeros((), declared.dtype), element))
     sizes = parameter.shape.dimensions

@@ -34,15 +34,15 @@ class _Constant:
 
 
 class DeviceConstants:
-    """Constants stay on each device until they are closed. Safe to use from several threads."""
+    """The constants of one program. They stay on each device until `close`. Thread-safe."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[StreamExecutor, int], _Constant] = {}
         self._lock = threading.Lock()
 
     def memory(self, options: RunOptions, allocation: BufferAllocation) -> DeviceMemory:
-        """Where the constant lies on the run's device. It is put there by each run until one upload is known to have
-        succeeded: a stream whose work has failed does none.
+        """The constant's memory on the run's device. Each run uploads the constant until one upload has succeeded,
+        since a poisoned stream skips its work.
         """
         key = (options.executor, allocation.index)
         with self._lock:

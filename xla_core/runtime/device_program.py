@@ -1,4 +1,4 @@
-"""DeviceProgram: one executable on one device, and how a run of it is enqueued."""
+"""DeviceProgram: one executable on one device, and how an execution is enqueued."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _READY = ready_event()
 
 
 class DeviceProgram:
-    """One executable on one device: all that a run needs, looked up before."""
+    """One executable on one device. Holds what each execution needs, so that a call looks nothing up."""
 
     __slots__ = (
         "count",
@@ -66,7 +66,7 @@ class DeviceProgram:
         run_options: RunOptions | None = None,
         non_donatable: Collection[int] = (),
     ) -> tuple[Buffer, ...]:
-        """Enqueues one run. This is the hot path: everything here is paid by every call."""
+        """Enqueues one execution. This is the hot path: every call pays for each line."""
         try:
             count = len(arguments)
         except TypeError:
@@ -110,7 +110,7 @@ class DeviceProgram:
                 else:
                     results = self.execute(run_options or self.run_options, memories)
             finally:
-                done = self.finish()  # also of a run that was refused: what its arguments brought ends here
+                done = self.finish()  # also of a refused run, whose arguments may have poisoned the stream
         if foreign is not None:
             for argument in foreign:
                 argument.add_usage(done)
@@ -125,11 +125,11 @@ class DeviceProgram:
         run_options: RunOptions | None = None,
         non_donatable: Collection[int] = (),
     ) -> tuple[Buffer, ...]:
-        """Enqueues one run, and waits for nothing of it: other devices may have to be started first."""
+        """Enqueues one execution without waiting for any of its results: other devices may have to be started first."""
         return DeviceProgram.run(self, arguments, run_options, non_donatable)
 
     def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
-        """What `start` gave, as it is handed out."""
+        """The results that callers are given, from those that `start` returned."""
         return made
 
     def _run_donating(
@@ -139,8 +139,8 @@ class DeviceProgram:
         run_options: RunOptions,
         non_donatable: Collection[int],
     ) -> Sequence[DeviceMemory]:
-        """As `execute`, with the donated arguments' memory handed over, or a copy of it where it isn't the argument's
-        alone or the caller keeps it.
+        """As `execute`, with the memory of donated arguments. An argument that the caller keeps, or whose memory is
+        shared, is copied, and the program gets the copy.
         """
         if len({id(memory) for memory in memories}) != len(memories):
             self._check_donated_once(memories, non_donatable)
@@ -178,7 +178,7 @@ class DeviceProgram:
     # -- what is not the common case ---------------------------------------------------------------------------------
 
     def _adapted(self, argument: Any, shape: Shape, index: int) -> Buffer:
-        """The argument as it must be, where that can be made of it. Raises an XlaError that says what is wrong."""
+        """The argument in the shape and layout that the program takes. Raises an XlaError where it can't be used."""
         if argument.__class__ is not Buffer:
             raise InvalidArgumentError(
                 f"argument {index} of {self.name} is a {type(argument).__name__}, not a Buffer",

@@ -1,4 +1,4 @@
-"""Results whose sizes a run decides: what was computed at the bound, cut to its size."""
+"""SizedProgram: results with dynamic dimensions, which are computed at their bounds and sliced to their sizes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ __all__ = ["SizedProgram"]
 
 
 class SizedProgram(DeviceProgram):
-    """A program some of whose results come at their bound, with their sizes as further results.
+    """A program with results of dynamic dimensions. The executable returns them at their bounds, and their sizes as
+    further results.
 
-    A run of it waits for the sizes: the shape of a Buffer is known when it is handed out.
+    An execution waits for the sizes, since a Buffer's shape is known when the caller gets it.
     """
 
     __slots__ = ("_dynamic", "_kept")
 
     def with_sizes(self, count: int, dynamic: Mapping[int, Mapping[int, int]]) -> SizedProgram:
-        """As `xla_core.hlo.dynamic_results` has them."""
+        """Sets how many results callers get, and which dimensions are dynamic (see `xla_core.hlo.dynamic_results`)."""
         self._kept, self._dynamic = count, dynamic
         return self
 
@@ -36,7 +37,7 @@ class SizedProgram(DeviceProgram):
         return self.sized(self.start(arguments, run_options, non_donatable))
 
     def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
-        """Waits for the sizes, and cuts the results to them."""
+        """Waits for the sizes, and slices the results to them."""
         results = list(made[: self._kept])
         for number, sizes in self._dynamic.items():
             whole = results[number]

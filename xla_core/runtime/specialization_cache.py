@@ -1,4 +1,4 @@
-"""SpecializationCache: what a program of open sizes is compiled for, each signature once."""
+"""SpecializationCache: the compilations of a program with dynamic shapes, one for each signature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Specialization", "SpecializationCache"]
 
 
 class Specialization:
-    """One compilation; `used` is the number of the last time that it was asked for."""
+    """One compilation. `used` orders the compilations by their last lookup."""
 
     __slots__ = ("call", "executable", "execute", "signature", "used")
 
@@ -28,7 +28,7 @@ class Specialization:
 
 
 class _Compilation:
-    """One that is under way: other threads with the same signature wait for it."""
+    """A compilation in progress. Other threads that need the same signature wait for `done`."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
@@ -37,8 +37,8 @@ class _Compilation:
 
 
 class SpecializationCache:
-    """At most `limit` compilations; beyond them, the one that was not asked for for longest is forgotten. Those that
-    were deleted are compiled anew.
+    """Keeps at most `limit` compilations and drops the least recently used. A deleted one is compiled again when it is
+    needed.
     """
 
     def __init__(self, limit: int) -> None:
@@ -50,7 +50,9 @@ class SpecializationCache:
         self._closed: XlaError | None = None
 
     def lookup(self, key: tuple[Any, ...]) -> Specialization | None:
-        """What is compiled for a `Signature.key`. Every call comes here; one read of a dictionary needs no lock."""
+        """The compilation for a `Signature.key`, or None. Every call of the program comes here, so it takes no lock:
+        reading a dictionary is atomic.
+        """
         found = self._table.get(key)
         if found is None or found.executable.is_deleted():
             return None
@@ -58,13 +60,15 @@ class SpecializationCache:
         return found
 
     def usable(self) -> list[Specialization]:
-        """What is compiled and not deleted, the least recently asked for first."""
+        """The compilations that are not deleted, the least recently used first."""
         with self._lock:
             made = [s for s in self._table.values() if not s.executable.is_deleted()]
         return sorted(made, key=lambda s: s.used)
 
     def find_or_compile(self, signature: Signature, compile: Callable[[], StaticExecutable]) -> Specialization:
-        """What there is for a signature. Of several threads that ask for one that isn't there, one compiles."""
+        """The compilation for a signature, made by `compile` where there is none. When several threads need the same
+        one, a single thread compiles and the others wait.
+        """
         key = signature.key
         while True:
             with self._lock:
@@ -82,7 +86,7 @@ class SpecializationCache:
                 return theirs.result
             if theirs.error is not None:
                 raise theirs.error.with_traceback(None)
-            # It was interrupted, which is no matter of this thread.
+            # The other thread's compilation was interrupted: try again here.
         try:
             mine.result = Specialization(compile(), signature, next(self._times))
         except Exception as error:
@@ -97,7 +101,7 @@ class SpecializationCache:
         return mine.result
 
     def add(self, signature: Signature, executable: StaticExecutable) -> None:
-        """Takes what was compiled before."""
+        """Adds a compilation that was made elsewhere."""
         with self._lock:
             self._keep(Specialization(executable, signature, next(self._times)))
 
@@ -112,7 +116,7 @@ class SpecializationCache:
         table[key] = made
 
     def close(self, error: XlaError) -> None:
-        """Deletes all there is. Whoever asks for more gets `error`."""
+        """Deletes all compilations. Later requests raise `error`."""
         with self._lock:
             self._closed = error
             made = list(self._table.values())

@@ -33,7 +33,7 @@ class ThunkRun:
         self.options = options
         self.stream = stream
         self.communicator = communicator  # of a program with collectives
-        self.driving = driving  # the host may block here: nobody waits for this to return
+        self.driving = driving  # the caller is a driver itself, and may block
         self._memories = memories
 
     def memory(self, place: BufferSlice) -> DeviceMemory:
@@ -57,8 +57,8 @@ ThunkHandler = Callable[[Thunk, ThunkRun], None]
 
 
 def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
-    """Calls `drive` in the stream's turn, with a run on a stream of its own, where the device's callbacks may do
-    that; else now, which blocks.
+    """Runs host-driven control flow: calls `drive` with a run on another stream, from a callback on the run's stream.
+    Where the device's callbacks may not enqueue work, calls `drive` now, which blocks the caller.
     """
     if run.driving:
         drive(run)
