@@ -44,7 +44,7 @@ def test_xla_flags_may_name_a_file(monkeypatch, tmp_path):
         config.xla_flags()
 
 
-@pytest.mark.parametrize("value", ["0", "many"])
+@pytest.mark.parametrize("value", ["0", "many", "99999999999"])
 def test_a_wrong_value_names_the_flag(monkeypatch, value):
     monkeypatch.setenv("XLA_FLAGS", f"--xla_force_host_platform_device_count={value}")
     with pytest.raises(InvalidArgumentError, match="--xla_force_host_platform_device_count"):

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from xla_core.errors import XlaError
+from xla_core.errors import ResourceExhaustedError, XlaError
 
 if TYPE_CHECKING:
     from xla_core.backend.stream import Event  # whose default is made of this
@@ -33,21 +33,33 @@ def call_soon(callback: EventCallback, error: XlaError | None) -> None:
     as nobody waits for it.
     """
     global _caller
+    if sys.is_finalizing():  # no thread would run it any more
+        callback(error)
+        return
     _calls.put((callback, error))
     with _lock:
         if _caller is None:
-            _caller = threading.Thread(target=_call, name="xla event callbacks", daemon=True)
-            _caller.start()
+            _caller = _started(_call, "xla event callbacks")
 
 
 def watch(event: Event, callback: EventCallback) -> None:
     """Has `callback` called when `event` is ready, for events that can't say so themselves: a thread looks at them."""
     global _watcher
     with _lock:
-        _watched.append((event, callback))
         if _watcher is None:
-            _watcher = threading.Thread(target=_watch, name="xla event watcher", daemon=True)
-            _watcher.start()
+            _watcher = _started(_watch, "xla event watcher")
+        _watched.append((event, callback))
+
+
+def _started(target: Callable[[], None], name: str) -> threading.Thread:
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise ResourceExhaustedError(
+            f"no thread can be started for {name}: {error}", hint="raise the limit on threads (ulimit -u)"
+        ) from None
+    return thread
 
 
 def _call() -> None:

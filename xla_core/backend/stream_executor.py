@@ -30,8 +30,8 @@ class DeviceFeatures:
         peer_copies: `memcpy_d2d` takes memory of the platform's other devices too. Without it, such copies go through
             the host.
         callbacks_may_enqueue: a host callback on a stream may enqueue on other streams and wait for them. With it,
-            control flow that the host drives runs behind the caller's back; without it, the call that starts the
-            program drives it, and blocks meanwhile.
+            control flow that the host drives runs asynchronously; without it, the call that starts the program drives
+            it, and blocks meanwhile (so that a loop can't hold a collective with a device that is started later).
     """
 
     memory_slices: bool = False

@@ -1,4 +1,4 @@
-"""DynamicExecutable: a program whose sizes its arguments decide, compiled for each signature that it is called with."""
+"""DynamicExecutable: a program with dynamic shapes, compiled for each signature that it is called with."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = ["DynamicExecutable"]
 
 
 class DynamicExecutable(LoadedExecutable):
-    """A `LoadedExecutable` that compiles itself anew for arguments of new sizes, and keeps what it compiled.
+    """A `LoadedExecutable` that is compiled for each new signature, and keeps its compilations.
 
-    Calls are as of any executable; the first with new sizes compiles, and waits for that. Sizes that the program gives
-    are checked: InvalidArgumentError names the argument, what is declared and what came. So does a program that asserts
-    something of its shapes, in its own words.
+    The first call with new sizes compiles, and waits for that. Static sizes of the program are checked:
+    InvalidArgumentError names the argument, the declared shape and the given one. A program that asserts something of
+    its shapes raises its own message.
     """
 
     def __init__(

@@ -148,8 +148,7 @@ class HostStream(Stream):
                 raise
         finally:
             self.turn = 0
-        active = profiler.active()
-        if active is not None and start:
+        if start and (active := profiler._active) is not None:
             active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
 
     def _idle(self) -> bool:

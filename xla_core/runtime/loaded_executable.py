@@ -29,9 +29,9 @@ class LoadedExecutable(Handle, abc.ABC):
     outs = exe(a, b)             # arrays or Buffers in, a tuple of Buffers out, at once
     outs = exe.execute([x, y])   # Buffers only: the fast path
 
-    It is a `StaticExecutable`, one compilation, or for a program that leaves sizes open a `DynamicExecutable`, which
-    makes one for each signature that it is called with. What is of one compilation alone (`as_text`, `cost_analysis`,
-    ...) a DynamicExecutable has by `specialize(...)`.
+    It is a `StaticExecutable`, which is one compilation, or for a program with dynamic shapes a `DynamicExecutable`,
+    which makes one for each signature that it is called with. Members that describe one compilation (`as_text`,
+    `cost_analysis`, ...) need `specialize(...)` first there.
     """
 
     _shapes: tuple[Shape, ...]
@@ -80,8 +80,8 @@ class LoadedExecutable(Handle, abc.ABC):
         """
 
     def delete(self) -> None:
-        """Ends runs that are under way, where the backend can, with CancelledError in their results. Later runs are
-        errors; what it is (`as_text()`, `artifacts()`, `serialize()`, ...) can still be asked.
+        """Cancels executions in progress, where the backend can: their results raise CancelledError. Later executions
+        are errors. Members that describe the program (`as_text()`, `artifacts()`, `serialize()`, ...) still work.
         """
         self._delete(FailedPreconditionError(f"the executable {self.name} was deleted"))
 
@@ -136,14 +136,14 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @abc.abstractmethod
     def signatures(self) -> tuple[Signature, ...]:
-        """What it is compiled for. A program of open sizes may have none yet, or several, the least recently called
-        first; any other has one.
+        """The signatures that it is compiled for. A program with dynamic shapes may have none yet, or several, the
+        least recently used first; any other has one.
         """
 
     def specialize(self, *arguments: Any) -> LoadedExecutable:
-        """The executable for these arguments, compiled where it isn't yet: of use where a program leaves sizes open.
-        Any other is its own. It stays usable when it is forgotten here; when it is deleted, the next call compiles
-        anew.
+        """The executable for these arguments, of a program with dynamic shapes; compiles it if need be. A
+        `StaticExecutable` returns itself. What is returned stays usable when this executable drops it; when it is
+        deleted, the next call compiles again.
 
         Args:
             arguments: one for each parameter, or what stands for it: a Shape, or its sizes as a tuple. A static
@@ -162,12 +162,12 @@ class LoadedExecutable(Handle, abc.ABC):
     def serialize(self) -> bytes:
         """For `Client.deserialize`, in any process with the same backend, version and target."""
 
-    # -- what is of one compilation ----------------------------------------------------------------------------------
+    # -- of one compilation ------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
     def _compilation(self, member: str) -> Executable:
-        """The backend's own executable, for a member that is of it. FailedPreconditionError where there may be several:
-        it says how to choose one.
+        """The backend's executable, for `member`. Raises FailedPreconditionError where there may be several, and says
+        how to choose one.
         """
 
     @property

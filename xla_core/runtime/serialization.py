@@ -1,4 +1,7 @@
-"""Serialized executables: a header that says what can read them, then the backend's own bytes. Never a pickle."""
+"""Serialized executables: a header that says which backend can read them, then the backend's own bytes.
+
+They hold native code: `unpack` finds damage by a fingerprint, which says nothing of who made them. Trusted input only.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _FINGERPRINT = hashlib.sha256().digest_size
 
 
 class Part(CheckedModel):
-    """One compilation of a program of open sizes: its signature, and how long its bytes are."""
+    """One compilation of a program with dynamic shapes: its signature, and the length of its bytes."""
 
     shapes: tuple[tuple[ElementType, tuple[NonNegativeInt, ...]], ...]
     values: tuple[tuple[int, Any], ...]
@@ -41,14 +44,14 @@ class Part(CheckedModel):
 
 
 class Program(CheckedModel):
-    """The source of a program of open sizes: text or bytecode, and how many bytes."""
+    """The source of a program with dynamic shapes: whether it is text or bytecode, and its length in bytes."""
 
     text: bool
     bytes: NonNegativeInt
 
 
 class Header(CheckedModel):
-    """What an executable's bytes begin with, as JSON. The first five say what can read the rest."""
+    """The header of an executable's bytes, as JSON. The first five fields say which backend can read the rest."""
 
     contract: str
     platform: str
@@ -80,8 +83,8 @@ def pack_dynamic(
     source: str | bytes,
     compiled: Sequence[tuple[Signature, bytes]],
 ) -> bytes:
-    """As `pack`, of a program whose sizes its arguments decide: StableHLO, text or bytecode, then what is compiled of
-    it, each part itself packed.
+    """As `pack`, for a program with dynamic shapes: the payload is its StableHLO source, then its compilations, each
+    itself packed.
     """
     program = source.encode() if isinstance(source, str) else source
     header = Header(

@@ -208,10 +208,10 @@ class RecvThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class ThunkProgram:
-    """A whole program: what memory it needs, its steps, and where the results lie.
+    """A whole program: its allocations, its thunks, and where its parameters and results lie.
 
-    `parameters` are the arguments' allocations in order (None for one that the program never reads), `results` those
-    of the result leaves: outputs, or parameters that are donated.
+    `parameters` has the allocation of each argument (None for one that the program never reads), `results` the slice of
+    each result leaf: in an output's allocation or in a donated parameter's.
     """
 
     allocations: tuple[BufferAllocation, ...]

@@ -52,7 +52,8 @@ def emit_thunks(
     Args:
         assignment: of a module with a schedule and flat entry parameters and results.
         emit_kernel: makes the thunks of an instruction that computes, from the slices of its operands' and its
-            results' array leaves. Copies, control flow, host transfers and collectives never reach it.
+            results' array leaves. Control flow, host transfers, collectives and copies that keep the layout never reach
+            it; a copy that changes the layout does.
         supports: what the device runs (`TargetConfig.supports`); instructions for which it is false run on the host,
             by the reference evaluator (`CompileOptions.fallback="host"`). None takes everything for supported.
     """
