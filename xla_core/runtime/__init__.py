@@ -10,7 +10,7 @@
     device                      streams and memory of one device, and the devices of one client; allocator is the pool
     thunk_executor              runs a schedule of thunks, for backends; thunk_run, host_thunks, device_constants
     host_stream, host_event     streams and events on host threads, for backends
-    program, bounded_module     reads any program into HLO; shape_cache, host_array, handle, interruptible,
+    program, bounded_module     reads any program into HLO; shape_cache, host_array, handle and
                                 platform_choice stand alone
 
 Code here touches devices through the classes of `xla_core.backend` alone, and another object's memory through
