@@ -15,7 +15,6 @@ from xla_backend_cpu.custom_calls import why_unknown
 from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import architecture, host_cpu, host_features, host_triple
-from xla_backend_cpu.lapack import register_lapack
 from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
@@ -40,8 +39,6 @@ from xla_core.passes import (
 from xla_core.target import AlignmentRules, FusionCosts, FusionPreferences, ParallelModel, TargetConfig
 
 __all__ = ["CpuCompiler", "CpuOptions"]
-
-register_lapack()
 
 _LINES_OF_A_PART = 250
 """Lines of LLVM IR that are worth a thread. An empty module costs LLVM 4 ms, as much as 40 lines."""

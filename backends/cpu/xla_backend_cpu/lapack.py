@@ -1,293 +1,280 @@
-"""The LAPACK custom calls that JAX emits on CPUs (`lapack_spotrf_ffi` and so on), by OpenBLAS.
+"""The LAPACK custom calls that JAX emits on CPUs (`lapack_spotrf_ffi` and so on), as data: which routine of OpenBLAS a
+call is, with which arguments. `codegen/lapack_kernel.py` emits them.
 
-Each target is one routine, applied to every matrix of a batch. Operands and results are in the layouts that the program
-says; JAX says column-major. (jaxlib: jaxlib/cpu/lapack_kernels.h; the routines: netlib.org/lapack.)
+(jaxlib: jaxlib/cpu/lapack_kernels.h; the routines: netlib.org/lapack.)
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-import numpy as np
+import dataclasses
+import math
+import re
+from collections.abc import Mapping
 
 from xla_backend_cpu.blas import symbol_address
-from xla_backend_cpu.custom_calls import CustomCall, register_custom_call
-from xla_core.errors import InternalError, InvalidArgumentError
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo import ElementType, HloInstruction, Opcode, parse_backend_config
 
-__all__ = ["register_lapack"]
+__all__ = ["LapackCall"]
 
-_DTYPES = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
-_REAL = {"s": np.float32, "d": np.float64, "c": np.float32, "z": np.float64}
-_COMPLEX = {"s": np.complex64, "d": np.complex128, "c": np.complex64, "z": np.complex128}
-
-_NOT_FINITE = -4  # geev's info
-
-Argument = bytes | int | np.ndarray
-Attributes = Mapping[str, Any]
-Routine = Callable[..., Sequence["np.ndarray | int"]]
-"""(type letter, attributes, column-major matrices that may be written to) -> results of one matrix."""
+_OWN = {"s": ElementType.F32, "d": ElementType.F64, "c": ElementType.C64, "z": ElementType.C128}
+_REAL = {"s": ElementType.F32, "d": ElementType.F64, "c": ElementType.F32, "z": ElementType.F64}
+_COMPLEX = {"s": ElementType.C64, "d": ElementType.C128, "c": ElementType.C64, "z": ElementType.C128}
 
 
-@functools.cache
-def _function(name: str) -> Callable[..., None]:
-    return ctypes.CFUNCTYPE(None)(symbol_address(f"{name}_"))  # releases the GIL
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Routine:
+    """How a custom call becomes calls of one routine, one for each matrix of the batch.
 
-
-def _call(name: str, *arguments: Argument) -> None:
-    """Fortran's convention: everything by address, lengths of strings behind."""
-    passed: list[Any] = []
-    for argument in arguments:
-        if isinstance(argument, bytes):
-            passed.append(ctypes.c_char_p(argument))
-        elif isinstance(argument, np.ndarray):
-            passed.append(ctypes.c_void_p(argument.ctypes.data))
-        else:
-            passed.append(ctypes.byref(ctypes.c_int32(argument)))
-    passed += [ctypes.c_size_t(1)] * sum(isinstance(a, bytes) for a in arguments)
-    _function(name)(*passed)
-
-
-def _info(name: str, *arguments: Argument) -> int:
-    """Calls a routine whose last argument is `info`.
-
-    A negative one says that an argument is wrong. Where a matrix has a NaN, that is the program's to handle.
+    Attributes:
+        operands: the dimensions of each operand behind the batch's: a letter is a size.
+        arguments: what the routine is given. `%x` is the character of attribute x, `'N'` a character, `=x` the integer
+            attribute x, a letter a size, `ld.x` a leading dimension, a number an operand (`0+` from its second element
+            on). `name` is the result of that name, or else scratch memory; `name+` is scratch memory and its length,
+            which the routine is asked for. `c:` and `r:` precede what only complex or only real routines take.
+        results: `name:type:dimensions`, where type is T for the operands' type, R and C for its real and complex ones,
+            I for s32; a number alone is an operand after the call.
     """
-    info = np.zeros((), np.int32)
-    _call(name, *arguments, info)
-    with_nan = (isinstance(a, np.ndarray) and bool(np.isnan(a).any()) for a in arguments)
-    if info < 0 and not any(with_nan):
-        raise InternalError(f"LAPACK's {name} refuses argument {-int(info)}")
-    return int(info)
+
+    operands: str
+    arguments: str
+    results: str
 
 
-def _with_work(p: str, name: str, before: Sequence[Argument], after: Sequence[Argument] = ()) -> int:
-    """As `_info`, for routines with (work, lwork) between `before` and `after`: asks how much is best, and gives it."""
-    work = np.zeros(1, _DTYPES[p])
-    refused = _info(name, *before, work, -1, *after)
-    if refused:
-        return refused
-    size = max(int(work.real[0]), 1)
-    return _info(name, *before, np.empty(size, _DTYPES[p]), size, *after)
+_QR = _Routine("mn", "m n 0 ld.m tau work+ info", "0 tau:T:t")
+_ORG = _Routine("mn k", "m n k 0 ld.m 1 work+ info", "0")
+_ORM = _Routine("rk k mn", "%side %turn m n k 0 ld.r 1 2 ld.m work+ info", "2")
+_EIGH = _Routine("nn", "%mode %uplo n 0 ld.n w work+ c:rwork+ iwork+ info", "0 w:R:n info:I:")
+_TRIDIAGONAL = _Routine("nn", "%uplo n 0 ld.n d e tau work+ info", "0 d:R:n e:R:p tau:T:p info:I:")
+_SVD = "0 s:R:t u:T:mc vt:T:vn info:I:"
 
-
-def _char(attributes: Attributes, name: str) -> bytes:
-    return bytes([int(attributes[name])])
-
-
-def _new(p: str, *shape: int) -> np.ndarray:
-    return np.empty(shape, _DTYPES[p], order="F")
-
-
-def _leading(matrix: np.ndarray) -> int:
-    return max(len(matrix), 1)
-
-
-# -- the routines ------------------------------------------------------------------------------------------------------
-
-
-def _potrf(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    return a, _info(f"{p}potrf", _char(attributes, "uplo"), len(a), a, _leading(a))
-
-
-def _getrf(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    pivots = np.empty(min(a.shape), np.int32)
-    return a, pivots, _info(f"{p}getrf", *a.shape, a, _leading(a), pivots)
-
-
-def _geqrf(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    tau = _new(p, min(a.shape))
-    _with_work(p, f"{p}geqrf", (*a.shape, a, _leading(a), tau))
-    return a, tau
-
-
-def _geqp3(p: str, attributes: Attributes, a: np.ndarray, pivots: np.ndarray) -> Sequence[np.ndarray | int]:
-    tau = _new(p, min(a.shape))
-    more = (np.empty(2 * a.shape[1], _REAL[p]),) if p in "cz" else ()
-    _with_work(p, f"{p}geqp3", (*a.shape, a, _leading(a), pivots, tau), more)
-    return a, pivots, tau
-
-
-def _orgqr(p: str, attributes: Attributes, a: np.ndarray, tau: np.ndarray) -> Sequence[np.ndarray | int]:
-    name = f"{p}ungqr" if p in "cz" else f"{p}orgqr"
-    _with_work(p, name, (*a.shape, len(tau), a, _leading(a), tau))
-    return (a,)
-
-
-def _ormqr(p: str, attributes: Attributes, a: np.ndarray, tau: np.ndarray, c: np.ndarray) -> Sequence[np.ndarray | int]:
-    name = f"{p}unmqr" if p in "cz" else f"{p}ormqr"
-    turn = (b"C" if p in "cz" else b"T") if attributes["transpose"] else b"N"
-    side = b"L" if attributes["left"] else b"R"
-    _with_work(p, name, (side, turn, *c.shape, len(tau), a, _leading(a), tau, c, _leading(c)))
-    return (c,)
-
-
-def _trsm(p: str, attributes: Attributes, a: np.ndarray, b: np.ndarray) -> Sequence[np.ndarray | int]:
-    flags = [_char(attributes, name) for name in ("side", "uplo", "trans_x", "diag")]
-    _call(f"{p}trsm", *flags, *b.shape, np.ones((), _DTYPES[p]), a, _leading(a), b, _leading(b))
-    return (b,)
-
-
-def _syevd(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    name, values = (f"{p}heevd" if p in "cz" else f"{p}syevd"), np.empty(len(a), _REAL[p])
-    before = (_char(attributes, "mode"), _char(attributes, "uplo"), len(a), a, _leading(a), values)
-    work, real, whole = np.zeros(1, _DTYPES[p]), np.zeros(1, _REAL[p]), np.zeros(1, np.int32)
-
-    def tail(sizes: Sequence[int]) -> list[Argument]:
-        middle: list[Argument] = [real, sizes[1]] if p in "cz" else []
-        return [work, sizes[0], *middle, whole, sizes[2]]
-
-    _info(name, *before, *tail((-1, -1, -1)))
-    work = np.empty(max(int(work[0].real), 1), _DTYPES[p])
-    real, whole = np.empty(max(int(real[0]), 1), _REAL[p]), np.empty(max(int(whole[0]), 1), np.int32)
-    return a, values, _info(name, *before, *tail((len(work), len(real), len(whole))))
-
-
-def _svd(routine: str, p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    mode, (m, n) = _char(attributes, "mode"), a.shape
-    small, values = min(m, n), np.empty(min(m, n), _REAL[p])
-    columns, rows = (small, small) if mode == b"S" else (m, n)
-    u, vt = np.zeros((m, columns), _DTYPES[p], "F"), np.zeros((rows, n), _DTYPES[p], "F")
-    modes = (mode, mode) if routine == "gesvd" else (mode,)
-    before = (*modes, m, n, a, _leading(a), values, u, _leading(u), vt, _leading(vt))
-    after: list[Argument] = []
-    if p in "cz":
-        large = max(m, n)
-        size = max(5 * small * small + 5 * small, 2 * large * small + 2 * small * small + small)
-        after.append(np.empty(max(size, 5 * small, 1), _REAL[p]))
-    if routine == "gesdd":
-        after.append(np.empty(8 * small, np.int32))
-    info = _with_work(p, p + routine, before, after)
-    return (a, values, u, vt, info) if mode != b"N" else (a, values, 0, 0, info)
-
-
-def _geev(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    n = len(a)
-    if not np.isfinite(a).all():  # LAPACK's own versions differ; jaxlib refuses it thus
-        return (0, 0, 0, _NOT_FINITE) if p in "cz" else (0, 0, 0, 0, _NOT_FINITE)
-    flags = (_char(attributes, "compute_left"), _char(attributes, "compute_right"))
-    left, right = np.zeros((n, n), _DTYPES[p], "F"), np.zeros((n, n), _DTYPES[p], "F")
-    before = (*flags, n, a, _leading(a))
-    vectors = (left, _leading(left), right, _leading(right))
-    if p in "cz":
-        values = _new(p, n)
-        info = _with_work(p, f"{p}geev", (*before, values, *vectors), (np.empty(2 * n, _REAL[p]),))
-        return values, left, right, info
-    real, imag = _new(p, n), _new(p, n)
-    info = _with_work(p, f"{p}geev", (*before, real, imag, *vectors))
-    return real, imag, _unpacked(p, left, imag), _unpacked(p, right, imag), info
-
-
-def _unpacked(p: str, vectors: np.ndarray, imag: np.ndarray) -> np.ndarray:
-    """LAPACK's real form of complex eigenvectors: a pair's columns are the real and the imaginary part."""
-    result: np.ndarray = vectors.astype(_COMPLEX[p])
-    first = np.nonzero(imag > 0)[0]
-    result[:, first] = vectors[:, first] + 1j * vectors[:, first + 1]
-    result[:, first + 1] = result[:, first].conj()
-    return result
-
-
-def _gees(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    n = len(a)
-    vectors, count = np.zeros((n, n), _DTYPES[p], "F"), np.zeros((), np.int32)
-    before = (_char(attributes, "mode"), b"N", np.zeros(0, np.uint8), n, a, _leading(a), count)
-    unused = np.empty(max(n, 1), np.int32)
-    if p in "cz":
-        values = _new(p, n)
-        place = (*before, values, vectors, _leading(vectors))
-        info = _with_work(p, f"{p}gees", place, (np.empty(max(n, 1), _REAL[p]), unused))
-        return a, vectors, values, int(count), info
-    real, imag = _new(p, n), _new(p, n)
-    info = _with_work(p, f"{p}gees", (*before, real, imag, vectors, _leading(vectors)), (unused,))
-    return a, vectors, real, imag, int(count), info
-
-
-def _gehrd(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    n, tau = len(a), np.zeros(max(len(a) - 1, 0), _DTYPES[p])
-    low, high = int(attributes["low"]), int(attributes["high"])
-    info = _with_work(p, f"{p}gehrd", (n, low, high, a, _leading(a), tau))
-    return a, tau, info
-
-
-def _sytrd(p: str, attributes: Attributes, a: np.ndarray) -> Sequence[np.ndarray | int]:
-    n = len(a)
-    diagonal, beside, tau = np.empty(n, _REAL[p]), np.empty(max(n - 1, 0), _REAL[p]), _new(p, max(n - 1, 0))
-    name = f"{p}hetrd" if p in "cz" else f"{p}sytrd"
-    info = _with_work(p, name, (_char(attributes, "uplo"), n, a, _leading(a), diagonal, beside, tau))
-    return a, diagonal, beside, tau, info
-
-
-def _gtsv(
-    p: str, attributes: Attributes, low: np.ndarray, d: np.ndarray, high: np.ndarray, b: np.ndarray
-) -> Sequence[np.ndarray | int]:
-    """All three diagonals have n elements: the first of `low` and the last of `high` are not the matrix's."""
-    info = _info(f"{p}gtsv", *b.shape, low[1:], d, high, b, _leading(b))
-    return low, d, high, b, info
-
-
-_ROUTINES: Mapping[str, tuple[Routine, str]] = {
-    "potrf": (_potrf, "nn"),
-    "getrf": (_getrf, "mn"),
-    "geqrf": (_geqrf, "mn"),
-    "geqp3": (_geqp3, "mn n"),
-    "orgqr": (_orgqr, "mn k"),
-    "ungqr": (_orgqr, "mn k"),
-    "ormqr": (_ormqr, "rk k mn"),
-    "unmqr": (_ormqr, "rk k mn"),
-    "trsm": (_trsm, "kk mn"),
-    "syevd": (_syevd, "nn"),
-    "heevd": (_syevd, "nn"),
-    "gesdd": (functools.partial(_svd, "gesdd"), "mn"),
-    "gesvd": (functools.partial(_svd, "gesvd"), "mn"),
-    "geev": (_geev, "nn"),
-    "gees": (_gees, "nn"),
-    "gehrd": (_gehrd, "nn"),
-    "sytrd": (_sytrd, "nn"),
-    "hetrd": (_sytrd, "nn"),
-    "gtsv": (_gtsv, "n n n nk"),
+_ROUTINES: Mapping[str, _Routine] = {
+    "potrf": _Routine("nn", "%uplo n 0 ld.n info", "0 info:I:"),
+    "getrf": _Routine("mn", "m n 0 ld.m pivots info", "0 pivots:I:t info:I:"),
+    "geqrf": _QR,
+    "geqp3": _Routine("mn n", "m n 0 ld.m 1 tau work+ c:rwork info", "0 1 tau:T:t"),
+    "orgqr": _ORG,
+    "ungqr": _ORG,
+    "ormqr": _ORM,
+    "unmqr": _ORM,
+    "trsm": _Routine("kk mn", "%side %uplo %trans_x %diag m n one 0 ld.k 1 ld.m", "1"),
+    "syevd": _EIGH,
+    "heevd": _EIGH,
+    "gesdd": _Routine("mn", "%mode m n 0 ld.m s u ld.m vt ld.v work+ c:rwork iwork info", _SVD),
+    "gesvd": _Routine("mn", "%mode %mode m n 0 ld.m s u ld.m vt ld.v work+ c:rwork info", _SVD),
+    "geev": _Routine(
+        "nn",
+        "%compute_left %compute_right n 0 ld.n c:w r:wr r:wi vl ld.n vr ld.n work+ c:rwork info",
+        "c:w:T:n r:wr:T:n r:wi:T:n vl:C:nn vr:C:nn info:I:",
+    ),
+    "gees": _Routine(
+        "nn",
+        "%mode 'N' null n 0 ld.n chosen c:w r:wr r:wi vs ld.n work+ c:rwork bwork info",
+        "0 vs:T:nn c:w:T:n r:wr:T:n r:wi:T:n chosen:I: info:I:",
+    ),
+    "gehrd": _Routine("nn", "n =low =high 0 ld.n tau work+ info", "0 tau:T:p info:I:"),
+    "sytrd": _TRIDIAGONAL,
+    "hetrd": _TRIDIAGONAL,
+    "gtsv": _Routine("n n n nk", "n k 0+ 1 2 3 ld.n info", "0 1 2 3 info:I:"),
 }
-"""Routine -> what calls it, and the dimensions of its operands behind the batch's: one letter, one size."""
+
+_TARGET = re.compile(rf"lapack_([sdcz])({'|'.join(_ROUTINES)})_ffi")
+_LETTERS = {
+    "uplo": "UL",
+    "mode": "NVSA",
+    "side": "LR",
+    "trans_x": "NTC",
+    "diag": "NU",
+    "compute_left": "NV",
+    "compute_right": "NV",
+}
 
 
-def _checked_batch(target: str, pattern: str, p: str, call: CustomCall) -> tuple[int, ...]:
-    """The batch's dimensions. Raises InvalidArgumentError for operands that the routine would read beyond."""
-    patterns = pattern.split()
-    sizes: dict[str, int] = {}
-    shapes = ", ".join(f"{o.dtype}{list(o.shape)}" for o in call.operands)
-    wrong = InvalidArgumentError(f"{target} takes {_DTYPES[p].__name__} operands ({pattern}), not {shapes}")
-    if len(call.operands) != len(patterns) or call.operands[0].ndim < len(patterns[0]):
-        raise wrong
-    batch = call.operands[0].shape[: call.operands[0].ndim - len(patterns[0])]
-    for operand, letters in zip(call.operands, patterns, strict=True):
-        whole = operand.dtype == np.int32 and letters == "n" and "geqp3" in target
-        if operand.shape[: len(batch)] != batch or operand.ndim != len(batch) + len(letters):
+class LapackCall:
+    """A custom call of LAPACK whose operands, results and attributes fit its routine.
+
+    Attributes:
+        routine: what it is.
+        symbol: the Fortran function.
+        element_type: of its matrices.
+        batch, batch_rank: how many matrices there are, and over how many dimensions.
+        sizes: by letter: those of the operands' dimensions, and t = min(m, n), p = n - 1, c and v the columns of u and
+            the rows of vt of a singular value decomposition.
+        attributes: the call's, and what follows from them.
+    """
+
+    def __init__(self, call: HloInstruction) -> None:
+        match = _TARGET.fullmatch(call.attribute("custom_call_target"))
+        assert match is not None
+        self._call = call
+        self.letter, name = match.groups()
+        self.name = name
+        self.routine = _ROUTINES[name]
+        self.symbol = f"{self.letter}{name}_"
+        self.element_type = _OWN[self.letter]
+        self.operands = [s for o in call.operands for s in o.shape.leaves() if s.is_array]
+        self.results = [s for s in call.shape.leaves() if s.is_array]
+        self.attributes = dict(parse_backend_config(call.attribute("backend_config") or ""))
+        self.sizes: dict[str, int] = {}
+        batch = self._check_operands()
+        self.batch, self.batch_rank = math.prod(batch), len(batch)
+        self._derive()
+        self._check_attributes()
+        self._check_results()
+
+    @staticmethod
+    def of(call: HloInstruction) -> LapackCall | None:
+        """None for another op. Raises InvalidArgumentError for a call that LAPACK would refuse, or read beyond its
+        operands.
+        """
+        if call.opcode != Opcode.CUSTOM_CALL or not _TARGET.fullmatch(call.attribute("custom_call_target")):
+            return None
+        return LapackCall(call)
+
+    @property
+    def is_complex(self) -> bool:
+        return self.letter in "cz"
+
+    def arguments(self) -> list[str]:
+        """The routine's arguments, of those that only real or complex ones take its own."""
+        return self._own(self.routine.arguments)
+
+    def result_names(self) -> list[str]:
+        """The name of each result."""
+        return [spec.split(":")[0] for spec in self._own(self.routine.results)]
+
+    def _own(self, text: str) -> list[str]:
+        mine, other = ("c:", "r:") if self.is_complex else ("r:", "c:")
+        return [token.removeprefix(mine) for token in text.split() if not token.startswith(other)]
+
+    def scratch_bytes(self, name: str) -> int:
+        """The size of scratch memory that a routine takes without saying how much."""
+        n, t = self.sizes.get("n", 0), self.sizes.get("t", 0)
+        real = _REAL[self.letter].byte_width
+        large = max(n, self.sizes.get("m", 0))
+        match name:
+            case "rwork":
+                wanted = 2 * n if self.name in ("geev", "geqp3") else n if self.name == "gees" else 5 * t
+                if self.name == "gesdd":
+                    wanted = max(5 * t * t + 5 * t, 2 * large * t + 2 * t * t + t)
+                return real * max(wanted, 1)
+            case "vl" | "vr":
+                return self.element_type.byte_width * max(n * n, 1)
+        return 4 * max(8 * t, n, 1)  # integers
+
+    def lengths(self) -> dict[str, int]:
+        """How many elements the routine wants of each `name+`: it is asked, as the netlib documentation says."""
+        names = [a[:-1] for a in self.arguments() if a.endswith("+") and not a[0].isdigit()]
+        asked = {name: ctypes.create_string_buffer(16) for name in names}
+        if not names:
+            return {}
+        passed: list[object] = []
+        characters = 0
+        unread = ctypes.create_string_buffer(64)
+        for argument in self.arguments():
+            integer = self.integer(argument)
+            if argument[0] in "%'":
+                passed.append(ctypes.c_char_p(bytes([self.character(argument)])))
+                characters += 1
+            elif integer is not None:
+                passed.append(ctypes.byref(ctypes.c_int32(integer)))
+            elif argument[:-1] in asked and argument.endswith("+"):
+                passed += [asked[argument[:-1]], ctypes.byref(ctypes.c_int32(-1))]
+            else:
+                passed.append(unread)
+        ctypes.CFUNCTYPE(None)(symbol_address(self.symbol))(*passed, *[ctypes.c_size_t(1)] * characters)
+        found = {}
+        for name, buffer in asked.items():
+            kind = {"work": _REAL[self.letter], "rwork": _REAL[self.letter]}.get(name, ElementType.S32)
+            c_type = {ElementType.F32: ctypes.c_float, ElementType.F64: ctypes.c_double}.get(kind, ctypes.c_int32)
+            found[name] = max(int(c_type.from_buffer(buffer).value), 1)
+        return found
+
+    def character(self, argument: str) -> int:
+        """The character that an argument is."""
+        return ord(argument[1]) if argument[0] == "'" else int(self.attributes[argument[1:]])
+
+    def integer(self, argument: str) -> int | None:
+        """The integer that an argument is; None for another kind."""
+        if argument.startswith("="):
+            return int(self.attributes[argument[1:]])
+        if argument.startswith("ld."):
+            return max(self.sizes[argument[3:]], 1)
+        return self.sizes[argument] if argument in self.sizes and len(argument) == 1 else None
+
+    # -- checks ------------------------------------------------------------------------------------------------------
+
+    def _wrong(self, what: str) -> InvalidArgumentError:
+        target = self._call.attribute("custom_call_target")
+        return InvalidArgumentError(f"{target} {what}", op=self._call.opcode, location=self._call.location)
+
+    def _check_operands(self) -> tuple[int, ...]:
+        patterns = self.routine.operands.split()
+        shapes = ", ".join(str(s.without_layout()) for s in self.operands)
+        wrong = self._wrong(f"takes {self.element_type} operands ({self.routine.operands}), not {shapes}")
+        if len(self.operands) != len(patterns) or self.operands[0].rank < len(patterns[0]):
             raise wrong
-        if operand.dtype != _DTYPES[p] and not whole:
-            raise wrong
-        if any(sizes.setdefault(x, n) != n for x, n in zip(letters, operand.shape[len(batch) :], strict=True)):
-            raise wrong
-    if "trsm" in target and sizes["k"] != (sizes["m"] if _char(call.attributes, "side") == b"L" else sizes["n"]):
-        raise wrong
-    if "gqr" in target and not sizes["k"] <= sizes["n"] <= sizes["m"]:
-        raise wrong
-    if "mqr" in target and sizes["r"] != (sizes["m"] if call.attributes["left"] else sizes["n"]):
-        raise wrong
-    return batch
+        batch = self.operands[0].dimensions[: self.operands[0].rank - len(patterns[0])]
+        for position, (operand, letters) in enumerate(zip(self.operands, patterns, strict=True)):
+            wanted = ElementType.S32 if self.name == "geqp3" and position == 1 else self.element_type
+            matrix = operand.dimensions[len(batch) :]
+            if operand.dimensions[: len(batch)] != batch or len(matrix) != len(letters):
+                raise wrong
+            if operand.element_type is not wanted:
+                raise wrong
+            if any(self.sizes.setdefault(x, n) != n for x, n in zip(letters, matrix, strict=True)):
+                raise wrong
+        return batch
 
+    def _derive(self) -> None:
+        sizes, attributes = self.sizes, self.attributes
+        m, n, k = (sizes.get(x, 0) for x in "mnk")
+        sizes["t"], sizes["p"] = (min(m, n) if "m" in sizes else 0), max(n - 1, 0)
+        if "svd" in self.name or "sdd" in self.name:
+            small = attributes.get("mode") == ord("S")
+            sizes["c"], sizes["v"] = (sizes["t"], sizes["t"]) if small else (m, n)
+        left = attributes.get("left")
+        if "mqr" in self.name:
+            attributes["side"] = ord("L" if left else "R")
+            attributes["turn"] = ord("N" if not attributes.get("transpose") else "C" if self.is_complex else "T")
+            if sizes["r"] != (m if left else n) or k > sizes["r"]:
+                raise self._wrong(f"multiplies {m}x{n} matrices by reflectors of length {sizes['r']}")
+        if "gqr" in self.name and not k <= n <= m:
+            raise self._wrong(f"makes {n} columns of {k} reflectors of length {m}")
+        if self.name == "trsm" and k != (m if attributes.get("side") == ord("L") else n):
+            raise self._wrong(f"solves {m}x{n} systems with a {k}x{k} matrix")
 
-def _batched(routine: Routine, pattern: str, p: str, target: str, call: CustomCall) -> None:
-    for index in np.ndindex(*_checked_batch(target, pattern, p, call)):
-        matrices = [np.array(operand[index], order="F") for operand in call.operands]
-        for result, made in zip(call.results, routine(p, call.attributes, *matrices), strict=True):
-            result[index] = made
+    def _check_attributes(self) -> None:
+        for argument in self.arguments():
+            name = argument[1:]
+            if argument[0] in "%=" and not isinstance(self.attributes.get(name), int):
+                raise self._wrong(f"has no attribute {name}")
+            if argument[0] == "%" and name in _LETTERS and chr(self.attributes[name] & 255) not in _LETTERS[name]:
+                allowed = ", ".join(f"{ord(x)} ({x!r})" for x in _LETTERS[name])
+                raise self._wrong(f"has {name} = {self.attributes[name]}, which must be one of {allowed}")
+        if self.name == "gehrd":
+            n, low, high = self.sizes["n"], self.attributes["low"], self.attributes["high"]
+            if not (1 <= low <= high <= n or (n == 0 and (low, high) == (1, 0))):
+                raise self._wrong(f"has low = {low} and high = {high} of {n} rows")
 
-
-def register_lapack() -> None:
-    """Registers every target. The routines themselves are loaded at their first call."""
-    for name, (routine, pattern) in _ROUTINES.items():
-        letters = "cz" if name[:2] in ("un", "he") else "sd" if name[:2] in ("or", "sy") else "sdcz"
-        for p in letters:
-            target = f"lapack_{p}{name}_ffi"
-            register_custom_call(target, functools.partial(_batched, routine, pattern, p, target))
+    def _check_results(self) -> None:
+        specs = self._own(self.routine.results)
+        kinds = {"T": self.element_type, "R": _REAL[self.letter], "C": _COMPLEX[self.letter], "I": ElementType.S32}
+        if len(specs) != len(self.results):
+            raise self._wrong(f"has {len(specs)} results, not {len(self.results)}")
+        batch = self.operands[0].dimensions[: self.batch_rank]
+        for spec, shape in zip(specs, self.results, strict=True):
+            name, *rest = spec.split(":")
+            if name.isdigit():
+                operand = self.operands[int(name)]
+                kind, wanted = operand.element_type, math.prod(operand.dimensions[self.batch_rank :])
+            else:
+                kind, wanted = kinds[rest[0]], math.prod(self.sizes[x] for x in rest[1])
+            unused = name in ("u", "vt", "vs") and self.attributes["mode"] == ord("N")
+            fits = unused or math.prod(shape.dimensions[self.batch_rank :]) == wanted
+            if shape.element_type is not kind or shape.dimensions[: self.batch_rank] != batch or not fits:
+                got = shape.without_layout()
+                raise self._wrong(
+                    f"has a result {got} in the place of {name}, which has {wanted} elements of {kind} for each matrix"
+                )

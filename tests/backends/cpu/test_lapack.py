@@ -288,3 +288,57 @@ ENTRY main {{
     sizes = [[int(n) for n in s[s.index("[") + 1 : -1].split(",") if n] for s in shapes]
     with pytest.raises(xla.XlaError, match=target):
         np.asarray(client.compile(text)(*(np.ones(size, np.float32) for size in sizes))[0])
+
+
+EIGH = """HloModule eigh
+ENTRY main {{
+  a = f32[{sizes}]{layout} parameter(0)
+  ROOT c = (f32[{sizes}]{layout}, f32[{values}], s32[{batch}]) custom-call(a), custom_call_target="lapack_ssyevd_ffi", operand_layout_constraints={{f32[{sizes}]{layout}}}, api_version=API_VERSION_TYPED_FFI, backend_config={{mode = {mode} : ui8, uplo = 76 : ui8}}
+}}"""
+
+
+@pytest.mark.parametrize("layout", ["{1,0}", "{0,1}"])
+def test_matrices_in_any_order(client, rng, layout):
+    a = random(rng, (6, 6), np.float32)
+    text = EIGH.format(sizes="6,6", values="6", batch="", layout=layout, mode=86)
+    vectors, values, info = (np.asarray(r) for r in client.compile(text)(a + a.T))
+    assert info == 0
+    close(vectors @ np.diag(values) @ vectors.T, a + a.T, np.float32)
+
+
+def test_a_batch_is_a_kernel_and_no_host_call(client, rng):
+    a = random(rng, (40, 8, 8), np.float32)
+    symmetric = a + adjoint(a)
+    text = EIGH.format(sizes="40,8,8", values="40,8", batch="40", layout="{1,2,0}", mode=86)
+    exe = client.compile(text, xla.CompileOptions(keep_artifacts=True))
+    assert "xla_cpu_host_call" not in exe.artifacts()["asm"]
+    vectors, values, info = (np.asarray(r) for r in exe(symmetric))
+    assert not info.any()
+    close(vectors * values[:, None] @ adjoint(vectors), symmetric, np.float32)
+
+
+@pytest.mark.parametrize(("sizes", "values", "batch"), [("0,0", "0", ""), ("0,3,3", "0,3", "0"), ("2,0,0", "2,0", "2")])
+def test_nothing_to_do(client, sizes, values, batch):
+    layout = "{0,1}" if sizes.count(",") == 1 else "{1,2,0}"
+    exe = client.compile(EIGH.format(sizes=sizes, values=values, batch=batch, layout=layout, mode=86))
+    results = [np.asarray(r) for r in exe(np.zeros([int(n) for n in sizes.split(",")], np.float32))]
+    assert not results[2].any()
+
+
+def test_eigenvectors_of_one_number(run):
+    values, vectors = run(jnp.linalg.eig, np.array([[3.0]]))
+    assert values == [3.0]
+    assert abs(vectors[0, 0]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (EIGH.format(sizes="3,3", values="3", batch="", layout="{0,1}", mode=7), "mode = 7"),
+        (EIGH.format(sizes="3,3", values="2", batch="", layout="{0,1}", mode=86), "in the place of w"),
+        (EIGH.format(sizes="3,3", values="3", batch="1", layout="{0,1}", mode=86).replace("mode =", "node ="), "mode"),
+    ],
+)
+def test_attributes_and_results_that_lapack_would_refuse(client, text, said):
+    with pytest.raises(xla.InvalidArgumentError, match=said):
+        client.compile(text)

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from xla_backend_cpu.codegen.native_kernels import NativeKernels
 from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
@@ -161,7 +162,7 @@ class ModuleEmitter:
                 self._context_word(sequence, instruction, ContextField.PARTITION)
             case Opcode.RNG_GET_AND_UPDATE_STATE:
                 self._random_state(sequence, instruction)
-            case opcode if opcode in HOST_OPCODES:
+            case opcode if opcode in HOST_OPCODES and LapackCall.of(instruction) is None:
                 self._host_call(sequence, instruction)
             case _:
                 self._kernel_call(sequence, instruction)

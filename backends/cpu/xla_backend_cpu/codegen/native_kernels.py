@@ -9,9 +9,11 @@ from collections.abc import Hashable
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
 from xla_backend_cpu.codegen.dot import dot_kernel
+from xla_backend_cpu.codegen.lapack_kernel import emit_lapack
 from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
 from xla_backend_cpu.codegen.row_product import RowEmitter, RowProduct
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
+from xla_backend_cpu.lapack import LapackCall
 from xla_core.analysis import BufferAssignment, HloCostAnalysis
 from xla_core.codegen.llvm import IrModule, KernelEmitter, KernelFrame, KernelParameter, LoopAbi
 from xla_core.hlo import HloInstruction, HloModule, Opcode, StructuralKeys
@@ -20,6 +22,7 @@ __all__ = ["NativeKernel", "NativeKernels"]
 
 _FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
 _BYTES_PER_NANOSECOND = 15.0
+_CALL_NANOSECONDS = 1000.0  # of a LAPACK routine for the smallest matrix
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
 _TINY_FLOPS = 2048.0  # below, plain loops are as fast as register blocks
 _TRANSCENDENTAL_FLOPS = 10.0
@@ -87,6 +90,13 @@ class NativeKernels:
         product = self._product(instruction)
         if product is not None:
             return self._multiply(name, instruction, product)
+        lapack = LapackCall.of(instruction)
+        if lapack is not None:
+            frame = self._frame(name, instruction, lapack.batch)
+            emit_lapack(lapack, frame, self._abi)
+            self._abi.end_kernel(frame)
+            nanoseconds = lapack.batch * (_CALL_NANOSECONDS + 10.0 * instruction.operand(0).shape.dimensions[-1] ** 3)
+            return NativeKernel(name, lapack.batch, 1, nanoseconds, lapack.symbol)
         emitted = self._emitter.emit(instruction, name, aliasing=aliasing)
         cost = self._costs.instruction(instruction)
         operations = cost.flops + _TRANSCENDENTAL_FLOPS * cost.transcendentals
@@ -103,7 +113,8 @@ class NativeKernels:
 
     def _frame(self, name: str, instruction: HloInstruction, count: int) -> KernelFrame:
         parameters = [KernelParameter(o.name, o.shape) for o in instruction.operands]
-        parameters.append(KernelParameter(instruction.name, instruction.shape, is_result=True))
+        leaves = [s for s in instruction.shape.leaves() if s.is_array]
+        parameters += [KernelParameter(f"{instruction.name}.{i}", s, is_result=True) for i, s in enumerate(leaves)]
         return self._abi.begin_kernel(self._module, name, parameters, count)
 
     def _multiply(
