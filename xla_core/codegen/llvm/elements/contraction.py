@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.data_movement import whole
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, generator
+from xla_core.codegen.llvm.elements.windows import window_position
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.ir.types import register_type
 from xla_core.codegen.llvm.loops.index import Digit, Index, compose, merge_digits
@@ -149,26 +150,8 @@ class ConvolutionForm:
 
     def position(self, f: FusedIrEmitter, output: Digit, tap: Digit, spatial: int) -> tuple[Digit, Value]:
         """(the input's index along a spatial dimension, whether it is inside the input)."""
-        b, w = f.b, self.window[spatial]
         size = self.lhs.shape.dimensions[self.labels.input_spatial[spatial]]
-        level = max(output.level, tap.level)
-        with f.context.hoisted(level):
-            level = f.b.level
-            reach = b.mul(tap.value, b.int_(w.window_dilation), "nuw nsw")
-            place = b.add(b.mul(output.value, b.int_(w.stride), "nuw nsw"), reach, "nuw nsw")
-            place = b.add(place, b.int_(-w.padding_low), "nsw")
-            inside = b.bool_(True)
-            if w.base_dilation > 1:
-                step = b.int_(w.base_dilation)
-                inside = b.icmp("eq", b.urem(place, step), b.int_(0))
-                quotient = b.udiv(place, step)
-                inside = b.and_(inside, b.icmp("sge", place, b.int_(0)))
-                place = quotient
-            least = -w.padding_low
-            most = (self.result_dims[self.labels.output_spatial[spatial]] - 1) * w.stride + w.dilated_size - 1 + least
-            if least < 0 or most >= size or w.base_dilation > 1:
-                inside = b.and_(inside, b.icmp("ult", place, b.int_(size)))
-        return Digit(place, size, level), inside
+        return window_position(f.context, self.window[spatial], size, output, tap)
 
     def tap_digit(self, f: FusedIrEmitter, tap: Digit, spatial: int) -> Digit:
         """The kernel's index along a spatial dimension."""

@@ -107,18 +107,13 @@ def transposed(b: IrBuilder, index: Index, permutation: Sequence[int], operand_d
 def _reverse(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> ElementValue:
     operand = instruction.operand(0)
     dims, reversed_dims = operand.shape.dimensions, set(instruction.attribute("dimensions"))
-    runs: list[list[int]] = []  # to reverse neighbouring dimensions is to reverse their linear index
-    for dimension in range(len(dims)):
-        if runs and (dimension in reversed_dims) == (dimension - 1 in reversed_dims):
-            runs[-1].append(dimension)
-        else:
-            runs.append([dimension])
-    extents = [math.prod(dims[d] for d in run) for run in runs]
     digits: list[Digit] = []
-    for run, extent, group in zip(runs, extents, index.regroup(f.b, extents), strict=True):
+    # To reverse neighbouring dimensions is to reverse their linear index.
+    for run, group in index.runs(f.b, lambda first, d: (d in reversed_dims) == (first in reversed_dims)):
         if run[0] not in reversed_dims:
             digits.extend(group)
             continue
+        extent = math.prod(dims[d] for d in run)
         digits.append(scaled_digit(f.b, merge_digits(f.b, group), -1, extent - 1, extent))
     return f.value(operand, Index(dims, digits))
 
@@ -138,16 +133,8 @@ def sliced(
     """The operand's index, start + stride * i. Whole dimensions stay together with the one before them."""
     dims = index.dimensions
     whole_ones = [n == m for n, m in zip(dims, operand_dims, strict=True)]
-    runs: list[list[int]] = []
-    for dimension in range(len(dims)):
-        joins = whole_ones[dimension] and runs and strides[runs[-1][0]] == 1
-        if joins:
-            runs[-1].append(dimension)
-        else:
-            runs.append([dimension])
-    groups = index.regroup(b, [math.prod(dims[d] for d in run) for run in runs])
     digits: list[Digit] = []
-    for run, group in zip(runs, groups, strict=True):
+    for run, group in index.runs(b, lambda first, d: whole_ones[d] and strides[first] == 1):
         first = run[0]
         if whole_ones[first]:
             digits.extend(group)
@@ -208,18 +195,11 @@ def _pad(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Elemen
     outside = f.value(padding_value, Index.scalar())
     if not operand.shape.num_elements:
         return outside
-    runs: list[list[int]] = []
-    for d in range(len(dims)):
-        untouched = not (config[d].low or config[d].high or config[d].interior)
-        if runs and untouched and not config[runs[-1][0]].interior:
-            runs[-1].append(d)
-        else:
-            runs.append([d])
-    groups = index.regroup(f.b, [math.prod(dims[d] for d in run) for run in runs])
+    untouched = [not (edge.low or edge.high or edge.interior) for edge in config]
     inside = f.b.bool_(True)
     digits: list[Digit] = []
     b = f.b
-    for run, group in zip(runs, groups, strict=True):
+    for run, group in index.runs(b, lambda first, d: untouched[d] and not config[first].interior):
         edge, inner = config[run[0]], math.prod(dims[d] for d in run[1:])
         extent = operand_dims[run[0]] * inner
         digit = merge_digits(b, group)

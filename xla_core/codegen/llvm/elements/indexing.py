@@ -61,15 +61,8 @@ def dynamic_sliced(f: FusedIrEmitter, window: Index, dims: Sequence[int], starts
     Dimensions that the window covers stay together with the one before them.
     """
     b = f.b
-    runs: list[list[int]] = []
-    for dimension in range(len(dims)):
-        if runs and window.dimensions[dimension] == dims[dimension]:
-            runs[-1].append(dimension)
-        else:
-            runs.append([dimension])
-    groups = window.regroup(b, [math.prod(window.dimensions[d] for d in run) for run in runs])
     digits: list[Digit] = []
-    for run, group in zip(runs, groups, strict=True):
+    for run, group in window.runs(b, lambda _, d: window.dimensions[d] == dims[d]):
         first = run[0]
         if window.dimensions[first] == dims[first]:
             digits.extend(group)
@@ -104,16 +97,9 @@ def shifted(
 ) -> tuple[Value, Index]:
     """(whether an index is inside the window that begins at `starts`, the index within the window)."""
     b = f.b
-    runs: list[list[int]] = []
-    for dimension in range(len(dims)):
-        if runs and sizes[dimension] == dims[dimension]:
-            runs[-1].append(dimension)
-        else:
-            runs.append([dimension])
-    groups = index.regroup(b, [math.prod(dims[d] for d in run) for run in runs])
     inside = b.bool_(True)
     digits: list[Digit] = []
-    for run, group in zip(runs, groups, strict=True):
+    for run, group in index.runs(b, lambda _, d: sizes[d] == dims[d]):
         first = run[0]
         if sizes[first] == dims[first]:
             digits.extend(group)
@@ -161,15 +147,9 @@ def _gather(f: FusedIrEmitter, instruction: HloInstruction, index: Index) -> Ele
 def split_index(f: FusedIrEmitter, index: Index, window_dims: Sequence[int]) -> tuple[Index, Index]:
     """(the index of the batch dimensions, the index of the window dimensions)."""
     dims = index.dimensions
-    runs: list[list[int]] = []
-    for dimension in range(len(dims)):
-        if runs and (dimension in window_dims) == (runs[-1][0] in window_dims):
-            runs[-1].append(dimension)
-        else:
-            runs.append([dimension])
-    groups = index.regroup(f.b, [math.prod(dims[d] for d in run) for run in runs])
-    batch = [d for run, group in zip(runs, groups, strict=True) if run[0] not in window_dims for d in group]
-    window = [d for run, group in zip(runs, groups, strict=True) if run[0] in window_dims for d in group]
+    runs = index.runs(f.b, lambda first, d: (d in window_dims) == (first in window_dims))
+    batch = [d for run, group in runs if run[0] not in window_dims for d in group]
+    window = [d for run, group in runs if run[0] in window_dims for d in group]
     batch_dims = [n for d, n in enumerate(dims) if d not in window_dims]
     return Index(batch_dims, batch), Index([dims[d] for d in window_dims], window)
 

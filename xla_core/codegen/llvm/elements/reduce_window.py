@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from xla_core.codegen.llvm.elements.fused import FusedIrEmitter, generator
 from xla_core.codegen.llvm.elements.reductions import Reducer
+from xla_core.codegen.llvm.elements.windows import window_position
 from xla_core.codegen.llvm.ir.module import Value
 from xla_core.codegen.llvm.loops.index import Digit, Index, merge_digits
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
@@ -33,25 +34,9 @@ class WindowForm:
 
     def position(self, f: FusedIrEmitter, dimension: int, output: Digit, tap: Digit) -> tuple[Digit, Value]:
         """(the operand's index along a dimension, whether it is inside the operand)."""
-        b, w, size = f.b, self.window[dimension], self.dims[dimension]
         if self.is_trivial(dimension):
-            return output, b.bool_(True)
-        with f.context.hoisted(max(output.level, tap.level)):
-            level = b.level
-            place = b.add(
-                b.mul(output.value, b.int_(w.stride), "nuw nsw"),
-                b.mul(tap.value, b.int_(w.window_dilation), "nuw nsw"),
-                "nuw nsw",
-            )
-            place = b.add(place, b.int_(-w.padding_low), "nsw")
-            inside = b.bool_(True)
-            if w.base_dilation > 1:
-                step = b.int_(w.base_dilation)
-                inside = b.and_(b.icmp("sge", place, b.int_(0)), b.icmp("eq", b.urem(place, step), b.int_(0)))
-                place = b.udiv(place, step)
-            if w.padding_low > 0 or w.padding_high > 0 or w.base_dilation > 1:
-                inside = b.and_(inside, b.icmp("ult", place, b.int_(size)))
-        return Digit(place, size, level), inside
+            return output, f.b.bool_(True)
+        return window_position(f.context, self.window[dimension], self.dims[dimension], output, tap)
 
     def elements(self, f: FusedIrEmitter, reducer: Reducer, places: Sequence[Digit], inside: Value) -> list[Value]:
         """The registers of the element at an index of the padded operands."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from xla_core.codegen.llvm.ir.builder import IrBuilder
 from xla_core.codegen.llvm.ir.module import Value
@@ -91,6 +91,20 @@ class Index:
                     pending.append(digit)
             groups.append(tuple(reversed(group)))
         return groups[::-1]
+
+    def runs(self, builder: IrBuilder, joins: Callable[[int, int], bool]) -> list[tuple[list[int], tuple[Digit, ...]]]:
+        """Runs of neighbouring dimensions, each with its digits.
+
+        `joins(first, dimension)` says whether a dimension belongs to the run that begins with `first`.
+        """
+        runs: list[list[int]] = []
+        for dimension in range(len(self.dimensions)):
+            if runs and joins(runs[-1][0], dimension):
+                runs[-1].append(dimension)
+            else:
+                runs.append([dimension])
+        groups = self.regroup(builder, [math.prod(self.dimensions[d] for d in run) for run in runs])
+        return list(zip(runs, groups, strict=True))
 
     def per_dimension(self, builder: IrBuilder) -> list[tuple[Digit, ...]]:
         """The digits of each dimension."""
