@@ -1,4 +1,4 @@
-"""Spans of time that become a Chrome trace. Off, a span costs one look at a global."""
+"""Spans of time, written as a Chrome trace. While no profiler is active, a span costs one read of a global."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Profiler:
         self._origin = time.perf_counter_ns()
 
     def add(self, name: str, category: str, start: int, end: int, track: str = "", arguments: Any = None) -> None:
-        """A span that is over, in nanoseconds. `track` is a row of the picture; "" is the calling thread's."""
+        """Adds a finished span, in nanoseconds. `track` is a row of the trace; "" is the calling thread's."""
         self._spans.append((name, category, start, end, track or threading.current_thread().name, arguments or {}))
 
     def to_chrome_trace(self) -> dict[str, Any]:
@@ -92,18 +92,20 @@ _active: Profiler | None = None
 
 
 def active() -> Profiler | None:
-    """The profiler that is on, if one is."""
+    """The active profiler, or None."""
     return _active
 
 
 def span(name: str, category: str = "", track: str = "", **arguments: Any) -> _Span | _NoSpan:
-    """A context manager that times its block, where a profiler is on. `track` is a row; "" is the thread's."""
+    """A context manager that times its block while a profiler is active. `track` is a row; "" is the thread's."""
     return _NO_SPAN if _active is None else _Span(_active, name, category, track, arguments)
 
 
 @contextlib.contextmanager
 def trace(path: str | Path | None = None) -> Iterator[Profiler]:
-    """Profiles the block; with a `path`, writes the Chrome trace there at its end. Within another one, adds to that."""
+    """Profiles the block; with a `path`, writes the Chrome trace there at the end. A nested `trace` adds its spans to
+    the outer one's profiler.
+    """
     global _active
     if path is not None:
         require("path", path, (str, os.PathLike), "a file's path or None")

@@ -52,9 +52,9 @@ class Communicator(abc.ABC):
 
 
 class InProcessRendezvous(Rendezvous):
-    """Where the devices of one execution meet that live in this process. Each calls `end` when it is through.
+    """A Rendezvous for the devices of one execution in this process. Each device calls `end` when it is done.
 
-    What is brought to `exchange` and `send` is handed on as it is: it must not change any more.
+    Values given to `exchange` and `send` are passed on without a copy: they must not change any more.
     """
 
     def __init__(self, run_id: int, devices: Sequence[Device], timeout: float, timeout_name: str) -> None:
@@ -65,7 +65,7 @@ class InProcessRendezvous(Rendezvous):
         self._left = set(devices)
 
     def end(self, device: Device, error: XlaError | None = None) -> None:
-        """A device will bring nothing more; with `error`, those who wait for it get one that names it."""
+        """The device is done, or failed with `error`: devices that wait for it get an error that names it."""
         with _lock:
             if device not in self._left:
                 return
@@ -98,7 +98,7 @@ def rendezvous_of(options: RunOptions, timeout: float, timeout_name: str) -> InP
 
 
 def report_failure(run_id: int, device: Device, error: XlaError) -> None:
-    """A device of an execution could not be started; nothing where its devices don't communicate."""
+    """Tells the other devices of an execution that one could not be started. Does nothing if they don't communicate."""
     with _lock:
         found = _running.get(run_id)
     if found is not None:

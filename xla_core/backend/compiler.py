@@ -35,12 +35,12 @@ _DUMPED = {
 
 
 class Compiler(abc.ABC):
-    """Compiles for one target. Needs no device (`executor` None) unless a backend says otherwise. Thread-safe.
+    """Compiles for one target. Thread-safe. Needs no device (`executor` is None) unless a backend says otherwise.
 
     A vendor writes `target_config` (data) and `run_backend`.
     """
 
-    #: Whether `run_backend` takes what the target doesn't support and has the host run it, for fallback="host".
+    #: Whether `run_backend` accepts unsupported instructions and runs them on the host, for fallback="host".
     host_fallback: bool = False
 
     @property
@@ -64,14 +64,14 @@ class Compiler(abc.ABC):
     def run_hlo_passes(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> HloModule:
-        """The target's whole HLO pipeline, on `module` itself. The default is the core's, for `target_config`."""
+        """Runs the target's HLO pipeline on `module` in place. The default is the core's for `target_config`."""
         from xla_core.passes.pipeline import run_hlo_passes  # deferred: loading a backend must be quick
 
         return run_hlo_passes(module, self.target_config, options, self.hlo_stages(options))
 
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
         """Stages of the core's pipeline that this target replaces, by name (`xla_core.passes.STAGES`); `xla opt
-        --pipeline` shows them. The stage "target" is empty in the core's: a backend's own patterns.
+        --pipeline` shows them. The stage "target", empty in the core's pipeline, is for a backend's own patterns.
         """
         return {}
 
@@ -119,7 +119,7 @@ class Compiler(abc.ABC):
     def _compile_without_fallback(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None
     ) -> Executable:
-        """What the target can run needs no fallback; for the rest, the error must not recommend it."""
+        """Compiles without the fallback, which this backend lacks; an error must not recommend it."""
         try:
             return self._compile(module, options.model_copy(update={"fallback": "none"}), executor)
         except UnimplementedError as error:
@@ -143,5 +143,7 @@ class Compiler(abc.ABC):
         return self.target_config.shape_size_bytes(shape)
 
     def fingerprint(self) -> str:
-        """What a serialized executable depends on besides backend version and target (a library's version, say)."""
+        """What serialized executables depend on besides the backend's version and the target, such as a library's
+        version.
+        """
         return ""

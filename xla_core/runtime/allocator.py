@@ -1,4 +1,4 @@
-"""PoolAllocator: device memory that is used again, so that a steady loop asks the device for none."""
+"""PoolAllocator: reuses device memory, so that a steady loop allocates none from the device."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POOLED = 64 << 20  # bytes that a pool may keep however little was ever in use
 
 
 def format_bytes(size: float) -> str:
-    """As people write it: 3.2 GiB."""
+    """A size with its unit, as in 3.2 GiB."""
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
@@ -40,9 +40,9 @@ class MemoryStats:
     """Bytes of one device at one moment.
 
     Attributes:
-        bytes_in_use: in buffers and running programs. bytes_pooled: taken from the device, free for the next use.
-        bytes_reserved: both. peak_bytes_reserved: the most there ever was. bytes_limit: None where there is none.
-        allocations: how often the device was asked for memory.
+        bytes_in_use: in buffers and running programs. bytes_pooled: allocated from the device and free for reuse.
+        bytes_reserved: the sum of both. peak_bytes_reserved: the maximum so far. bytes_limit: None for no limit.
+        allocations: how many allocations the device has made.
     """
 
     __slots__ = ("allocations", "bytes_in_use", "bytes_limit", "bytes_pooled", "bytes_reserved", "peak_bytes_reserved")
@@ -70,7 +70,7 @@ class MemoryHolder:
 
 
 class PoolAllocator(Allocator):
-    """Keeps what is freed, by size, in the order of one stream.
+    """Keeps freed memory by size, in the order of one stream.
 
     The pool keeps at most as many bytes as were ever in use at once, or 64 MiB; what is more goes back to the device
     when the next memory is asked of it, once the work that uses it is done.
@@ -78,7 +78,7 @@ class PoolAllocator(Allocator):
     The fast paths take no lock: a list's append and pop are atomic, and a destructor may call `free` at any point of
     any thread, also within `allocate`.
 
-    Memory is kept by its own size, which may be more than was asked for.
+    Memory is kept by its actual size, which may be more than the requested one.
     """
 
     def __init__(self, executor: StreamExecutor, stream: Stream, limit: int | None = None) -> None:
@@ -172,17 +172,17 @@ class PoolAllocator(Allocator):
         return sum(memory.size for pool in list(self._pool.values()) for memory in list(pool))
 
     def wait_for_deferred(self) -> None:
-        """Blocks until nobody works on what was freed."""
+        """Blocks until no stream works on freed memory."""
         for _, events in list(self._deferred):
             for event in events:
                 event.synchronize()
         self._sweep()
 
     def trim(self) -> int:
-        """Gives the pooled memory back to the device; returns how many bytes. Waits for the stream's work."""
+        """Returns pooled memory to the device, once the stream's work is done. Returns the number of bytes."""
         with self._lock:
             self._sweep()
-            # Taken first, waited for then: what others free meanwhile, with work on it, comes after these.
+            # Taken before the wait: memory that other threads free meanwhile may be used by work enqueued later.
             memories = self._take_pooled()
             while self._retired:
                 memories += self._retired.popleft()[0]
@@ -197,7 +197,7 @@ class PoolAllocator(Allocator):
             return self._give_back(memories)
 
     def close(self) -> None:
-        """Gives pooled memory back, and from now on what is freed. The stream's work is done by then."""
+        """Returns pooled memory to the device, and from now on whatever is freed. The stream's work must be done."""
         with self._lock:
             self._closed = True
             self._sweep()

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from xla_core import profiler
+from xla_core.backend.device_memory import DeviceMemory
 from xla_core.backend.event_callbacks import EventCallback
-from xla_core.backend.stream import Event
+from xla_core.backend.stream import Event, Stream
 from xla_core.checks import wrong_argument
 from xla_core.errors import InvalidArgumentError, XlaError
 from xla_core.hlo.shape import Shape
@@ -50,10 +51,14 @@ class Buffer(TrackedBuffer):
             if borrowed is not None:
                 return borrowed
         manager = device.platform.transfer_manager
+
+        def enqueue(stream: Stream, memory: DeviceMemory) -> None:
+            manager.transfer_to_device_async(stream, array, memory, shape, immutable=immutable)
+
         if profiler._active is None:
-            return _written(device, shape, lambda s, m: manager.transfer_to_device_async(s, array, m, shape))
+            return _written(device, shape, enqueue)
         with profiler.span("host to device", "transfer", bytes=array.nbytes):
-            return _written(device, shape, lambda s, m: manager.transfer_to_device_async(s, array, m, shape))
+            return _written(device, shape, enqueue)
 
     @staticmethod
     def of_foreign_memory(address: int, device: Device, shape: Shape, owner: object) -> Buffer | None:
@@ -167,7 +172,7 @@ class Buffer(TrackedBuffer):
         def arrange() -> None:
             destination[...] = manager.from_device(staged, self.shape)
 
-        def enqueue(stream: Any, memory: Any) -> None:
+        def enqueue(stream: Stream, memory: DeviceMemory) -> None:
             stream.memcpy_d2h(staged, memory)
             stream.host_callback(arrange)
 
@@ -195,7 +200,7 @@ class Buffer(TrackedBuffer):
         )
         return data[0], event
 
-    def _enqueue_read(self, enqueue: Callable[[Any, Any], object]) -> Event:
+    def _enqueue_read(self, enqueue: Callable[[Stream, DeviceMemory], object]) -> Event:
         """Has `enqueue(stream, memory)` read the memory; returns when that is done."""
         stream = self.device.d2h_stream
         with self.device.lock:
@@ -291,7 +296,7 @@ class Buffer(TrackedBuffer):
             laid_out = there.to_device(here.from_device(data, self.shape), shape)
             staged[: laid_out.size] = laid_out
 
-        def enqueue(stream: Any, memory: Any) -> None:
+        def enqueue(stream: Stream, memory: DeviceMemory) -> None:
             stream.host_callback(arrange)
             stream.memcpy_h2d(memory, staged)
 
@@ -324,7 +329,7 @@ class Buffer(TrackedBuffer):
         return f"<Buffer {shape} on {self.device!r}{'' if self.is_ready() else ', not ready'}>"
 
 
-def _written(device: Device, shape: Shape, enqueue: Callable[[Any, Any], object]) -> Buffer:
+def _written(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemory], object]) -> Buffer:
     """A buffer whose memory `enqueue(stream, memory)` fills."""
     stream, allocator = device.h2d_stream, device.allocator
     space = shape.layout.memory_space if shape.layout is not None else 0

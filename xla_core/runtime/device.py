@@ -157,7 +157,7 @@ class Device(Handle):
         self.executor.synchronize()
 
     def close(self, error: XlaError) -> None:
-        """No use from now on raises anything but `error`."""
+        """Finishes the enqueued work and closes the device. Later uses raise `error`."""
         if self.dead is None:
             self.dead = error
             self.platform.transfer_manager.close_queues(self.local_ordinal)
@@ -277,7 +277,7 @@ def _after_fork() -> None:
 
 
 def _at_exit() -> None:
-    """Before the streams are finished: a program that waits for an infeed would wait for ever."""
+    """Closes the feeds before the streams are finished: a program that waits for an infeed would never end."""
     for device in list(_devices):
         if device.dead is None:
             device.platform.transfer_manager.close_queues(device.local_ordinal)

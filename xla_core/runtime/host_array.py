@@ -1,4 +1,4 @@
-"""Whatever a caller calls an array, as a numpy array in native byte order."""
+"""Conversion of the arrays that callers pass to numpy arrays in native byte order."""
 
 from __future__ import annotations
 

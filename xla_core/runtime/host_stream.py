@@ -1,7 +1,7 @@
-"""HostStream: an in-order queue whose work is done by the host, for devices that are host code.
+"""HostStream: an in-order queue of work on host threads, for devices that are host code.
 
-Work that is short runs at once in the caller when the stream is idle, since handing it to a thread costs more than
-doing it; everything else goes to the stream's worker thread, so that enqueueing never blocks.
+Short work runs at once in the caller when the stream is idle, because a handoff to a thread would cost more than the
+work. All other work goes to the stream's worker thread, so that enqueueing never blocks.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Work = Callable[[], None]
 
 
 def as_xla_error(error: BaseException, what: str) -> XlaError:
-    """`error` itself where it is one of ours, else an InternalError with it as the cause."""
+    """`error` itself if it is an XlaError, else an InternalError with `error` as the cause."""
     if isinstance(error, XlaError):
         return error
     wrapped = InternalError(f"{what} failed with {type(error).__name__}: {error}")
@@ -56,7 +56,7 @@ def forked_error() -> FailedPreconditionError:
 
 
 def _label(work: Work) -> str:
-    """A name for a profile: of the object that works (a kernel's), else of the function."""
+    """The name of work in a profile: that of the object whose method it is (a kernel), else the function's."""
     function = work.func if isinstance(work, functools.partial) else work
     name = getattr(getattr(function, "__self__", None), "name", None)
     if isinstance(name, str) and name:
@@ -95,7 +95,7 @@ class HostStream(Stream):
         self._sticky = False
         _streams.add(self)
 
-    # -- the device's memory, done in the stream's turn ----------------------------------------------------------------
+    # -- copies, called in the stream's turn -------------------------------------------------------------------------
 
     def write(self, destination: DeviceMemory, source: HostBytes) -> None:
         self._view(destination)[: source.size] = source
@@ -119,8 +119,8 @@ class HostStream(Stream):
     # -- the queue ---------------------------------------------------------------------------------------------------
 
     def enqueue(self, work: Work, microseconds: float = float("inf")) -> None:
-        """Calls `work` in this stream's turn: now, where the stream is idle and `microseconds` (an estimate) is little,
-        else in the worker. An exception in it poisons the stream.
+        """Calls `work` in this stream's turn: now if the stream is idle and `microseconds` (an estimate) is small, else
+        in the worker. An exception in it poisons the stream.
         """
         if microseconds <= self._inline_limit and not self._queue and self._busy.acquire(False):
             try:
@@ -142,7 +142,7 @@ class HostStream(Stream):
             work()
         except Exception as error:
             self._error = as_xla_error(error, f"work on {self.name}")
-        except BaseException as error:  # Ctrl-C in work that runs inline: the work is half done, the caller must know
+        except BaseException as error:  # Ctrl-C in inline work: the work is half done, so the stream is poisoned too
             self._error = CancelledError(f"work on {self.name} was interrupted by {type(error).__name__}")
             if not in_worker:
                 raise
@@ -152,7 +152,7 @@ class HostStream(Stream):
             active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
 
     def _idle(self) -> bool:
-        """Takes the turn where nobody has it and nothing waits; the caller releases `_busy`."""
+        """Takes the turn if the stream is idle: no work runs or waits. The caller then releases `_busy`."""
         if self._queue or not self._busy.acquire(False):
             return False
         if self._queue:
@@ -162,7 +162,7 @@ class HostStream(Stream):
 
     def _push(self, item: Work | RecordedPoint) -> None:
         with self._changed:
-            if self._sticky:  # after a fork nobody would do the work
+            if self._sticky:  # after a fork there is no worker
                 if isinstance(item, RecordedPoint):
                     item.complete(self._error)
                 return
@@ -216,7 +216,7 @@ class HostStream(Stream):
                 item = self._queue[0]
             with self._busy:
                 self._do(item)
-                # Popped while busy is held: a head that is done must not look like waiting work, nor the reverse.
+                # Popped while `_busy` is held: others take an empty queue with `_busy` free for an idle stream.
                 self._queue.popleft()
             del item
 
@@ -236,7 +236,7 @@ class HostStream(Stream):
         self.enqueue(lambda: self.fill(destination, value), destination.size * _COPY_MICROSECONDS_PER_BYTE)
 
     def upload(self, destination: DeviceMemory, source: HostBytes) -> None:
-        if self._inline_limit > 0 and self._idle():  # the snapshot would cost what the copy does
+        if self._inline_limit > 0 and self._idle():  # a snapshot would cost as much as the copy itself
             try:
                 if self._error is None:
                     self._run(lambda: self.write(destination, source))
@@ -316,7 +316,7 @@ class HostStream(Stream):
         return self._error
 
     def close(self, timeout: float | None = None) -> None:
-        """Does what was enqueued (waiting `timeout` seconds at most) and ends the worker."""
+        """Waits for the enqueued work, `timeout` seconds at most, and ends the worker."""
         with self._changed:
             self._closing = True
             worker = self.worker
@@ -325,7 +325,7 @@ class HostStream(Stream):
             worker.join(timeout)
 
     def _fork(self) -> None:
-        """In a forked child: the worker is gone, and so is whoever held a lock."""
+        """In a forked child: the worker and the holders of locks stayed in the parent."""
         self._busy = threading.Lock()
         self._changed = threading.Condition(threading.Lock())
         self.worker = None
@@ -342,8 +342,8 @@ _streams: weakref.WeakSet[HostStream] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    """At exit: lets the workers finish what was enqueued, while modules still stand. Work that waits for what never
-    comes (an infeed) must not keep the process.
+    """At exit: lets the workers finish the enqueued work before modules are torn down. The wait is bounded, because
+    work may wait for something that never comes (an infeed).
     """
     deadline = time.monotonic() + _EXIT_SECONDS
     for stream in list(_streams):

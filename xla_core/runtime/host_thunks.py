@@ -1,4 +1,4 @@
-"""Thunks that the host takes part in: callbacks, infeed, outfeed."""
+"""Handlers of the thunks that the host takes part in: callbacks, infeed, outfeed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _outfeed(thunk: OutfeedThunk, run: ThunkRun) -> None:
 
 
 def read(run: ThunkRun, place: BufferSlice, size: int) -> np.ndarray:
-    """The first `size` bytes of a slice, waited for. Raises what made the work before it fail."""
+    """The first `size` bytes of a slice. Waits for the work before, and raises its failure."""
     data = np.empty(size, np.uint8)
     stream = run.stream
     stream.memcpy_d2h(data, run.memory(place))

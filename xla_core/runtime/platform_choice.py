@@ -1,4 +1,4 @@
-"""Which backend a client is of."""
+"""Choosing a client's backend, and opening its platform."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["choose_backend", "open_platform", "opening"]
 
 
 def choose_backend(name: str | None) -> tuple[str, BackendSpec]:
-    """The backend of this name; else that of $XLA_PLATFORM, else the best one here: (name, what it says of itself).
+    """Name and spec of the named backend; else of the one in $XLA_PLATFORM, else of the best installed one.
 
     Raises NotFoundError and UnavailableError, with every backend's reason.
     """
@@ -87,7 +87,7 @@ def open_platform(name: str, spec: BackendSpec) -> Platform:
 
 @contextlib.contextmanager
 def opening(name: str) -> Iterator[None]:
-    """What a driver raises while its devices are opened is an error of the backend that says so."""
+    """Makes an UnavailableError of any other exception that a driver raises while its devices are opened."""
     try:
         yield
     except XlaError:

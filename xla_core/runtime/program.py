@@ -1,4 +1,4 @@
-"""Any program that a caller may have, as an HloModule of their own."""
+"""Reading a program in any form that callers may pass: `parse`, `evaluate`, and their parts."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str 
 
 
 def _argument_shapes(program: PolymorphicProgram, given: Sequence[Shape | Sequence[int] | None]) -> tuple[Shape, ...]:
-    """What a caller gave as shapes, as Shapes: sizes take the element type that the program declares.
+    """The shapes that a caller gave, as Shapes: sizes take the element type that the program declares.
 
     Raises InvalidArgumentError where that can't be done, or None stands for an argument of open sizes.
     """
@@ -194,7 +194,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
 
 
 def _program_hint(given: object) -> str:
-    """What to pass in place of what is no program."""
+    """A hint for a value that is not a program: what to pass instead."""
     from xla_core.stablehlo import Module, PolymorphicProgram
     from xla_core.stablehlo.shapes.refine import has_dynamic_types
 
@@ -211,7 +211,7 @@ def _program_hint(given: object) -> str:
 
 
 def _check_unicode(program: str, file: str) -> None:
-    """Lone surrogates stand for bytes, as in os.fsdecode, or for nothing at all."""
+    """Refuses lone surrogates, but for those by which os.fsdecode represents bytes."""
     try:
         program.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
@@ -269,7 +269,7 @@ def _parse_hlo(text: str, file: str) -> HloModule:
 
 
 def _find_line(error: XlaError, text: str, file: str) -> None:
-    """The verifier names an instruction that has no metadata: its place is where the text defines it."""
+    """Gives a verifier's error the location of the instruction that it names, found in the text by its name."""
     from xla_core.hlo.text.cursor import Cursor
 
     name = re.match(r"([^\s:]+)(?: = |: )", error.message)

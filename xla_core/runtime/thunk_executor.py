@@ -68,8 +68,8 @@ class ThunkExecutor:
     # -- an execution ------------------------------------------------------------------------------------------------
 
     def execute(self, options: RunOptions, arguments: Sequence[DeviceMemory]) -> list[DeviceMemory]:
-        """What `Executable.execute_async_on_stream` promises: results come from the allocator, donated arguments that
-        hold a result are returned.
+        """Enqueues one execution, as `Executable.execute_async_on_stream` must: results come from the allocator, or are
+        donated arguments that hold a result.
         """
         allocator = options.allocator
         memories: dict[Place, DeviceMemory] = {}
@@ -119,8 +119,8 @@ class ThunkExecutor:
             _CONTROL_FLOW[type(thunk)](self, thunk, run)
 
     def _needed(self, slices: bool) -> list[tuple[BufferAllocation, list[Place]]]:
-        """Each allocation with the memory it takes: one piece, or, where a device has no slices of memory, one for
-        each slice that is used. (Two slices of an arena that overlap are never alive together.)
+        """Each allocation with the pieces of memory to allocate for it: one, or, for the arena of a device without
+        `memory_slices`, one for each slice in use. (Overlapping slices of an arena are never alive together.)
         """
         cached = self._pieces.get(slices)
         if cached is None:
@@ -144,7 +144,7 @@ class ThunkExecutor:
         return found
 
     def cancel(self) -> None:
-        """Ends the loops of runs that are under way, and of later ones, with CancelledError."""
+        """Ends loops of current and later executions with CancelledError."""
         self._cancelled = True
 
     def __del__(self) -> None:
@@ -182,7 +182,7 @@ class ThunkExecutor:
         drive_from_host(drive, run)
 
     def _unrolled(self, thunk: WhileThunk) -> int:
-        """How many items are enqueued when a loop of known length and the short ones within it are unrolled."""
+        """How many thunks are enqueued when a loop of known trip count and the short loops in it are unrolled."""
         found = self._lengths.get(id(thunk))
         if found is None:
             found = self._lengths[id(thunk)] = (thunk.trip_count or 0) * sum(map(self._items, thunk.body))
