@@ -16,6 +16,7 @@ from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
 from xla_backend_cpu.executor import ALIGNMENT, describe_host, worker_threads
 from xla_backend_cpu.host import architecture, host_cpu, host_features, host_triple
 from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
+from xla_backend_cpu.passes.integer_dot_upcaster import IntegerDotUpcaster
 from xla_core import profiler
 from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
 from xla_core.backend import (
@@ -128,6 +129,7 @@ class CpuCompiler(Compiler):
         target = HloPassPipeline(
             "target",
             [
+                IntegerDotUpcaster(),
                 *map(create_pass, _TARGET_PASSES),
                 create_pass("reduction-splitter", parallel=self.target_config.parallel),
                 ConvolutionCanonicalizer(is_blocked_convolution, plain=True),

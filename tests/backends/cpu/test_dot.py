@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from xla_core.hlo import ElementType
+
 
 def dot_text(left, right, result, dims, element="f32"):
     def shape(d):
@@ -114,3 +116,22 @@ def test_large_weights_are_not_copied(client, n, transposed):
     dims = f"lhs_contracting_dims={{1}}, rhs_contracting_dims={{{int(transposed)}}}"
     for m in (20, 100):
         assert client.compile(dot_text((m, 512), right, (m, n), dims)).memory_stats().temp_bytes == 0
+
+
+@pytest.mark.parametrize("k", [64, 1024, 2500])
+@pytest.mark.parametrize(("left", "right", "result"), [("s8", "s8", "s32"), ("u8", "u8", "s32"), ("s8", "u8", "s32"), ("s8", "s8", "s8"), ("u8", "u8", "u32"), ("s4", "s4", "s32")])  # fmt: skip
+def test_narrow_integers_are_exact(agree, left, right, result, k):
+    """Of the largest values too."""
+    bounds = {"s8": (-128, 128), "u8": (0, 256), "s4": (-8, 8)}
+    rng = np.random.default_rng(0)
+    a, b = (
+        rng.integers(*bounds[t], size).astype(ElementType(t).dtype) for t, size in ((left, (33, k)), (right, (k, 40)))
+    )
+    a[0], b[:, 0] = bounds[left][0] or bounds[left][1] - 1, bounds[right][0] or bounds[right][1] - 1
+    text = f"""HloModule dot
+ENTRY main {{
+  a = {left}[33,{k}] parameter(0)
+  b = {right}[{k},40] parameter(1)
+  ROOT c = {result}[33,40] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}"""
+    agree(text, a, b, roundings=0)

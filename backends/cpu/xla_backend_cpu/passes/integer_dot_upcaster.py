@@ -1,0 +1,76 @@
+"""Dots of integers of at most 8 bits are computed in f32, as exactly, by the kernels and the library for floats.
+
+An f32 holds every integer up to 2^24, so the sum of k products is exact in any order while k times the largest product
+is no more. A longer contraction is a sum of dots of slices.
+"""
+
+from __future__ import annotations
+
+import math
+
+from xla_core.hlo import ElementType, HloInstruction, Opcode, SliceDimension
+from xla_core.passes import Builder, OpExpander
+
+__all__ = ["IntegerDotUpcaster"]
+
+_LARGEST_SUM = 1 << 24
+_FEWEST_ROWS = 16  # with fewer, on either side, the conversions cost more than they save
+_FEWEST_PRODUCTS = 32**3
+
+
+class IntegerDotUpcaster(OpExpander):
+    """See the module's docstring."""
+
+    name = "cpu-integer-dot-upcaster"
+    opcodes = frozenset({Opcode.DOT})
+
+    def matches(self, instruction: HloInstruction) -> bool:
+        left, right = (o.shape for o in instruction.operands)
+        narrow = all(s.element_type.is_integral and s.element_type.bit_width <= 8 for s in (left, right))
+        if not (
+            narrow and instruction.shape.element_type.is_integral and 0 not in (*left.dimensions, *right.dimensions)
+        ):
+            return False
+        k = math.prod(left.dimensions[d] for d in instruction.attribute("lhs_contracting_dims"))
+        batch = math.prod(left.dimensions[d] for d in instruction.attribute("lhs_batch_dims"))
+        rows, columns = left.num_elements // (k * batch), right.num_elements // (k * batch)
+        one_slice = k * _largest(left.element_type) * _largest(right.element_type) <= _LARGEST_SUM
+        return (
+            min(rows, columns) >= _FEWEST_ROWS
+            and rows * columns * k >= _FEWEST_PRODUCTS
+            and (one_slice or len(instruction.attribute("lhs_contracting_dims")) == 1)
+        )
+
+    def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
+        left, right = instruction.operands
+        lhs, rhs = (instruction.attribute(f"{side}_contracting_dims") for side in ("lhs", "rhs"))
+        whole = math.prod(left.shape.dimensions[d] for d in lhs)
+        longest = _LARGEST_SUM // (_largest(left.shape.element_type) * _largest(right.shape.element_type))
+        floats = instruction.shape.with_element_type(ElementType.F32).without_layout()
+        integers = floats.with_element_type(ElementType.S32)
+        total: HloInstruction | None = None
+        for begin in range(0, whole, longest):
+            operands = [left, right]
+            if whole > longest:
+                operands = [
+                    _slice(b, o, dims[0], begin, min(begin + longest, whole))
+                    for o, dims in zip(operands, (lhs, rhs), strict=True)
+                ]
+            part = b.clone(
+                instruction, [b.convert(o, o.shape.with_element_type(ElementType.F32)) for o in operands], shape=floats
+            )
+            part = b.convert(part, integers)
+            total = part if total is None else b.add(Opcode.ADD, total, part)
+        assert total is not None
+        return b.convert(total, instruction.shape)
+
+
+def _largest(element_type: ElementType) -> int:
+    """The largest magnitude of an integer type."""
+    return int(2 ** (element_type.bit_width - 1 if element_type.is_signed else element_type.bit_width))
+
+
+def _slice(b: Builder, x: HloInstruction, dimension: int, begin: int, end: int) -> HloInstruction:
+    kept = [SliceDimension(0, n) for n in x.shape.dimensions]
+    kept[dimension] = SliceDimension(begin, end)
+    return b.add(Opcode.SLICE, x, slice=tuple(kept))
