@@ -1,7 +1,7 @@
-"""Errors: one hierarchy, so that a caller can catch `XlaError` and know that it has everything.
+"""The errors of xla-core: subclasses of `XlaError`, one for each status code.
 
-Every error carries a status code (the names are absl's and XLA's), and, where they are known, the op it speaks of, the
-place in the user's program, and what to do next.
+An error has a status code with absl's name and number, and, if known, the op, its location in the user's program, and a
+hint about what to do next.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class StatusCode(enum.Enum):
-    """absl::StatusCode by name and number; the PJRT bridge passes the number on."""
+    """Names and numbers of absl::StatusCode, which PJRT uses too."""
 
     CANCELLED = 1
     UNKNOWN = 2
@@ -45,7 +45,7 @@ class StatusCode(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """A place in a program: the text that was read, or the user's own source that a `loc(...)` names.
+    """A place in the text of a program, or in the user's source that a `loc(...)` names.
 
     `line` and `column` count from 1; 0 means unknown. `name` is the op's name stack ("jit(step)/conv1/add").
     """
@@ -65,7 +65,7 @@ class SourceLocation:
 
 
 def snippet(line: str, column: int) -> str:
-    """A line of a program, at most about 160 characters of it, and a caret below its `column` (from 1)."""
+    """At most about 160 characters of a program's line, with a caret below its `column`, which counts from 1."""
     first = max(0, column - 1 - 100)
     head = "..." if first else ""
     tail = "..." if len(line) - first > 160 else ""
@@ -74,14 +74,14 @@ def snippet(line: str, column: int) -> str:
 
 
 class XlaError(Exception):
-    """Base of every error that xla-core raises on purpose.
+    """The base class of every error that xla-core raises deliberately.
 
     Args:
         message: what is wrong, in one sentence.
-        op: the op or instruction it speaks of.
-        location: where in the user's program.
+        op: the op or instruction that the error is about.
+        location: its place in the user's program.
         hint: what to do next.
-        snippet: the offending line with a caret below it (readers fill it).
+        snippet: the offending line with a caret below it, if a reader raised the error.
     """
 
     code = StatusCode.UNKNOWN

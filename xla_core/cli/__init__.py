@@ -1,4 +1,4 @@
-"""The command `xla`. Each command is a file in `commands`; what it needs is imported when it runs."""
+"""The command `xla`. Each command is a file in `commands`, which imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS_GROUP", "Scaffold", "console", "main"]
 
 COMMANDS_GROUP = "xla_core.commands"
-"""Entry points of this group add commands: the name is the command's, the value a function for typer."""
+"""Entry points of this group add commands: an entry point has the command's name and refers to a typer function."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command. Returns its exit code: 0 it did, 1 its answer is no, 2 it couldn't."""
+    """Runs one command. Returns its exit code: 0 for success, 1 for a negative answer, 2 for an error."""
     from xla_core.cli.app import run  # `import xla_core.cli` costs nothing
 
     return run(arguments)

@@ -1,4 +1,4 @@
-"""The command line as a whole: our commands, those that other distributions bring, and what becomes of errors."""
+"""The command line: xla-core's own commands, those of other distributions, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEBUG = "--debug"
 
 
 class _Commands(typer.core.TyperGroup):
-    """Adds the commands of the entry points, each loaded on its own when it is asked for."""
+    """Adds the commands of entry points. Each is loaded when it is first used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *sorted(set(_contributed()) - set(self.commands))]
@@ -43,12 +43,12 @@ def _contributed() -> dict[str, importlib.metadata.EntryPoint]:
 
 @cache
 def _load(name: str) -> Any:
-    """The typer command of an entry point; for one that doesn't load, a command that says why."""
+    """The typer command of an entry point. If it doesn't load, a command that raises the reason."""
     point = _contributed()[name]
     try:
         function = point.load()
         return _command(name, function, getattr(function, "context_settings", None))
-    except Exception as error:  # someone else's package may raise anything, and must not cost the other commands
+    except Exception as error:  # another distribution may raise anything, and must not break the other commands
         cause = error
 
     def broken() -> None:
@@ -69,7 +69,7 @@ def _command(name: str, function: Callable[..., Any], settings: dict[str, Any] |
 
 
 def _help(function: Callable[..., Any]) -> str | None:
-    """The docstring, a line a paragraph, but for what is indented: the terminal's width breaks lines."""
+    """The docstring with each paragraph on one line, which the terminal wraps. Indented lines stay as they are."""
     text = inspect.getdoc(function)
     return None if text is None or "\b" in text else re.sub(r"(?<=\S)\n(?=\S)", " ", text)
 
@@ -100,7 +100,9 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
-    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error; anywhere on the line.")] = False,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Show the traceback of an error. May stand anywhere on the line.")
+    ] = False,
 ) -> None:
     pass
 
@@ -115,7 +117,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return code or 1
     except XlaError as error:
-        if code in (0, 1):  # else it failed by this, or by something worse
+        if code in (0, 1):  # otherwise an error was already printed
             _print(error, debug)
         return code if code > 1 else 2
     return code
@@ -139,7 +141,7 @@ def _run(words: list[str], debug: bool) -> int:
 
 
 def _print(error: XlaError, debug: bool) -> None:
-    """An error, or in an `except` with --debug, the traceback of what is handled there."""
+    """Prints the error; with --debug, the traceback of the exception that is being handled."""
     if debug:
         traceback.print_exc()
     else:
@@ -147,14 +149,12 @@ def _print(error: XlaError, debug: bool) -> None:
 
 
 def _described(error: Exception) -> XlaError:
-    """An XlaError for what isn't one: what the system refuses by its reason, a file by its name, anything else by the
-    place that raised it.
-    """
+    """An XlaError for another exception, with a system error's reason and file, or else the line that raised it."""
     hint = "--debug shows the traceback"
     if isinstance(error, MemoryError):
-        return ResourceExhaustedError(f"there is no memory for this{f': {error}' if str(error) else ''}", hint=hint)
+        return ResourceExhaustedError(f"out of memory{f': {error}' if str(error) else ''}", hint=hint)
     if isinstance(error, OSError) and (error.filename is not None or error.errno is not None):
-        found = of_system(error, error.filename or "a file, or the output, can't be read or written")
+        found = of_system(error, error.filename or "cannot read or write a file or the output")
         found.hint = found.hint or hint
         return found
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""Results against the reference evaluator, as `xla run --check` and `xla replay` show them."""
+"""Compares results with the reference evaluator's and prints the differences: `xla run --check` and `xla replay`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["check_results", "tolerance_for"]
 
 
 def tolerance_for(element_type: ElementType) -> Tolerance:
-    """What two right compilations of one whole program may differ by: sums in another order, fused operations.
+    """How much the results of two correct compilations of a program may differ, by other orders of sums or by fusion.
 
-    Integers and pred must be equal; of floats, 4 ULP or about a thousand rounding errors of the largest element.
+    Integers and pred must be equal. Floats may differ by 4 ULP, or by some thousand roundings of the largest element.
     """
     import numpy as np
 
@@ -42,9 +42,11 @@ def check_results(
     places: Sequence[str] = (),
     random: Collection[int] = (),
 ) -> bool:
-    """Prints a line for each result, by its number or its name of `places`; returns whether all are right.
+    """Prints a line for each result and returns whether all are right.
 
-    Of those that are `random`, by number, only element type and sizes are compared.
+    Args:
+        places: names of the results; by default their numbers.
+        random: numbers of results that depend on random numbers; only their types and sizes are compared.
     """
     from rich.table import Table
 
@@ -52,7 +54,9 @@ def check_results(
     from xla_core.hlo.literal_comparison import compare_arrays
 
     if len(actual) != len(expected):
-        raise InvalidArgumentError(f"{len(actual)} results, the reference evaluator has {len(expected)}")
+        raise InvalidArgumentError(
+            f"the program has {len(actual)} results, but the reference evaluator has {len(expected)}"
+        )
     table = Table("result", "max |difference|", "max ULP", "verdict", box=None, pad_edge=False)
     right, drawn = True, 0
     for index, (have, want) in enumerate(zip(actual, expected, strict=True)):
@@ -78,8 +82,8 @@ def check_results(
     if not right:
         console.print("[red]differs from the reference evaluator")
     elif drawn == len(actual) > 0:
-        console.print("[yellow]not compared with the reference evaluator, but for types and sizes")
+        console.print("[yellow]only types and sizes are compared with the reference evaluator")
     else:
-        rest = ", where it can be compared" if drawn else ""
+        rest = " in all results that can be compared" if drawn else ""
         console.print(f"[green]agrees with the reference evaluator{rest}")
     return right

@@ -1,4 +1,4 @@
-"""Runs on all devices of a program, each with the same arguments, and their check against the reference evaluator."""
+"""Runs a program on all its devices with the same arguments, and compares the results with the reference evaluator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["check_on_all_devices", "run_on_all_devices"]
 def run_on_all_devices(
     client: xla.Client, executable: xla.LoadedExecutable, arguments: Sequence[np.ndarray], repeat: int = 1
 ) -> tuple[list[list[np.ndarray]], list[float]]:
-    """Each device's results on the host, and the seconds of each run from call to the last result."""
+    """The results of each device, as host arrays, and the seconds from each call until its last result was ready."""
     import numpy as np
 
     devices = executable.devices
@@ -33,7 +33,7 @@ def run_on_all_devices(
             buffer.block_until_ready()
     seconds = []
     for _ in range(repeat):
-        infeed_outfeed.read_outfeed(executable)  # what the run before wrote
+        infeed_outfeed.read_outfeed(executable)  # drops what the previous run wrote
         start = time.perf_counter()
         results = executable.execute_sharded(rows)
         for buffer in chain(*results):
@@ -51,16 +51,20 @@ def check_on_all_devices(
     written: Sequence[Mapping[str, np.ndarray]],
     infeed: Sequence[Any] = (),
 ) -> bool:
-    """Prints how each device's results differ from the reference evaluator's, with as many devices; returns whether all
-    are right. What each device has `written` to its outfeed is compared too; `infeed` is what each was fed. What
-    follows from numbers that the program draws at random is not comparable.
+    """Compares the results of each device with the reference evaluator's for the same number of devices, prints the
+    differences, and returns whether all are right. Results that depend on random numbers are not comparable.
+
+    Args:
+        results: the results of each device.
+        written: the values that each device wrote to its outfeed, which are compared too.
+        infeed: the values that each device read from its infeed.
     """
     import xla_core as xla
     from xla_core.analysis.nondeterminism import find_nondeterminism
     from xla_core.hlo import Environment, evaluate_replicas
     from xla_core.hlo.environment import Alone
 
-    alone = Alone(module.name, 1, 1)  # several meet in a rendezvous of their own
+    alone = Alone(module.name, 1, 1)  # `evaluate_replicas` makes its own rendezvous for several devices
     surroundings = [Environment(infeed=deque(infeed), rendezvous=alone) for _ in results]
     if len(results) == 1:
         expected = [xla.evaluate(module, *arguments, environment=surroundings[0])]

@@ -1,4 +1,4 @@
-"""What `xla run` puts into a program's infeed, and takes out of its outfeed."""
+"""Transfers values to a program's infeed and from its outfeed, for `xla run`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core.cli import programs
 from xla_core.errors import CancelledError, InvalidArgumentError
-from xla_core.hlo.opcode import Opcode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,38 +17,41 @@ if TYPE_CHECKING:
 
 __all__ = ["has_infeed", "infeed_exhausted", "load_infeed", "named_arrays", "read_outfeed", "transfer_to_infeed"]
 
-_HINT = "give each of its values: `xla run --infeed VALUE.npy` (.npz for a tuple); in Python client.transfer_to_infeed"
+_HINT = "pass each value: `xla run --infeed VALUE.npy` (.npz for a tuple); in Python client.transfer_to_infeed"
 
 
 def has_infeed(program: bytes) -> bool:
-    """Whether a program may have infeed ops: text and bytecode hold their ops' names alike."""
+    """Whether a program may have infeed ops. Both text and bytecode contain the names of their ops."""
     return b"infeed" in program
 
 
 def load_infeed(module: HloModule, paths: Sequence[Path]) -> list[Any]:
-    """What the files hold, one value each: an array of a .npy, a tuple of arrays of a .npz.
+    """Reads one value of each file: an array from a .npy, a tuple of arrays from a .npz.
 
-    Raises InvalidArgumentError where they are fewer than the program takes at least, or more than it takes at most.
+    Raises:
+        InvalidArgumentError: there are fewer values than the program always reads, or more than it can read.
     """
+    from xla_core.hlo.opcode import Opcode
+
     ops = [i for c in module.post_order() for i in c.post_order() if i.opcode == Opcode.INFEED]
-    at_least = _always(module) if paths else ops  # without any, even one that may not run is asked about
+    at_least = _always(module) if paths else ops  # without any value, ops that may not run count too
     if len(paths) < len(at_least):
         op, has = at_least[len(paths)], _count(len(paths))
         raise InvalidArgumentError(
-            f"the program reads {op.shape.tuple_shapes[0].without_layout()} from its infeed, which has {has}",
+            f"the program reads {op.shape.tuple_shapes[0].without_layout()} from its infeed, which was given {has}",
             op="infeed",
             location=op.location,
             hint=_HINT,
         )
     if len(paths) > len(ops) and len(at_least) == len(ops):
-        raise InvalidArgumentError(f"{_count(len(paths))} for the infeed, of which the program reads {len(ops)}")
+        raise InvalidArgumentError(f"--infeed gives {_count(len(paths))}, but the program reads {len(ops)}")
     values_given: list[Any] = []
     for number, path in enumerate(paths):
         leaves = list(ops[min(number, len(ops) - 1)].shape.tuple_shapes[0].leaves())
-        arrays = programs.load_arguments([path], ())  # whether they fit is for the op that takes them to say
+        arrays = programs.load_arguments([path], ())  # the op that reads a value checks its shape
         for place, (array, leaf) in enumerate(zip(arrays, leaves, strict=False)):
             if array.dtype.kind == "V" and array.dtype.itemsize == leaf.dtype.itemsize:
-                arrays[place] = array.view(leaf.dtype)  # numpy's files don't know the types of ml_dtypes
+                arrays[place] = array.view(leaf.dtype)  # .npy files don't store the types of ml_dtypes
         values_given.append(tuple(arrays) if path.suffix == ".npz" else arrays[0])
     return values_given
 
@@ -59,12 +61,14 @@ def _count(values: int) -> str:
 
 
 def _always(module: HloModule) -> list[HloInstruction]:
-    """The infeed ops that run exactly once, in order: those of the entry itself."""
+    """The infeed ops that run exactly once: those of the entry computation, in order."""
+    from xla_core.hlo.opcode import Opcode
+
     return [i for i in module.entry.post_order() if i.opcode == Opcode.INFEED]
 
 
 def transfer_to_infeed(executable: xla.LoadedExecutable, values: Sequence[Any]) -> None:
-    """Gives each of the program's devices the same values, and no more: one that reads on fails in place of waiting."""
+    """Transfers the values to each device and closes the infeeds, so that reading another value fails."""
     for device in executable.devices:
         for value in values:
             device.transfer_to_infeed(value)
@@ -72,9 +76,9 @@ def transfer_to_infeed(executable: xla.LoadedExecutable, values: Sequence[Any]) 
 
 
 def infeed_exhausted(count: int, error: CancelledError) -> InvalidArgumentError:
-    """What a program died of that read more than `count` values."""
+    """The error of a program that read more than `count` values."""
     return InvalidArgumentError(
-        f"the program reads more values from its infeed than the {count} that it has",
+        f"the program reads more than the {count} values that its infeed was given",
         op="infeed",
         location=error.location,
         hint=_HINT,
@@ -82,7 +86,7 @@ def infeed_exhausted(count: int, error: CancelledError) -> InvalidArgumentError:
 
 
 def read_outfeed(executable: xla.LoadedExecutable) -> list[dict[str, np.ndarray]]:
-    """What each device wrote, in order: the n-th value is "n", the parts of a tuple are "n.0", "n.1" and so on."""
+    """The values that each device wrote, by name: value n is "n", the elements of a tuple are "n.0", "n.1" and on."""
     rows = []
     for device in executable.devices:
         queue = device.platform.transfer_manager.outfeed(device.local_ordinal)
@@ -91,7 +95,7 @@ def read_outfeed(executable: xla.LoadedExecutable) -> list[dict[str, np.ndarray]
 
 
 def named_arrays(values: Sequence[Any]) -> dict[str, np.ndarray]:
-    """The arrays of values, by the names of `read_outfeed`."""
+    """The arrays of the values, with the names that `read_outfeed` describes."""
 
     def leaves(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
         if not isinstance(value, tuple):

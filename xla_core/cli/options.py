@@ -11,21 +11,29 @@ __all__ = ["Backend", "Check", "Inputs", "Program", "Seed", "Settings", "Shapes"
 
 Program = Annotated[Path, typer.Argument(metavar="FILE", help="StableHLO or HLO text, or MLIR bytecode; - is stdin.")]
 Backend = Annotated[
-    str | None, typer.Option("--backend", "-b", metavar="B", help="The platform; default: $XLA_PLATFORM, or the best.")
+    str | None,
+    typer.Option(
+        "--backend",
+        "-b",
+        metavar="B",
+        help="The platform; default: $XLA_PLATFORM, or the one with the highest priority.",
+    ),
 ]
 Inputs = Annotated[
     list[Path] | None,
-    typer.Option("--input", "-i", metavar="A.npy", help="An argument, in order; a .npz gives several."),
+    typer.Option("--input", "-i", metavar="A.npy", help="An argument, in order. A .npz holds several."),
 ]
-Seed = Annotated[int, typer.Option(help="Of the random arguments that are made where no --input is given.")]
-Check = Annotated[bool, typer.Option("--check", help="Compare with the reference evaluator; exit code 1 if wrong.")]
+Seed = Annotated[int, typer.Option(help="The seed of the random arguments that replace --input.")]
+Check = Annotated[
+    bool, typer.Option("--check", help="Compare with the reference evaluator; exit code 1 if a result is wrong.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         "-s",
         metavar="NAME=VALUE",
-        help="A field of CompileOptions, or an option of the backend; VALUE as JSON: donate=[0].",
+        help="A field of CompileOptions or an option of the backend. VALUE is JSON: donate=[0].",
     ),
 ]
 Shapes = Annotated[
@@ -33,6 +41,6 @@ Shapes = Annotated[
     typer.Option(
         "--shape",
         metavar="4x3",
-        help="The sizes of an argument that the program leaves open (tensor<?x3xf32>); one for each such, in order.",
+        help="The sizes of an argument with dynamic dimensions (tensor<?x3xf32>). Give it for each such argument.",
     ),
 ]

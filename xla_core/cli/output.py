@@ -1,4 +1,4 @@
-"""What the commands print: results to stdout, errors and progress to stderr."""
+"""Output of the commands: results go to stdout, errors and progress to stderr."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_error(error: XlaError) -> None:
-    """An error as a user needs it: where, what, the line, what to do. No traceback."""
+    """Prints an error with its location, message, source line and hint, without a traceback."""
     from rich.text import Text
 
     text = Text()
@@ -74,7 +74,7 @@ def print_error(error: XlaError) -> None:
 
 
 def _source_line(location: SourceLocation | None) -> str:
-    """The line that a location names, with a caret below its column; "" where it cannot be read."""
+    """The source line of a location with a caret below its column, or "" if the file can't be read."""
     if location is None or not location.line:
         return ""
     try:
@@ -86,7 +86,7 @@ def _source_line(location: SourceLocation | None) -> str:
 
 
 def describe_array(array: np.ndarray) -> tuple[str, str]:
-    """("least .. greatest, mean", "the first values") of an array."""
+    """Two texts about an array: "minimum .. maximum, mean", and its first values."""
     import numpy as np
 
     if array.size == 0:
@@ -111,9 +111,9 @@ def _number(value: object) -> str:
 
 
 def write(content: str | bytes, path: Path | None) -> None:
-    """Text or bytes, to a file or to stdout; bytes not to a terminal."""
+    """Writes text or bytes to a file, or to stdout; refuses to write bytes to a terminal."""
     if path is None and isinstance(content, bytes) and sys.stdout.isatty():
-        raise InvalidArgumentError("these are bytes, not text for a terminal", hint="give a file: -o OUT")
+        raise InvalidArgumentError("the output is binary and is not written to a terminal", hint="name a file: -o OUT")
     with writing(path):
         if path is not None:
             if isinstance(content, bytes):
@@ -129,33 +129,31 @@ def write(content: str | bytes, path: Path | None) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path | None) -> Iterator[None]:
-    """What the system refuses within, an OSError, is an XlaError that names the file; None is stdout."""
+    """Turns an OSError inside the block into an XlaError that names the file; None means stdout."""
     try:
         yield
     except BrokenPipeError:
-        raise  # whoever reads has seen enough
+        raise  # the reader of the pipe closed it: no error
     except OSError as error:
         raise of_system(error, f"cannot write {path or 'the output'}") from error
 
 
 def of_system(error: OSError, what: str) -> XlaError:
-    """The XlaError of what the system refuses."""
+    """The XlaError for an OSError; `what` begins its message."""
     message = f"{what}: {error.strerror or error}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or _is_cut_short(error):
-        return ResourceExhaustedError(message, hint="free space there, or name another place")
+        return ResourceExhaustedError(message, hint="free some space, or name another file")
     kind = NotFoundError if isinstance(error, FileNotFoundError) else FailedPreconditionError
     return kind(message)
 
 
 def _is_cut_short(error: OSError) -> bool:
-    """Whether it is what numpy raises where less was written than asked. It says not why; a full disk does that."""
+    """Whether numpy reports that it wrote too few bytes. It doesn't say why; the usual cause is a full disk."""
     return error.errno is None and str(error).endswith(" written")
 
 
 def flush() -> None:
-    """Writes what stdout still holds. Where that can't be done it raises, and the rest of the output is dropped, so
-    that Python doesn't fail once more at its end.
-    """
+    """Flushes stdout. If that fails, it raises and replaces stdout, so that Python's flush at exit doesn't fail too."""
     if sys.stdout is None or sys.stdout.closed:
         return
     try:

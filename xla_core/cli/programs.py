@@ -1,4 +1,4 @@
-"""Programs and their arguments from files."""
+"""Reads programs and arguments from files, and makes random arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SAVED_ARGUMENTS",
     "check_writable",
-    "closed_shapes",
     "compile_options",
     "file_name",
     "load_arguments",
@@ -33,10 +32,11 @@ __all__ = [
     "read_program",
     "save_arguments",
     "save_array",
+    "static_shapes",
 ]
 
 SAVED_ARGUMENTS = "arguments.npz"
-"""Where `xla run --dump DIR` leaves the arguments, beside the dumps."""
+"""The file in DIR in which `xla run --dump DIR` stores the arguments."""
 
 
 def read_program(path: Path) -> bytes:
@@ -58,22 +58,22 @@ def parse(program: bytes, file: str, given: Sequence[str]) -> HloModule:
     found = read(program, file=file)
     if isinstance(found, HloModule):
         if given:
-            raise InvalidArgumentError("--shape is for StableHLO; the shapes of HLO are its own")
+            raise InvalidArgumentError("--shape is for StableHLO; HLO text has static shapes")
         return found
     declared = PolymorphicProgram(found)
     if not given and all(Shape.UNBOUNDED not in shape.dimensions for shape in declared.parameters):
         return lower(found)
-    return declared.lower(closed_shapes(declared.parameters, given))
+    return declared.lower(static_shapes(declared.parameters, given))
 
 
-def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape]:
-    """The shapes of arguments, those that the program leaves open as --shape gives them."""
+def static_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape]:
+    """The shapes of the arguments, with the sizes from --shape in place of dynamic dimensions."""
     waiting = [_sizes(text) for text in given]
     missing = [(index, shape) for index, shape in enumerate(declared) if shape.is_dynamic][len(given) :]
     if missing:
         examples = ("x".join("4" if n < 0 else str(n) for n in shape.dimensions) for _, shape in missing)
         raise InvalidArgumentError(
-            "; ".join(f"argument {index} is {shape}: its sizes are open" for index, shape in missing),
+            "; ".join(f"argument {index} is {shape}, which has dynamic dimensions" for index, shape in missing),
             hint="one --shape for each argument with dynamic dimensions, in order; for example: "
             + " ".join(f"--shape {sizes}" for sizes in examples),
         )
@@ -84,10 +84,10 @@ def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape
             continue
         shapes.append(shape.with_dimensions(waiting.pop(0)))
     if waiting:
-        which = "no other leaves its sizes open" if len(waiting) < len(given) else "the program leaves no sizes open"
+        which = "no further argument" if len(waiting) < len(given) else "no argument"
         raise InvalidArgumentError(
-            f"--shape {given[-len(waiting)]} is for no argument: {which}",
-            hint="it is for arguments like tensor<?x3xf32>, one for each",
+            f"--shape {given[-len(waiting)]} is superfluous: {which} has dynamic dimensions",
+            hint="give --shape once for each argument such as tensor<?x3xf32>",
         )
     return shapes
 
@@ -95,40 +95,42 @@ def closed_shapes(declared: Sequence[Shape], given: Sequence[str]) -> list[Shape
 def _sizes(text: str) -> list[int]:
     sizes = text.replace(",", "x").split("x")
     if not all(size.isdecimal() for size in sizes):
-        raise InvalidArgumentError(f"--shape {text} is no list of sizes", hint="write --shape 4x3")
+        raise InvalidArgumentError(f"--shape {text} is not a list of sizes", hint="write sizes such as --shape 4x3")
     return [int(size) for size in sizes]
 
 
 def check_writable(path: Path) -> None:
-    """Raises where no file can be made at `path`, so that a long run doesn't end in that."""
+    """Raises if no file can be written at `path`. A command checks this before it runs for long."""
     folder = path.parent
     if not folder.is_dir():
-        raise NotFoundError(f"cannot write {path}: there is no directory {folder}", hint="make it first")
+        raise NotFoundError(f"cannot write {path}: there is no directory {folder}", hint=f"mkdir -p {folder}")
     if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise FailedPreconditionError(f"cannot write {path}", hint="name a file that may be written")
+        raise FailedPreconditionError(f"cannot write {path}", hint="name a file that you may write")
 
 
 def make_directory(path: Path) -> None:
-    """Makes a directory for what a command writes, with those above it. Raises where that can't be done."""
+    """Makes a directory, with its parents, for the output of a command."""
     if path.exists() and not path.is_dir():
-        raise FailedPreconditionError(f"{path} is a file", hint="name a directory, which is made where there is none")
+        raise FailedPreconditionError(
+            f"{path} is a file, not a directory", hint="name a directory; it is made if it doesn't exist"
+        )
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FailedPreconditionError(
-            f"cannot make the directory {path}: {error.strerror}", hint="name a directory that may be written"
+            f"cannot make the directory {path}: {error.strerror}", hint="name a directory that you may write"
         ) from error
 
 
 def file_name(path: Path) -> str:
-    """The name for locations in errors."""
+    """The file name that locations in errors have."""
     return "<stdin>" if str(path) == "-" else str(path)
 
 
 def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
-    """CompileOptions of NAME=VALUE settings, each a field of CompileOptions or else an option of the backend.
+    """CompileOptions from settings NAME=VALUE. NAME is a field of CompileOptions or else an option of the backend.
 
-    Values are JSON where they can be read as it, else text.
+    A value is read as JSON, or taken as text if it isn't JSON.
     """
     from xla_core.backend import CompileOptions
 
@@ -149,12 +151,12 @@ def compile_options(settings: Sequence[str], **fields: Any) -> CompileOptions:
 
 
 def _is_tuple(annotation: Any) -> bool:
-    """Whether a field holds a tuple, or a tuple or None."""
+    """Whether the type is a tuple, or a union with a tuple."""
     return any(typing.get_origin(kind) is tuple for kind in (annotation, *typing.get_args(annotation)))
 
 
 def _as_tuple(value: Any) -> Any:
-    """`0` is `[0]`, and so is Python's `(0,)`."""
+    """Reads `0` and Python's `(0,)` as `[0]`."""
     if isinstance(value, str) and value.startswith("("):
         with contextlib.suppress(ValueError, SyntaxError):
             return ast.literal_eval(value)
@@ -162,11 +164,13 @@ def _as_tuple(value: Any) -> Any:
 
 
 def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.ndarray]:
-    """Arrays of .npy files, one each, and of .npz files, all in the file's order.
+    """The arrays of .npy files, one in each, and of .npz files, in the order of the file.
 
-    Raises InvalidArgumentError that names the file for what is no array, or not what the program declares.
+    numpy's files don't store the types of ml_dtypes but bytes of the same width; these get the parameter's type.
 
-    numpy's files don't know the types of ml_dtypes: bytes without a type take the parameter's, where the widths agree.
+    Raises:
+        NotFoundError: a file can't be read.
+        InvalidArgumentError: a file has no array, or one that doesn't fit its parameter. The message names the file.
     """
     import numpy as np
 
@@ -189,18 +193,18 @@ def load_arguments(paths: Sequence[Path], shapes: Sequence[Shape]) -> list[np.nd
         except (ValueError, EOFError) as error:
             if not _is_array_file(path):
                 raise InvalidArgumentError(
-                    f"{path} is no .npy or .npz file",
-                    hint="--input takes arrays as numpy.save and numpy.savez write them",
+                    f"{path} is not a .npy or .npz file",
+                    hint="write arrays with numpy.save or numpy.savez",
                 ) from None
             raise InvalidArgumentError(
                 f"cannot read the array in {path}: {error}",
-                hint="numpy.save writes it, of numbers: Python's objects can't be passed",
+                hint="write an array of numbers with numpy.save; Python objects can't be passed",
             ) from None
         arrays += found
         sources += [path] * len(found)
     for index, (array, path) in enumerate(zip(arrays, sources, strict=True)):
         if index >= len(shapes):
-            break  # one too many, which the call says
+            break  # too many arguments: the call raises
         shape = shapes[index].without_layout()
         if array.dtype.kind == "V" and array.dtype.itemsize == shape.dtype.itemsize:
             arrays[index] = array = array.view(shape.dtype)
@@ -218,7 +222,7 @@ def _is_array_file(path: Path) -> bool:
 
 
 def random_arguments(shapes: Sequence[Shape], seed: int = 0) -> list[np.ndarray]:
-    """Arrays for shapes, the same for the same seed: floats uniform in [-1, 1), integers in 0 to 7, pred either."""
+    """Random arrays, the same for the same seed: floats are uniform in [-1, 1), integers in 0 to 7."""
     import numpy as np
 
     random = np.random.default_rng(seed)
@@ -226,10 +230,10 @@ def random_arguments(shapes: Sequence[Shape], seed: int = 0) -> list[np.ndarray]
     for index, shape in enumerate(shapes):
         try:
             arrays.append(_random_array(random, shape))
-        except (MemoryError, ValueError) as error:  # ValueError: numpy counts no further than 64 bits
+        except (MemoryError, ValueError) as error:  # numpy raises ValueError for sizes beyond 64 bits
             raise ResourceExhaustedError(
-                f"there is no memory for argument {index}: {shape.without_layout()} needs {shape.byte_size} bytes",
-                hint="give smaller sizes, where the program leaves them open",
+                f"out of memory for argument {index}: {shape.without_layout()} needs {shape.byte_size} bytes",
+                hint="give smaller sizes with --shape if the program has dynamic dimensions",
             ) from error
     return arrays
 
@@ -249,7 +253,7 @@ def _random_array(random: np.random.Generator, shape: Shape) -> np.ndarray:
 
 
 def save_array(path: Path, array: np.ndarray) -> None:
-    """Writes a .npy file. Types of ml_dtypes are stored as bytes of their width; `load_arguments` knows."""
+    """Writes a .npy file. Types of ml_dtypes become bytes of the same width, which `load_arguments` reads."""
     import numpy as np
 
     from xla_core.cli.output import writing
@@ -259,7 +263,7 @@ def save_array(path: Path, array: np.ndarray) -> None:
 
 
 def save_arguments(directory: Path, arrays: Sequence[np.ndarray]) -> None:
-    """Writes them all to one file in `directory`, for `xla replay`."""
+    """Writes all arrays to one file in `directory`, for `xla replay`."""
     import numpy as np
 
     from xla_core.cli.output import writing

@@ -1,4 +1,4 @@
-"""What `xla new` makes packages from. A backend brings scaffolds through entry points of the group below."""
+"""Makes backend packages from scaffolds, for `xla new`. A backend provides scaffolds through entry points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xla_core.errors import AlreadyExistsError, InvalidArgumentError, NotFoundEr
 __all__ = ["SCAFFOLDS_GROUP", "Scaffold", "create", "load_scaffold"]
 
 SCAFFOLDS_GROUP = "xla_core.scaffolds"
-"""Entry points: the name is the scenario's number, the value a `Scaffold`."""
+"""Entry points of this group have the scenario's number as name and refer to a `Scaffold`."""
 
 SUFFIX = ".tmpl"
 PACKAGE_DIRECTORY = "package"
@@ -50,7 +50,7 @@ class Scaffold:
 
 
 def load_scaffold(scenario: int) -> Scaffold:
-    """The scaffold of a scenario. NotFoundError where no installed distribution brings it."""
+    """The scaffold of a scenario. Raises NotFoundError if no installed distribution provides it."""
     points = importlib.metadata.entry_points(group=SCAFFOLDS_GROUP)
     for point in points:
         if point.name == str(scenario):
@@ -60,8 +60,8 @@ def load_scaffold(scenario: int) -> Scaffold:
             return loaded
     have = ", ".join(sorted({p.name for p in points})) or "none"
     raise NotFoundError(
-        f"no installed distribution brings a scaffold for scenario {scenario}; there is {have}",
-        hint="pip install the backend that it subclasses: of a clone, one of ./backends",
+        f"no installed distribution provides a scaffold for scenario {scenario}; installed: {have}",
+        hint="install the backend that it subclasses; in a clone, one of ./backends",
     )
 
 
@@ -73,18 +73,19 @@ def create(scaffold: Scaffold, name: str, directory: Path, *, copy: bool = False
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InvalidArgumentError(
-            f"{name!r} cannot be a platform's name", hint="use lower case letters, digits and _, a letter first"
+            f"{name!r} is not a valid platform name",
+            hint="use lower-case letters, digits and _, beginning with a letter",
         )
     from xla_core.backend import backends
 
     if name in backends():
         raise AlreadyExistsError(
-            f"a backend named {name!r} is installed; a new package of its name would replace it",
+            f"a backend named {name!r} is already installed, and the new package would replace it",
             hint="choose another name, or uninstall that one",
         )
     root = directory / f"xla-backend-{name.replace('_', '-')}"
     if root.exists():
-        raise AlreadyExistsError(f"{root} is there already", hint="choose another name, or remove it")
+        raise AlreadyExistsError(f"{root} already exists", hint="choose another name, or remove it")
     class_name = "".join(part.capitalize() for part in name.split("_"))
     variables = {
         "name": name,

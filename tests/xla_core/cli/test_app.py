@@ -119,7 +119,7 @@ on_linux = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 def test_a_full_disk(program: Path, form: str, words: tuple[str, ...]) -> None:
     done = _to_full_disk("translate", str(program), "--to", form, *words)
     place = FULL if words else "the output"
-    said = f"RESOURCE_EXHAUSTED: cannot write {place}: No space left on device\n  hint: free space there"
+    said = f"RESOURCE_EXHAUSTED: cannot write {place}: No space left on device\n  hint: free some space"
     assert done.stderr.startswith(said), done.stderr
     assert done.stderr.count("No space left") == 1
     assert done.returncode == 2
@@ -148,12 +148,12 @@ def test_results_to_a_full_disk(xla: Callable[..., Any], program: Path, tmp_path
     [
         (
             "OSError(5, 'Input/output error')",
-            "FAILED_PRECONDITION: a file, or the output, can't be read or written: Inp",
+            "FAILED_PRECONDITION: cannot read or write a file or the output: Inp",
         ),
         ("OSError(28, 'No space left on device', 'x')", "RESOURCE_EXHAUSTED: x: No space left on device"),
         ("FileNotFoundError(2, 'No such file', 'x')", "NOT_FOUND: x: No such file"),
         ("PermissionError(13, 'Permission denied', 'x')", "FAILED_PRECONDITION: x: Permission denied"),
-        ("MemoryError()", "RESOURCE_EXHAUSTED: there is no memory for this"),
+        ("MemoryError()", "RESOURCE_EXHAUSTED: out of memory"),
         ("OSError('lib.so: no such symbol')", "INTERNAL: OSError: lib.so: no such symbol"),
         ("ValueError('odd')", "INTERNAL: ValueError: odd"),
     ],

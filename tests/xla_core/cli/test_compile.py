@@ -71,7 +71,7 @@ def test_writes_stages_and_artifacts(xla: Callable[..., Any], toy_backend: str, 
         assert client.deserialize(blob.read_bytes()).name == "softplus"
     wrong = emit("ptx")
     assert wrong.code == 2
-    assert "there is no artifact 'ptx'" in wrong.err
+    assert "there is no stage or artifact 'ptx'" in wrong.err
     assert "this backend offers hlo-before, hlo, asm, code, serialized" in wrong.err
 
 

@@ -1,4 +1,4 @@
-"""Commands on programs that leave sizes open: --shape, and --input."""
+"""Commands on programs with dynamic shapes: --shape and --input."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def product(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", ["run", "compile"])
-def test_a_program_that_leaves_no_sizes_open(xla: Callable[..., Any], program: Path, command: str) -> None:
+def test_shape_of_a_program_with_static_shapes(xla: Callable[..., Any], program: Path, command: str) -> None:
     result = xla(command, program, "-b", "toy", "--shape", "4")
     assert result.code == 2
-    assert "--shape 4 is for no argument: the program leaves no sizes open" in result.err
+    assert "--shape 4 is superfluous: no argument has dynamic dimensions" in result.err
     assert "softplus" not in result.out
-    assert "--shape axb is no list of sizes" in xla(command, program, "-b", "toy", "--shape", "axb").err
+    assert "--shape axb is not a list of sizes" in xla(command, program, "-b", "toy", "--shape", "axb").err
 
 
 def test_run_with_shapes_or_inputs(xla: Callable[..., Any], product: Path, tmp_path: Path) -> None:
@@ -50,13 +50,16 @@ def test_run_with_shapes_or_inputs(xla: Callable[..., Any], product: Path, tmp_p
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), r"argument 0 is f32[?,3]: its sizes are open"),
-        (("--shape", "4x3"), r"argument 2 is f32[?]: its sizes are open"),
+        ((), r"argument 0 is f32[?,3], which has dynamic dimensions"),
+        (("--shape", "4x3"), r"argument 2 is f32[?], which has dynamic dimensions"),
         (("--shape", "4x2", "--shape", "1"), "must be f32[?,3], not f32[4,2]"),
-        (("--shape", "4x3", "--shape", "1", "--shape", "2"), "--shape 2 is for no argument"),
-        (("--shape", "four", "--shape", "1"), "--shape four is no list of sizes"),
-        (("--shape", "4x3", "--shape", "1", "--shape", "axb"), "--shape axb is no list of sizes"),
-        (("--shape", "4x-3", "--shape", "1"), "--shape 4x-3 is no list of sizes"),
+        (
+            ("--shape", "4x3", "--shape", "1", "--shape", "2"),
+            "--shape 2 is superfluous: no further argument has dynamic dimensions",
+        ),
+        (("--shape", "four", "--shape", "1"), "--shape four is not a list of sizes"),
+        (("--shape", "4x3", "--shape", "1", "--shape", "axb"), "--shape axb is not a list of sizes"),
+        (("--shape", "4x-3", "--shape", "1"), "--shape 4x-3 is not a list of sizes"),
     ],
 )
 def test_wrong_shapes(
@@ -71,7 +74,7 @@ def test_wrong_shapes(
 def test_arguments_that_no_memory_holds(xla: Callable[..., Any], product: Path, rows: int) -> None:
     result = xla("run", product, "-b", "toy", "--shape", f"{rows}x3", "--shape", "1")
     assert result.code == 2
-    said = f"RESOURCE_EXHAUSTED: there is no memory for argument 0: f32[{rows},3] needs {12 * rows} bytes"
+    said = f"RESOURCE_EXHAUSTED: out of memory for argument 0: f32[{rows},3] needs {12 * rows} bytes"
     assert said in result.err
 
 
@@ -81,6 +84,6 @@ def test_compile_and_opt(xla: Callable[..., Any], product: Path, program: Path) 
     assert "f32[4,2]" in result.out, result.err
     for words in (("compile", product, "--emit", "hlo-before"), ("opt", product, "--passes", "dce")):
         assert "f32[4,2]" in xla(*words, *shapes).out
-        assert "its sizes are open" in xla(*words).err
+        assert "which has dynamic dimensions" in xla(*words).err
     result = xla("opt", program, "--passes", "dce", "--shape", "2")
     assert "--shape is for StableHLO" in result.err

@@ -1,4 +1,4 @@
-"""The commands, a file each. A file imports what it needs within its function, so that `xla --help` is quick."""
+"""The commands, one file each. A command imports what it needs inside its function, so that `xla --help` is quick."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COMMANDS: list[tuple[str, Command, dict[str, Any]]] = [
     ("doctor", doctor, {}),
     ("new", new, {}),
     ("replay", replay, {}),
-    # the benchmarks read their own options, --help too
+    # the benchmarks read their own options, including --help
     ("bench", bench, {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}),
 ]
-"""Name, function and typer's settings of each, in the order of `xla --help`."""
+"""Name, function and typer settings of each command, in the order of `xla --help`."""

@@ -1,4 +1,4 @@
-"""`xla backends` and `xla doctor`: what is installed, whether it works, and why not."""
+"""`xla backends` and `xla doctor`: which backends are installed, whether each works, and why not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_INSTALLED = "not installed"
 
 
 def backends() -> None:
-    """List the installed backends, and whether each can be used."""
+    """List the installed backends and whether each can be used."""
     from rich.table import Table
 
     from xla_core.backend import inspect_backends
@@ -57,7 +57,7 @@ def backends() -> None:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Finding:
-    """A backend with what opening its devices showed: `devices` is "" where they can't be used, for `cause`."""
+    """The result of opening a backend's devices: `devices` describes them, or is "" and `cause` is the reason."""
 
     info: BackendInfo
     devices: str
@@ -65,7 +65,7 @@ class _Finding:
 
 
 def doctor() -> None:
-    """Examine the environment, every backend and every custom call; end with the one sentence that matters.
+    """Examine the environment, every backend and every custom call. The last line is the diagnosis.
 
     Exit code 1 where no program can run, or what is installed doesn't load or open; a backend that says itself that it
     can't be used is no failure.
@@ -107,7 +107,9 @@ def _environment(out: Console) -> None:
         if name in os.environ:
             out.print(f"  {name}={os.environ[name]}", soft_wrap=True, markup=False)
     for name, meant in misspelled_xla_flags().items():
-        out.print(f"  [yellow]nobody here reads --{name} of XLA_FLAGS[/]: did you mean --{meant}?", soft_wrap=True)
+        out.print(
+            f"  [yellow]no installed backend reads --{name} of XLA_FLAGS[/]: did you mean --{meant}?", soft_wrap=True
+        )
 
 
 def _open(info: BackendInfo) -> _Finding:
@@ -151,14 +153,14 @@ def _show(out: Console, finding: _Finding) -> None:
 
 
 def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
-    """What the user needs to know, and whether programs can run and nothing is broken. `calls`: broken custom calls."""
+    """The diagnosis, and whether programs can run and nothing is broken. `calls` are the broken custom calls."""
     if not findings:
         return f"No backend is installed: {INSTALL_HINT}.", False
     usable = [f.info for f in findings if f.devices]
     broken = [f.info.name for f in findings if f.info.error is not None and not _declines(f.info)]
     wanted = os.environ.get("XLA_PLATFORM")
     if wanted and wanted not in {info.name for info in usable}:
-        return f"XLA_PLATFORM asks for {wanted!r}, which cannot be used: unset it, or mend that backend.", False
+        return f"XLA_PLATFORM names {wanted!r}, which cannot be used: unset it, or repair that backend.", False
     if not usable:
         causes = "; ".join(f"{f.info.name}: {f.cause}" for f in findings)
         return f"No installed backend can be used: {causes}.", False
@@ -174,7 +176,7 @@ def _sentence(findings: list[_Finding], calls: list[str]) -> tuple[str, bool]:
 
 
 def _declines(info: BackendInfo) -> bool:
-    """Whether it says itself that it can't be used, rather than breaking."""
+    """Whether the backend reports that it can't be used, instead of failing to load."""
     from xla_core.errors import UnavailableError, UnimplementedError
 
     declines = (UnavailableError, UnimplementedError)
@@ -186,7 +188,7 @@ def _requirements(info: BackendInfo) -> tuple[Requirement, ...]:
 
 
 def _unmet(info: BackendInfo) -> str:
-    """The cause that the requirements themselves make, "" where they make none."""
+    """The cause made of unmet requirements, or "" if all are met."""
     from xla_core.backend import Availability
 
     return Availability.of(*_requirements(info)).cause

@@ -1,4 +1,4 @@
-"""`xla compile`: any stage of a compilation, without running it."""
+"""`xla compile`: prints a stage of a compilation, without running the program."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ def compile_program(
     file: Program,
     backend: Backend = None,
     emit: Annotated[
-        str | None, typer.Option("--emit", "-e", metavar="NAME", help="What to write; without it, lists what there is.")
+        str | None,
+        typer.Option("--emit", "-e", metavar="NAME", help="The stage or artifact to write. Without it, lists them."),
     ] = None,
     output_file: Annotated[Path | None, typer.Option("--output", "-o", metavar="OUT", help="Default: stdout.")] = None,
     shape: Shapes = None,
     settings: Settings = None,
 ) -> None:
-    """Compile a program; write any stage or artifact of it, or list what the backend offers.
+    """Compile a program and write a stage or an artifact, or list those that the backend offers.
 
     Needs no device where the backend's compiler needs none.
     """
@@ -61,19 +62,21 @@ def compile_program(
         output.write(_memory_map(executable), output_file)
     else:
         offered = [INPUT_STAGE, *artifacts, SERIALIZED, GRAPH, MEMORY_MAP]
-        raise InvalidArgumentError(f"there is no artifact {emit!r}", hint=f"this backend offers {', '.join(offered)}")
+        raise InvalidArgumentError(
+            f"there is no stage or artifact {emit!r}", hint=f"this backend offers {', '.join(offered)}"
+        )
 
 
 def _compile(
     text: bytes, filename: str, given: Sequence[str], backend: str | None, options: CompileOptions
 ) -> tuple[Executable, Callable[[], bytes]]:
-    """By a client, or, where the machine has no device of that kind, by the compiler alone."""
+    """Compiles with a client, or with the compiler alone if the machine has no such device."""
     import xla_core as xla
     from xla_core.errors import UnavailableError
 
     try:
         loaded = xla.Client(backend).compile(text, options, file=filename)
-        loaded = loaded.specialize(*programs.closed_shapes(loaded.parameter_shapes, given))
+        loaded = loaded.specialize(*programs.static_shapes(loaded.parameter_shapes, given))
         return loaded.executable, loaded.serialize
     except UnavailableError:
         if backend is None:
@@ -109,7 +112,7 @@ def _list(artifacts: Mapping[str, str | bytes]) -> None:
 
 
 def _memory_map(executable: Executable) -> bytes:
-    """As the core plans memory; a backend may plan its own."""
+    """The core's plan of memory; a backend may use its own."""
     import io
 
     from xla_core.analysis import assign_buffers, plot_memory_map

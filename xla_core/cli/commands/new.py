@@ -1,4 +1,4 @@
-"""`xla new`: a complete, working backend package to start from."""
+"""`xla new`: makes a complete backend package to start from."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ def new(
         ),
     ] = 3,
     copy: Annotated[
-        bool, typer.Option("--copy", help="Copy the sources of the backend that it would subclass.")
+        bool, typer.Option("--copy", help="Copy the sources of the base backend instead of subclassing it.")
     ] = False,
-    directory: Annotated[Path, typer.Option("--directory", "-d", metavar="DIR", help="Where it goes.")] = Path(),
+    directory: Annotated[
+        Path, typer.Option("--directory", "-d", metavar="DIR", help="The directory in which to make the package.")
+    ] = Path(),
 ) -> None:
-    """Make a backend package: installable, and right by the conformance suite from the start."""
+    """Make an installable backend package that passes the conformance suite from the start."""
     scaffold = load_scaffold(scenario)
     root = create(scaffold, name, directory, copy=copy)
     out = output.console()

@@ -1,4 +1,4 @@
-"""`xla ops`: what the op tables say."""
+"""`xla ops`: prints entries of the op tables."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["ops"]
 
 def ops(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="stablehlo.add, chlo.erf, add; without it, lists all ops.")
+        str | None, typer.Argument(metavar="NAME", help="stablehlo.add, chlo.erf, add. Without it, lists all ops.")
     ] = None,
 ) -> None:
-    """Say what an op means, takes, and becomes: StableHLO's, CHLO's and HLO's."""
+    """Print what an op of StableHLO, CHLO or HLO means, its operands and attributes, and its lowering."""
     from xla_core import hlo, stablehlo
 
     console = output.console()
@@ -46,7 +46,7 @@ def _unknown(name: str, known: list[str]) -> Exception:
 
     bare = {n.rpartition(".")[2]: n for n in known}
     near = [bare[n] for n in difflib.get_close_matches(name.rpartition(".")[2], bare, 3)]
-    hint = f"did you mean {', '.join(near)}?" if near else "`xla ops` lists all"
+    hint = f"did you mean {', '.join(near)}?" if near else "`xla ops` lists all ops"
     return NotFoundError(f"there is no op {name!r}", hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""`xla opt`: run HLO passes by name."""
+"""`xla opt`: runs HLO passes by name."""
 
 from __future__ import annotations
 
@@ -23,23 +23,32 @@ def opt(
         Path | None, typer.Argument(metavar="FILE", help="StableHLO or HLO text, or MLIR bytecode; - is stdin.")
     ] = None,
     passes: Annotated[
-        str | None, typer.Option("--passes", "-p", metavar="A,B,C", help="In order; without it, lists the passes.")
+        str | None,
+        typer.Option("--passes", "-p", metavar="A,B,C", help="The passes, in order. Without it, lists all passes."),
     ] = None,
     pipeline: Annotated[
-        bool, typer.Option("--pipeline", help="A target's whole pipeline; without a FILE, prints it.")
+        bool, typer.Option("--pipeline", help="Run a target's whole pipeline; without FILE, print it.")
     ] = False,
     backend: Annotated[
-        str | None, typer.Option("--backend", "-b", metavar="B", help="Whose target --pipeline is for; default: any.")
+        str | None,
+        typer.Option(
+            "--backend",
+            "-b",
+            metavar="B",
+            help="The backend whose target --pipeline uses; default: a target that supports everything.",
+        ),
     ] = None,
     verify: Annotated[bool, typer.Option(help="Run the verifier after every pass.")] = True,
-    timings: Annotated[bool, typer.Option("--timings", help="Print what each pass did and took, to stderr.")] = False,
+    timings: Annotated[
+        bool, typer.Option("--timings", help="Print to stderr what each pass changed and how long it took.")
+    ] = False,
     shape: Shapes = None,
 ) -> None:
-    """Run HLO passes on a program; print HLO text."""
+    """Run HLO passes on a program and print HLO text."""
     from xla_core.passes import HloPassPipeline, PassContext, create_pass
 
     if pipeline and passes is not None:
-        raise InvalidArgumentError("--pipeline and --passes are two ways to say which passes", hint="give one of them")
+        raise InvalidArgumentError("--pipeline and --passes exclude each other", hint="give one of them")
     if pipeline:
         whole = _pipeline(backend)
         if file is None:
@@ -60,7 +69,7 @@ def opt(
 
 
 def _pipeline(backend: str | None) -> HloPassPipeline:
-    """A backend's pipeline, its own stages included; without one, the core's for a target that can do everything."""
+    """The pipeline of a backend, or the core's for a target that supports everything."""
     from xla_core.backend import CompileOptions, load_backend
     from xla_core.passes import default_pipeline
     from xla_core.target import Capabilities, TargetConfig

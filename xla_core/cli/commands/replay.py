@@ -1,4 +1,4 @@
-"""`xla replay`: run a dumped compilation again."""
+"""`xla replay`: compiles and runs a dump again."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ STAGE = ".before_optimizations.txt"
 
 
 def replay(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A dump: of --xla_dump_to, or `xla run --dump`.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A dump that --xla_dump_to or `xla run --dump` wrote.")
+    ],
     backend: Backend = None,
     inputs: Inputs = None,
     seed: Seed = 0,
     module: Annotated[str, typer.Option(metavar="TEXT", help="Only modules whose file name contains this.")] = "",
 ) -> None:
-    """Compile and run dumped programs again, and compare with the reference evaluator.
+    """Compile and run dumped programs again, and compare the results with the reference evaluator.
 
     A program of several devices runs on each with the same arguments. They are --input's, else those in the dump
     (`xla run --dump`), else random.
@@ -51,7 +53,7 @@ def replay(
             parsed = xla.parse(text, file=str(path))
             executable = client.compile(parsed)
             arguments = _arguments(directory, inputs, executable.parameter_shapes, seed)
-            infeed_outfeed.load_infeed(parsed, ())  # raises where it would wait for one
+            infeed_outfeed.load_infeed(parsed, ())  # raises if the program reads an infeed, which would wait for ever
             results, _ = execution.run_on_all_devices(client, executable, arguments)
             written = infeed_outfeed.read_outfeed(executable)
             right = execution.check_on_all_devices(out, parsed, executable, arguments, results, written)
@@ -64,13 +66,13 @@ def replay(
 
 
 def find_modules(directory: Path, part: str = "") -> list[Path]:
-    """The dumped programs as they were before any pass, in the order they were compiled. NotFoundError if none."""
+    """The dumped programs before any pass, in the order of compilation. Raises NotFoundError if there are none."""
     places = (directory, directory / "xla_core")
     found = sorted(p for place in places for p in place.glob(f"*{STAGE}") if part in p.name)
     if not found:
         raise NotFoundError(
             f"{directory} holds no *{STAGE}" + (f" with {part!r} in its name" if part else ""),
-            hint=f"XLA_FLAGS=--xla_dump_to={directory}, or `xla run FILE --dump {directory}`, writes some",
+            hint=f"XLA_FLAGS=--xla_dump_to={directory} or `xla run FILE --dump {directory}` writes a dump",
         )
     return found
 

@@ -1,4 +1,4 @@
-"""`xla run`: compile a program and run it."""
+"""`xla run`: compiles a program and runs it."""
 
 from __future__ import annotations
 
@@ -29,26 +29,30 @@ def run(
     infeed: Annotated[
         list[Path] | None,
         typer.Option(
-            "--infeed", metavar="V.npy", help="A value for the program's infeed, in order; a .npz is a tuple."
+            "--infeed", metavar="V.npy", help="A value for the program's infeed, in order. A .npz is a tuple."
         ),
     ] = None,
     check: Check = False,
     output_directory: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="DIR", help="Write results to DIR/result_N.npy, outfeed to outfeed_N.npy."
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="Write results to DIR/result_N.npy and outfeed values to DIR/outfeed_N.npy.",
         ),
     ] = None,
     trace: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a Chrome trace of compilation and runs.")
+        Path | None, typer.Option(metavar="FILE", help="Write a Chrome trace of compilation and runs to FILE.")
     ] = None,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Run N times and print the median time.")] = 1,
     dump: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Dump the compilation and its arguments, for `xla replay`.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Dump the compilation and its arguments to DIR, for `xla replay`."),
     ] = None,
     settings: Settings = None,
 ) -> None:
-    """Compile a program and run it; on each of its devices with the same arguments, where it runs on several."""
+    """Compile a program and run it. If it needs several devices, each gets the same arguments."""
     import xla_core as xla
     from xla_core import profiler
     from xla_core.runtime.program import module_for
@@ -70,7 +74,7 @@ def run(
         if inputs:
             arguments = programs.load_arguments(inputs, executable.parameter_shapes)
         else:
-            shapes = programs.closed_shapes(executable.parameter_shapes, shape or ())
+            shapes = programs.static_shapes(executable.parameter_shapes, shape or ())
             arguments = programs.random_arguments(shapes, seed)
         executable = executable.specialize(*arguments)
         if dump is not None:
@@ -79,7 +83,9 @@ def run(
         if infeed or infeed_outfeed.has_infeed(text):
             fed = infeed_outfeed.load_infeed(module_for(text, arguments, programs.file_name(file)), infeed or ())
             if fed and repeat > 1:
-                raise InvalidArgumentError("--repeat is for programs without infeed: --infeed feeds one run")
+                raise InvalidArgumentError(
+                    "--repeat and --infeed exclude each other: the infeed has values for one run"
+                )
             infeed_outfeed.transfer_to_infeed(executable, fed)
         try:
             results, seconds = execution.run_on_all_devices(client, executable, arguments, repeat)
@@ -88,7 +94,7 @@ def run(
                 raise
             raise infeed_outfeed.infeed_exhausted(len(fed), error) from error
         except KeyboardInterrupt:
-            executable.delete()  # what is under way ends at its next loop iteration
+            executable.delete()  # the run ends at its next loop iteration
             raise
         written = infeed_outfeed.read_outfeed(executable)
     report = executable.report
@@ -115,12 +121,12 @@ def run(
 
 
 def _folders(directory: Path, devices: int) -> list[Path]:
-    """Where each device's results go."""
+    """The directory for the results of each device."""
     return [directory] if devices == 1 else [directory / f"device_{device}" for device in range(devices)]
 
 
 def _print_arrays(what: str, rows: Sequence[Mapping[str, np.ndarray]]) -> None:
-    """The named arrays of each device; of the first alone, where all have the same."""
+    """Prints the named arrays of each device, or of the first one if all devices have the same."""
     from rich.table import Table
 
     from xla_core.hlo import Shape
