@@ -75,7 +75,7 @@ class HloComputation:
         """
         if instruction.parent is not None:
             raise InternalError(f"{instruction.name} is in computation {instruction.parent.name} already")
-        instruction.name = self.unique_name(name or instruction.name or instruction.opcode)
+        instruction.name = self.unique_name(name or instruction.name or instruction.opcode.value)
         instruction.parent = self
         self._instructions[instruction] = None
         if instruction.opcode == Opcode.PARAMETER:
