@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tests.random_programs.bounds import Value, has_infinity, largest, unit
-from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Shape
-from xla_core.hlo.builder import identity_of
+from tests.random_programs.bounds import Value, unit
+from xla_core.hlo import ElementType, HloComputation, HloInstruction, HloModule, Shape, lookup
 
 __all__ = ["Accept", "Steps"]
 
@@ -163,10 +162,9 @@ class Steps:
         if element_type.is_complex and opcode in ("maximum", "minimum"):  # they compare the real parts first
             end = float("-inf" if opcode == "maximum" else "inf")
             return complex(end, end)
-        value = identity_of(opcode, element_type)
-        if np.isinf(value) and not has_infinity(element_type):
-            return float(np.copysign(largest(element_type), value.real))
-        return value
+        value = lookup(opcode).identity(element_type)
+        assert value is not None
+        return 0.0 if opcode == "add" else value
 
     def combine(
         self, c: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction, plain: bool

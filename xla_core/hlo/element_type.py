@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import enum
+import math
 import re
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -126,6 +129,24 @@ class ElementType(enum.Enum):
         return self.is_complex or (self.is_floating and not self.value.endswith(("fn", "fnuz", "fnu")))
 
     @cached_property
+    def least(self) -> float | None:
+        """The value that none of the type is below: -inf where there is one; None of complex types."""
+        if self.is_integral or self is ElementType.PRED:
+            return -(1 << (self.bit_width - 1)) if self.is_signed else 0
+        if not self.is_floating:
+            return None
+        return -math.inf if self.has_infinity else float(_finfo(self).min)
+
+    @cached_property
+    def greatest(self) -> float | None:
+        """The value that none of the type is above: inf where there is one; None of complex types."""
+        if self.is_integral or self is ElementType.PRED:
+            return (1 << (self.bit_width - self.is_signed)) - 1
+        if not self.is_floating:
+            return None
+        return math.inf if self.has_infinity else float(_finfo(self).max)
+
+    @cached_property
     def has_zero(self) -> bool:
         """All but f8e8m0fnu, a power of two, which has neither a zero nor a sign."""
         return self.is_array and self is not ElementType.F8E8M0FNU
@@ -153,6 +174,11 @@ class ElementType(enum.Enum):
 
     def __repr__(self) -> str:
         return self.name
+
+
+def _finfo(element_type: ElementType) -> np.finfo[Any]:
+    finfo: Callable[..., np.finfo[Any]] = ml_dtypes.finfo
+    return finfo(element_type.dtype)
 
 
 _FIELDS = {"bf16": (8, 7), "f16": (5, 10), "f32": (8, 23), "f64": (11, 52)} | {

@@ -19,6 +19,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
+    from xla_core.hlo.element_type import ElementType
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
@@ -95,7 +96,8 @@ class Trait(enum.Enum):
     ELEMENTWISE = enum.auto()  # output element i depends on element i of each operand (of the same dimensions) only
     COMMUTATIVE = enum.auto()  # binary, operands may be swapped
     ASSOCIATIVE = enum.auto()  # over integers and reals
-    IDEMPOTENT = enum.auto()  # op(x, x) == x
+    IDEMPOTENT = enum.auto()  # binary, and op(x, x) == x
+    PROJECTION = enum.auto()  # unary, and op(op(x)) == op(x) but for complex x
     SIDE_EFFECT = enum.auto()  # never removed, never duplicated, never reordered against tokens
     COLLECTIVE = enum.auto()
     DATA_MOVEMENT = enum.auto()  # moves elements, computes none
@@ -143,6 +145,8 @@ class OpDef:
         operands_at: of a first half, the index in its result where its operands are.
         result_at: of a second half, the index in its operand where its result is.
         calls: the names of the attributes that hold computations, in order.
+        identity: element type -> the value that leaves every other one as it is when the op combines the two, the
+            sign of a zero included (products of complex numbers may change it); None where there is none.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
 
@@ -160,6 +164,7 @@ class OpDef:
     waits_for: tuple[Opcode, ...] = ()
     operands_at: tuple[int, ...] | None = None
     result_at: tuple[int, ...] | None = None
+    identity: Callable[[ElementType], complex | None] = lambda element_type: None
     group: str = ""
     calls: tuple[str, ...] = dataclasses.field(init=False)
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xla_core.hlo.combiner import combiner
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import arithmetic
 from xla_core.hlo.ops.conversion import convert
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
     from xla_core.hlo.evaluator import EvaluationContext, Value
 
-__all__ = ["FEW", "as_value", "combine_at", "few", "fold", "known_combiner", "windows"]
+__all__ = ["FEW", "as_value", "combine_at", "few", "fold", "windows"]
 
 _SEQUENTIAL = 512
 FEW = 16
@@ -46,20 +47,6 @@ _UFUNC: dict[Opcode, np.ufunc] = {
     Opcode.OR: np.bitwise_or,
     Opcode.XOR: np.bitwise_xor,
 }
-
-
-def known_combiner(computation: HloComputation) -> Opcode | Literal["first", "second"] | None:
-    """The opcode, where the computation is one binary op on its two parameters; "first" or "second" where it returns
-    a parameter.
-    """
-    root, parameters = computation.root, computation.parameters
-    if len(parameters) != 2 or root.shape.is_tuple:
-        return None
-    if root in parameters:
-        return "first" if root is parameters[0] else "second"
-    if root.opcode not in _BINARY or len(root.operands) != 2 or set(root.operands) != set(parameters):
-        return None
-    return root.opcode
 
 
 def as_value(arrays: Sequence[Array]) -> Value:
@@ -99,9 +86,9 @@ def fold(
 ) -> list[Array]:
     """Combines along axes, from the initial values (scalars)."""
     inputs, initial = _typed(computation, inputs), _typed(computation, initial)
-    opcode = known_combiner(computation)
-    if isinstance(opcode, Opcode):
-        return [_known_fold(opcode, inputs[0], initial[0], tuple(axes))]
+    op = combiner(computation)
+    if op is not None:
+        return [_known_fold(op.opcode, inputs[0], initial[0], tuple(axes))]
     kept = [d for d in range(inputs[0].ndim) if d not in axes]
     shape = [inputs[0].shape[d] for d in kept]
     length = int(np.prod([inputs[0].shape[d] for d in axes], dtype=np.int64))
@@ -161,10 +148,10 @@ def windows(
     """Combines each of `count` windows along one axis: element i of the result is that of elements
     i * stride + j * dilation, j < size. Long windows are put together from windows of 1, 2, 4, ... elements.
     """
-    opcode = known_combiner(computation)
+    op = combiner(computation)
     combine: Callable[[Sequence[Array], Sequence[Array]], list[Array]]
-    if isinstance(opcode, Opcode):
-        function = _BINARY[opcode]
+    if op is not None:
+        function = _BINARY[op.opcode]
 
         def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
             return [function(left[0], right[0])]
@@ -215,16 +202,12 @@ def combine_at(
     chosen = np.flatnonzero(inside)
     where = np.broadcast_to(numbers, inside.shape).reshape(-1)[chosen]
     parts = [convert(u, t).reshape(-1)[chosen] for u, t in zip(updates, types[len(operands) :], strict=True)]
-    opcode = known_combiner(computation)
-    if opcode == "second":
+    op = combiner(computation)
+    if len(parts) == 1 and computation.root is computation.parameters[1]:
         targets[0][where] = parts[0]
-    elif (
-        isinstance(opcode, Opcode)
-        and CLASS[parts[0].dtype] in "biuf"
-        and opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM)
-    ):
-        _UFUNC[opcode].at(targets[0], where, parts[0])
-    elif opcode != "first":
+    elif op is not None and op.opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM) and CLASS[parts[0].dtype] in "biuf":
+        _UFUNC[op.opcode].at(targets[0], where, parts[0])
+    else:
         for chunk in _rounds(where):
             at = where[chunk]
             combined = context.map(computation, [*(t[at] for t in targets), *(p[chunk] for p in parts)])

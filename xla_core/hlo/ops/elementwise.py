@@ -19,6 +19,7 @@ from xla_core.hlo.ops.numerics import CLASS
 from xla_core.hlo.ops.rules import OpGroup, attr, check
 
 if TYPE_CHECKING:
+    from xla_core.hlo.element_type import ElementType
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
     from xla_core.hlo.shape import Shape
@@ -29,6 +30,7 @@ entry = OpGroup("elementwise").entry
 
 _SYMMETRIC = (Trait.COMMUTATIVE, Trait.ASSOCIATIVE)
 _PRIMITIVE, _IDEMPOTENT, _TRANSCENDENTAL = Trait.PRIMITIVE, Trait.IDEMPOTENT, Trait.TRANSCENDENTAL
+_PROJECTION = Trait.PROJECTION
 _EXACT = Trait.EXACT_IN_WIDER_INTEGERS
 
 
@@ -46,8 +48,22 @@ def _unary(opcode: Opcode, rule: ShapeRule, function: Callable[..., Any], *trait
     return entry(opcode, 1, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
 
 
-def _binary(opcode: Opcode, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
-    return entry(opcode, 2, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
+def _binary(
+    opcode: Opcode,
+    rule: ShapeRule,
+    function: Callable[..., Any],
+    *traits: Trait,
+    doc: str,
+    identity: Callable[[ElementType], complex | None] = lambda element_type: None,
+) -> OpDef:
+    return entry(opcode, 2, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc, identity=identity)
+
+
+def _zero(element_type: ElementType) -> complex | None:
+    """The zero that leaves every zero's sign as it is: -0.0 of floats."""
+    if element_type.is_complex:
+        return complex(-0.0, -0.0)
+    return (-0.0 if element_type.is_floating else 0) if element_type.has_zero else None
 
 
 def _function(
@@ -127,6 +143,7 @@ _binary(
     *_SYMMETRIC,
     _PRIMITIVE,
     _EXACT,
+    identity=_zero,
     doc="a + b; integers wrap; `or` of pred.",
 )
 _binary(Opcode.SUBTRACT, _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
@@ -137,6 +154,7 @@ _binary(
     *_SYMMETRIC,
     _PRIMITIVE,
     _EXACT,
+    identity=lambda t: 1,
     doc="a * b; integers wrap; `and` of pred.",
 )
 _binary(
@@ -168,6 +186,7 @@ _binary(
     *_SYMMETRIC,
     _IDEMPOTENT,
     _EXACT,
+    identity=lambda t: t.least,
     doc="The larger; NaN if either is; lexicographic of complex.",
 )
 _binary(
@@ -177,6 +196,7 @@ _binary(
     *_SYMMETRIC,
     _IDEMPOTENT,
     _EXACT,
+    identity=lambda t: t.greatest,
     doc="The smaller; NaN if either is; lexicographic of complex.",
 )
 _binary(
@@ -193,9 +213,23 @@ _binary(
     _TRANSCENDENTAL,
     doc="The angle of the point (b, a).",
 )
-_binary(Opcode.AND, _BITS, arithmetic.bitwise_and, *_SYMMETRIC, _IDEMPOTENT, _PRIMITIVE, _EXACT, doc="Bitwise and.")
-_binary(Opcode.OR, _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, _EXACT, doc="Bitwise or.")
-_binary(Opcode.XOR, _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, doc="Bitwise exclusive or.")
+_binary(
+    Opcode.AND,
+    _BITS,
+    arithmetic.bitwise_and,
+    *_SYMMETRIC,
+    _IDEMPOTENT,
+    _PRIMITIVE,
+    _EXACT,
+    identity=lambda t: -1 if t.is_signed else t.greatest,
+    doc="Bitwise and.",
+)
+_binary(
+    Opcode.OR, _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, _EXACT, identity=lambda t: 0, doc="Bitwise or."
+)
+_binary(
+    Opcode.XOR, _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, identity=lambda t: 0, doc="Bitwise exclusive or."
+)
 _binary(Opcode.SHIFT_LEFT, _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
 _binary(
     Opcode.SHIFT_RIGHT_ARITHMETIC,
@@ -264,7 +298,7 @@ _unary(
     Opcode.ABS,
     elementwise(shapes.numeric, shapes.to_component),
     arithmetic.absolute,
-    _IDEMPOTENT,
+    _PROJECTION,
     _EXACT,
     doc="The absolute value; the modulus of complex.",
 )
@@ -273,7 +307,7 @@ _unary(
     Opcode.SIGN,
     _NUMBERS,
     arithmetic.sign,
-    _IDEMPOTENT,
+    _PROJECTION,
     _EXACT,
     doc="-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex.",
 )
@@ -285,20 +319,20 @@ _unary(
     arithmetic.count_leading_zeros,
     doc="How many bits are zero above the highest set one.",
 )
-_unary(Opcode.FLOOR, _FLOATS, arithmetic.floor, _IDEMPOTENT, doc="The largest whole number that is not larger.")
-_unary(Opcode.CEIL, _FLOATS, arithmetic.ceil, _IDEMPOTENT, doc="The smallest whole number that is not smaller.")
+_unary(Opcode.FLOOR, _FLOATS, arithmetic.floor, _PROJECTION, doc="The largest whole number that is not larger.")
+_unary(Opcode.CEIL, _FLOATS, arithmetic.ceil, _PROJECTION, doc="The smallest whole number that is not smaller.")
 _unary(
     Opcode.ROUND_NEAREST_EVEN,
     _FLOATS,
     arithmetic.round_nearest_even,
-    _IDEMPOTENT,
+    _PROJECTION,
     doc="The nearest whole number, ties to even.",
 )
 _unary(
     Opcode.ROUND_NEAREST_AFZ,
     _FLOATS,
     arithmetic.round_nearest_afz,
-    _IDEMPOTENT,
+    _PROJECTION,
     doc="The nearest whole number, ties away from zero.",
 )
 entry(
@@ -338,7 +372,7 @@ entry(
     _reduce_precision_shape,
     _reduce_precision,
     Trait.ELEMENTWISE,
-    _IDEMPOTENT,
+    _PROJECTION,
     Trait.BITWISE,
     doc="Rounds to a format of fewer exponent and mantissa bits.",
     exponent_bits=attr("int"),

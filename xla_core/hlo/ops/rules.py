@@ -78,6 +78,7 @@ class OpGroup:
         waits_for: tuple[Opcode, ...] = (),
         operands_at: tuple[int, ...] | None = None,
         result_at: tuple[int, ...] | None = None,
+        identity: Callable[[ElementType], complex | None] = lambda element_type: None,
         **attributes: Attribute,
     ) -> OpDef:
         """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, each has a
@@ -118,6 +119,7 @@ class OpGroup:
                 waits_for=waits_for,
                 operands_at=operands_at,
                 result_at=result_at,
+                identity=identity,
                 group=self.name,
             )
         )

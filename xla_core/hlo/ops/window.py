@@ -10,11 +10,12 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import Window
+from xla_core.hlo.combiner import combiner
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import arithmetic
-from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, known_combiner, windows
+from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, windows
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.reduction import split_operands
@@ -73,7 +74,9 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     passes = sum(w.size.bit_length() for w in window)
     context.charge(n * math.prod(_padded_sizes(values[0].shape, window)) * passes)
     bases = [padded(context, convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
-    wide = known_combiner(computation) in (Opcode.ADD, Opcode.MULTIPLY)
+    op = combiner(computation)
+    opcode = None if op is None else op.opcode
+    wide = opcode in (Opcode.ADD, Opcode.MULTIPLY)
     if wide and not few(math.prod(w.size for w in window), types[0]):
         bases, initial = [widen(b) for b in bases], [widen(i) for i in initial]
     counts = windowed(values[0].shape, window)
@@ -82,9 +85,7 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
         bases = windows(context, computation, bases, axis, w.size, w.stride, w.window_dilation, counts[axis])
     if wide:
         total = (
-            arithmetic.add(initial[0], bases[0])
-            if known_combiner(computation) == Opcode.ADD
-            else arithmetic.multiply(initial[0], bases[0])
+            arithmetic.add(initial[0], bases[0]) if opcode == Opcode.ADD else arithmetic.multiply(initial[0], bases[0])
         )
         return round_to(total, types[0])
     return as_value(fold(context, computation, [b[None] for b in bases], initial, (0,)))

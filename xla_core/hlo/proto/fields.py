@@ -82,7 +82,7 @@ _FIELDS: Mapping[str, Path] = {
     "scatter_indices_batching_dims": (48, 6),
     "schedule": (76,),
     "sharding": (40,),
-    Opcode.SLICE: (17,),
+    "slice": (17,),
     "slice_sizes": (34,),
     "source_target_pairs": (52,),
     "start_index_map": (33, 3),

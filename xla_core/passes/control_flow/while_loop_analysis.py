@@ -6,7 +6,7 @@ import dataclasses
 
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import largest, smallest, uniform_value
+from xla_core.passes.patterns import uniform_value
 from xla_core.passes.while_util import Loop
 
 __all__ = ["Induction", "induction", "trip_count"]
@@ -105,7 +105,8 @@ def trip_count(loop: Loop) -> int | None:
         return None
     count = -(-distance // forward)
     last = start + count * step
-    return count if smallest(element_type) <= last <= largest(element_type) else None
+    least, greatest = element_type.least, element_type.greatest
+    return count if least is not None and greatest is not None and least <= last <= greatest else None
 
 
 def _constant_condition(loop: Loop) -> int | None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from xla_core.hlo.attributes import PaddingDimension, SliceDimension
+from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OPS, Trait
+from xla_core.hlo.op_table import OpDef, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.patterns import neutral_value, reduction_opcode, uniform_value
+from xla_core.passes.patterns import uniform_value
 from xla_core.passes.rewriter import Builder
 
 __all__ = ["ReduceWindowRewriter", "scanned_dimension"]
@@ -50,15 +51,16 @@ class ReduceWindowRewriter(OpExpander):
     block = 16
 
     def matches(self, instruction: HloInstruction) -> bool:
-        opcode = reduction_opcode(instruction.attributes["to_apply"])
+        op = combiner(instruction.attributes["to_apply"])
         found = scanned_dimension(instruction)
         element_type = instruction.shape.element_type
-        if opcode is None or neutral_value(opcode, element_type) is None:
+        identity = None if op is None else op.identity(element_type)
+        if op is None or identity is None:
             return False
         initial = uniform_value(instruction.operands[1])
-        neutral = np.asarray(neutral_value(opcode, element_type)).astype(element_type.dtype)
+        neutral = np.asarray(identity).astype(element_type.dtype)
         return (
-            (Trait.IDEMPOTENT in OPS[opcode].traits or (initial is not None and bool(initial == neutral)))
+            (Trait.IDEMPOTENT in op.traits or (initial is not None and bool(initial == neutral)))
             and instruction.operands[0].shape.element_type is element_type
             and found is not None
             and instruction.shape.dimensions[found[0]] > self.block  # short ones are as fast one after the other
@@ -66,20 +68,20 @@ class ReduceWindowRewriter(OpExpander):
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
         found = scanned_dimension(instruction)
-        opcode = reduction_opcode(instruction.attributes["to_apply"])
+        op = combiner(instruction.attributes["to_apply"])
         assert found is not None
-        assert opcode is not None
+        assert op is not None
         dimension, backwards = found
-        scan = _Scan(b, opcode, self.block)
+        scan = _Scan(b, op, self.block)
         x = instruction.operands[0]
         result = scan.run(x, dimension, backwards)
-        return b.add(opcode, b.broadcast(instruction.operands[1], x.shape.dimensions), result)
+        return b.add(op.opcode, b.broadcast(instruction.operands[1], x.shape.dimensions), result)
 
 
 class _Scan:
-    def __init__(self, b: Builder, opcode: Opcode, block: int) -> None:
+    def __init__(self, b: Builder, op: OpDef, block: int) -> None:
         self.b = b
-        self.opcode = opcode
+        self.op = op
         self.block = block
 
     def run(self, x: HloInstruction, d: int, backwards: bool) -> HloInstruction:
@@ -109,7 +111,7 @@ class _Scan:
         return x
 
     def _combine(self, before: HloInstruction, x: HloInstruction, backwards: bool) -> HloInstruction:
-        return self.b.add(self.opcode, *((x, before) if backwards else (before, x)))
+        return self.b.add(self.op.opcode, *((x, before) if backwards else (before, x)))
 
     def _shift(self, x: HloInstruction, d: int, distance: int, backwards: bool) -> HloInstruction:
         """Moves elements on by `distance`; neutral values come in."""
@@ -118,7 +120,8 @@ class _Scan:
     def _pad(self, x: HloInstruction, d: int, low: int, high: int) -> HloInstruction:
         if not low and not high:
             return x
-        neutral = neutral_value(self.opcode, x.shape.element_type)
+        neutral = self.op.identity(x.shape.element_type)
+        assert neutral is not None
         padding = [PaddingDimension(0, 0)] * x.shape.rank
         padding[d] = PaddingDimension(low, high)
         value = self.b.constant(neutral, x.shape.with_dimensions(()))

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 
+from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.expanders.expander import OpExpander
-from xla_core.passes.patterns import neutral_value, reduction_opcode
 from xla_core.passes.rewriter import Builder
 from xla_core.target import ParallelModel
 
@@ -33,10 +33,10 @@ class ReductionSplitter(OpExpander):
         if len(instruction.operands) != 2 or instruction.shape.is_tuple:
             return False
         x = instruction.operand(0).shape
-        opcode = reduction_opcode(instruction.attribute("to_apply"))
+        op = combiner(instruction.attribute("to_apply"))
         return (
-            opcode is not None
-            and neutral_value(opcode, x.element_type) is not None
+            op is not None
+            and op.identity(x.element_type) is not None
             and x.element_type is instruction.shape.element_type
             and x.num_elements >= self._parallel.split_reduction_elements
             and instruction.shape.num_elements <= self._parallel.units // 2  # more are parts enough
@@ -61,10 +61,11 @@ class ReductionSplitter(OpExpander):
         cut = b.reshape(x, [*sizes[:d], parts, sizes[d] // parts, *sizes[d + 1 :]])
         reduced = [r if r < d else r + 1 for r in instruction.attribute("dimensions")]  # all but the parts
         body = instruction.attribute("to_apply")
-        opcode = reduction_opcode(body)
-        assert opcode is not None
-        neutral = b.constant(neutral_value(opcode, x.shape.element_type), init.shape)
-        first = b.add(Opcode.REDUCE, cut, neutral, dimensions=tuple(reduced), to_apply=body)
+        op = combiner(body)
+        identity = None if op is None else op.identity(x.shape.element_type)
+        assert identity is not None
+        start = b.constant(identity, init.shape)
+        first = b.add(Opcode.REDUCE, cut, start, dimensions=tuple(reduced), to_apply=body)
         kept = [n for n in range(len(sizes) + 1) if n not in reduced]
         place = kept.index(d)
         second = b.add(Opcode.REDUCE, first, init, dimensions=(place,), to_apply=body)

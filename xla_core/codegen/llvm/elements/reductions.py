@@ -17,11 +17,11 @@ from xla_core.codegen.llvm.loops.index import Digit, Index
 from xla_core.codegen.llvm.loops.ir_array import ElementValue
 from xla_core.codegen.llvm.scalars.elemental import ElementalIrEmitter, elemental
 from xla_core.codegen.llvm.scalars.float_ops import FLOAT_OPS
+from xla_core.hlo.combiner import combiner
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.combining import known_combiner
 
 __all__ = ["Reducer", "operand_index"]
 
@@ -48,10 +48,10 @@ class Reducer:
             self.reduced = sorted(instruction.attribute("dimensions"))
         self.extent = math.prod(self.dimensions[d] for d in self.reduced)
         self.types = [p.shape.element_type for p in self.computation.parameters[:count]]
-        opcode = known_combiner(self.computation)
+        op = combiner(self.computation)
         small = self.types[0].is_floating and self.types[0] not in (ElementType.F32, ElementType.F64)
-        self.flags = _FLAGS.get(opcode, "") if isinstance(opcode, Opcode) else ""
-        self.wide = opcode if isinstance(opcode, Opcode) and small and self.flags else None
+        self.flags = _FLAGS.get(op.opcode, "") if op else ""
+        self.wide = op.opcode if op and small and self.flags else None
 
     def start(self) -> list[Value]:
         """The initial values, as registers."""

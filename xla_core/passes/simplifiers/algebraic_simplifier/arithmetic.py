@@ -44,18 +44,18 @@ def combine_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
     return b.add(i.opcode, x.operands[0], b.add(i.opcode, x.operands[1], c2))
 
 
-@rule(Opcode.MAXIMUM, Opcode.MINIMUM, Opcode.AND, Opcode.OR)
+@rule(*(op.opcode for op in OPS.values() if Trait.IDEMPOTENT in op.traits))
 def same_operands(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """op(x, x) -> x, for idempotent op"""
     return i.operands[0] if i.operands[0] is i.operands[1] else None
 
 
-@rule(Opcode.ABS, Opcode.SIGN, Opcode.FLOOR, Opcode.CEIL, Opcode.ROUND_NEAREST_EVEN, Opcode.ROUND_NEAREST_AFZ)
-def idempotent(i: HloInstruction, b: Builder) -> HloInstruction | None:
+@rule(*(op.opcode for op in OPS.values() if Trait.PROJECTION in op.traits))
+def projection(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """op(op(x)) -> op(x)"""
     x = i.operands[0]
-    same = x.opcode == i.opcode and Trait.IDEMPOTENT in i.op.traits
-    return x if same and x.shape.element_type is i.shape.element_type else None
+    same = x.opcode == i.opcode and x.attributes == i.attributes and not i.shape.element_type.is_complex
+    return x if same else None
 
 
 # -- add, subtract, negate -------------------------------------------------------------------------------------------

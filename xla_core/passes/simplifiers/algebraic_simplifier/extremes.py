@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import is_all, is_total_order, largest, smallest
+from xla_core.passes.patterns import is_all, is_total_order
 from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 
@@ -17,16 +16,13 @@ def extreme_constants(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """max(x, least) -> x; max(x, greatest) -> greatest where there is no NaN; and for min"""
     x, y = i.operands
     element_type = i.shape.element_type
-    if not (is_total_order(element_type) or element_type in _HAS_INFINITY):
+    identity = i.op.identity(element_type)
+    if identity is None:
         return None
-    low, high = smallest(element_type), largest(element_type)
-    neutral, absorbing = (low, high) if i.opcode == Opcode.MAXIMUM else (high, low)
-    if is_all(y, neutral):
+    if is_all(y, identity):
         return x
-    return y if is_all(y, absorbing) and is_total_order(element_type) else None
-
-
-_HAS_INFINITY = {ElementType.BF16, ElementType.F16, ElementType.F32, ElementType.F64, ElementType.F8E5M2}
+    absorbing = element_type.greatest if i.opcode == Opcode.MAXIMUM else element_type.least
+    return y if absorbing is not None and is_total_order(element_type) and is_all(y, absorbing) else None
 
 
 @rule(Opcode.ABS)
@@ -43,9 +39,9 @@ def clamp_without_limits(i: HloInstruction, b: Builder) -> HloInstruction | None
     """clamp(least, x, greatest) -> x"""
     low, x, high = i.operands
     element_type = i.shape.element_type
-    if not (is_total_order(element_type) or element_type in _HAS_INFINITY):
+    if element_type.least is None or element_type.greatest is None:
         return None
-    return x if is_all(low, smallest(element_type)) and is_all(high, largest(element_type)) else None
+    return x if is_all(low, element_type.least) and is_all(high, element_type.greatest) else None
 
 
 @rule(Opcode.CLAMP)

@@ -7,9 +7,11 @@ import math
 import numpy as np
 
 from xla_core.hlo.attributes import WindowDimension
+from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import OPS
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.patterns import is_all, neutral_value, reduction_opcode, uniform_value
+from xla_core.passes.patterns import is_all, uniform_value
 from xla_core.passes.rewriter import Builder
 from xla_core.passes.simplifiers.algebraic_simplifier.movement import degenerate_map
 from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
@@ -18,15 +20,17 @@ __all__: list[str] = []
 
 
 def _simple(i: HloInstruction) -> Opcode | None:
-    """The opcode of a reduction of one array by one binary op."""
+    """The opcode that combines the elements of a reduction of one array, where the order doesn't matter."""
     if len(i.operands) != 2 or i.operands[0].shape.element_type is not i.shape.element_type:
         return None
-    return reduction_opcode(i.attributes["to_apply"])
+    op = combiner(i.attributes["to_apply"])
+    return None if op is None else op.opcode
 
 
-def _is_neutral(instruction: HloInstruction, opcode: Opcode) -> bool:
-    value = neutral_value(opcode, instruction.shape.element_type)
-    return value is not None and (is_all(instruction, value) or (opcode == Opcode.ADD and is_all(instruction, 0.0)))
+def _is_identity(start: HloInstruction, opcode: Opcode) -> bool:
+    """Whether a reduction may start from this value once or many times. (A sum that starts from 0 is never -0.)"""
+    value = OPS[opcode].identity(start.shape.element_type)
+    return value is not None and (is_all(start, value) or (opcode == Opcode.ADD and is_all(start, 0)))
 
 
 @rule(Opcode.REDUCE, Opcode.REDUCE_WINDOW)
@@ -85,11 +89,13 @@ def reduce_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @rule(Opcode.REDUCE)
 def reduce_reduced(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """reduce(reduce(x)) -> reduce(x), by the same op from its neutral value"""
+    """reduce(reduce(x)) -> reduce(x), by the same op from its identity"""
     x, opcode = i.operands[0], _simple(i)
     if opcode is None or x.opcode != Opcode.REDUCE or x.user_count != 1 or _simple(x) != opcode:
         return None
-    if not _is_neutral(x.operands[1], opcode):
+    identity, start = OPS[opcode].identity(x.shape.element_type), uniform_value(i.operands[1])
+    same_start = start is not None and is_all(x.operands[1], start.item()) and _is_identity(x.operands[1], opcode)
+    if not same_start and (identity is None or not is_all(x.operands[1], identity)):
         return None
     inner = sorted(x.attributes["dimensions"])
     left = [d for d in range(x.operands[0].shape.rank) if d not in inner]
@@ -116,7 +122,7 @@ def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if opcode == Opcode.ADD:
         count = math.prod(x.shape.dimensions[d] for d in repeated)
         whole = np.asarray(count).astype(element_type.dtype)
-        if not _is_neutral(initial, Opcode.ADD) or element_type.is_complex or int(whole) != count:
+        if not _is_identity(initial, Opcode.ADD) or element_type.is_complex or int(whole) != count:
             return None
         source = b.add(Opcode.MULTIPLY, source, b.constant(whole, source.shape))
     reduced = tuple(own.index(d) for d in i.attributes["dimensions"] if d in own)
@@ -156,7 +162,7 @@ def window_of_padded(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if x.operands[1] is not initial and (value is None or wanted is None or value.tobytes() != wanted.tobytes()):
         return None
     opcode = _simple(i)
-    if opcode is None or not _is_neutral(initial, opcode):
+    if opcode is None or not _is_identity(initial, opcode):
         return None
     window = []
     for w, p in zip(i.attributes["window"], x.attributes["padding"], strict=True):
