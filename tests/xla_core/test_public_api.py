@@ -27,6 +27,7 @@ PACKAGES = (
     "xla_core.config",
     "xla_core.profiler",
     "xla_core.hlo",
+    "xla_core.lapack",
     "xla_core.stablehlo",
     "xla_core.target",
     "xla_core.analysis",

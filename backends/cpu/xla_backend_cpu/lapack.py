@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from xla_backend_cpu.blas import symbol_address
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo import ElementType, HloInstruction, Opcode, parse_backend_config
+from xla_core.lapack import SIGNATURES
 
 __all__ = ["LapackCall"]
 
@@ -28,7 +29,6 @@ class _Routine:
     """How a custom call becomes calls of one routine, one for each matrix of the batch.
 
     Attributes:
-        operands: the dimensions of each operand behind the batch's: a letter is a size.
         arguments: what the routine is given. `%x` is the character of attribute x, `'N'` a character, `=x` the integer
             attribute x, a letter a size, `ld.x` a leading dimension, a number an operand (`0+` from its second element
             on). `name` is the result of that name, or else scratch memory; `name+` is scratch memory and its length,
@@ -37,58 +37,46 @@ class _Routine:
             I for s32; a number alone is an operand after the call.
     """
 
-    operands: str
     arguments: str
     results: str
 
 
-_QR = _Routine("mn", "m n 0 ld.m tau work+ info", "0 tau:T:t")
-_ORG = _Routine("mn k", "m n k 0 ld.m 1 work+ info", "0")
-_ORM = _Routine("rk k mn", "%side %turn m n k 0 ld.r 1 2 ld.m work+ info", "2")
-_EIGH = _Routine("nn", "%mode %uplo n 0 ld.n w work+ c:rwork+ iwork+ info", "0 w:R:n info:I:")
-_TRIDIAGONAL = _Routine("nn", "%uplo n 0 ld.n d e tau work+ info", "0 d:R:n e:R:p tau:T:p info:I:")
+_QR = _Routine("m n 0 ld.m tau work+ info", "0 tau:T:t")
+_ORG = _Routine("m n k 0 ld.m 1 work+ info", "0")
+_ORM = _Routine("%side %turn m n k 0 ld.r 1 2 ld.m work+ info", "2")
+_EIGH = _Routine("%mode %uplo n 0 ld.n w work+ c:rwork+ iwork+ info", "0 w:R:n info:I:")
+_TRIDIAGONAL = _Routine("%uplo n 0 ld.n d e tau work+ info", "0 d:R:n e:R:p tau:T:p info:I:")
 _SVD = "0 s:R:t u:T:mc vt:T:vn info:I:"
 
 _ROUTINES: Mapping[str, _Routine] = {
-    "potrf": _Routine("nn", "%uplo n 0 ld.n info", "0 info:I:"),
-    "getrf": _Routine("mn", "m n 0 ld.m pivots info", "0 pivots:I:t info:I:"),
+    "potrf": _Routine("%uplo n 0 ld.n info", "0 info:I:"),
+    "getrf": _Routine("m n 0 ld.m pivots info", "0 pivots:I:t info:I:"),
     "geqrf": _QR,
-    "geqp3": _Routine("mn n", "m n 0 ld.m 1 tau work+ c:rwork info", "0 1 tau:T:t"),
+    "geqp3": _Routine("m n 0 ld.m 1 tau work+ c:rwork info", "0 1 tau:T:t"),
     "orgqr": _ORG,
     "ungqr": _ORG,
     "ormqr": _ORM,
     "unmqr": _ORM,
-    "trsm": _Routine("kk mn", "%side %uplo %trans_x %diag m n one 0 ld.k 1 ld.m", "1"),
+    "trsm": _Routine("%side %uplo %trans_x %diag m n one 0 ld.k 1 ld.m", "1"),
     "syevd": _EIGH,
     "heevd": _EIGH,
-    "gesdd": _Routine("mn", "%mode m n 0 ld.m s u ld.m vt ld.v work+ c:rwork iwork info", _SVD),
-    "gesvd": _Routine("mn", "%mode %mode m n 0 ld.m s u ld.m vt ld.v work+ c:rwork info", _SVD),
+    "gesdd": _Routine("%mode m n 0 ld.m s u ld.m vt ld.v work+ c:rwork iwork info", _SVD),
+    "gesvd": _Routine("%mode %mode m n 0 ld.m s u ld.m vt ld.v work+ c:rwork info", _SVD),
     "geev": _Routine(
-        "nn",
         "%compute_left %compute_right n 0 ld.n c:w r:wr r:wi vl ld.n vr ld.n work+ c:rwork info",
         "c:w:T:n r:wr:T:n r:wi:T:n vl:C:nn vr:C:nn info:I:",
     ),
     "gees": _Routine(
-        "nn",
         "%mode 'N' null n 0 ld.n chosen c:w r:wr r:wi vs ld.n work+ c:rwork bwork info",
         "0 vs:T:nn c:w:T:n r:wr:T:n r:wi:T:n chosen:I: info:I:",
     ),
-    "gehrd": _Routine("nn", "n =low =high 0 ld.n tau work+ info", "0 tau:T:p info:I:"),
+    "gehrd": _Routine("n =low =high 0 ld.n tau work+ info", "0 tau:T:p info:I:"),
     "sytrd": _TRIDIAGONAL,
     "hetrd": _TRIDIAGONAL,
-    "gtsv": _Routine("n n n nk", "n k 0+ 1 2 3 ld.n info", "0 1 2 3 info:I:"),
+    "gtsv": _Routine("n k 0+ 1 2 3 ld.n info", "0 1 2 3 info:I:"),
 }
 
 _TARGET = re.compile(rf"lapack_([sdcz])({'|'.join(_ROUTINES)})_ffi")
-_LETTERS = {
-    "uplo": "UL",
-    "mode": "NVSA",
-    "side": "LR",
-    "trans_x": "NTC",
-    "diag": "NU",
-    "compute_left": "NV",
-    "compute_right": "NV",
-}
 
 
 class LapackCall:
@@ -116,11 +104,9 @@ class LapackCall:
         self.operands = [s for o in call.operands for s in o.shape.leaves() if s.is_array]
         self.results = [s for s in call.shape.leaves() if s.is_array]
         self.attributes = dict(parse_backend_config(call.attribute("backend_config") or ""))
-        self.sizes: dict[str, int] = {}
-        batch = self._check_operands()
+        batch, self.sizes = SIGNATURES[name].check(call, self.attributes)
         self.batch, self.batch_rank = math.prod(batch), len(batch)
         self._derive()
-        self._check_attributes()
         self._check_results()
 
     @staticmethod
@@ -209,54 +195,16 @@ class LapackCall:
         target = self._call.attribute("custom_call_target")
         return InvalidArgumentError(f"{target} {what}", op=self._call.opcode, location=self._call.location)
 
-    def _check_operands(self) -> tuple[int, ...]:
-        patterns = self.routine.operands.split()
-        shapes = ", ".join(str(s.without_layout()) for s in self.operands)
-        wrong = self._wrong(f"takes {self.element_type} operands ({self.routine.operands}), not {shapes}")
-        if len(self.operands) != len(patterns) or self.operands[0].rank < len(patterns[0]):
-            raise wrong
-        batch = self.operands[0].dimensions[: self.operands[0].rank - len(patterns[0])]
-        for position, (operand, letters) in enumerate(zip(self.operands, patterns, strict=True)):
-            wanted = ElementType.S32 if self.name == "geqp3" and position == 1 else self.element_type
-            matrix = operand.dimensions[len(batch) :]
-            if operand.dimensions[: len(batch)] != batch or len(matrix) != len(letters):
-                raise wrong
-            if operand.element_type is not wanted:
-                raise wrong
-            if any(self.sizes.setdefault(x, n) != n for x, n in zip(letters, matrix, strict=True)):
-                raise wrong
-        return batch
-
     def _derive(self) -> None:
         sizes, attributes = self.sizes, self.attributes
-        m, n, k = (sizes.get(x, 0) for x in "mnk")
+        m, n = (sizes.get(x, 0) for x in "mn")
         sizes["t"], sizes["p"] = (min(m, n) if "m" in sizes else 0), max(n - 1, 0)
         if "svd" in self.name or "sdd" in self.name:
             small = attributes.get("mode") == ord("S")
             sizes["c"], sizes["v"] = (sizes["t"], sizes["t"]) if small else (m, n)
-        left = attributes.get("left")
         if "mqr" in self.name:
-            attributes["side"] = ord("L" if left else "R")
-            attributes["turn"] = ord("N" if not attributes.get("transpose") else "C" if self.is_complex else "T")
-            if sizes["r"] != (m if left else n) or k > sizes["r"]:
-                raise self._wrong(f"multiplies {m}x{n} matrices by reflectors of length {sizes['r']}")
-        if "gqr" in self.name and not k <= n <= m:
-            raise self._wrong(f"makes {n} columns of {k} reflectors of length {m}")
-        if self.name == "trsm" and k != (m if attributes.get("side") == ord("L") else n):
-            raise self._wrong(f"solves {m}x{n} systems with a {k}x{k} matrix")
-
-    def _check_attributes(self) -> None:
-        for argument in self.arguments():
-            name = argument[1:]
-            if argument[0] in "%=" and not isinstance(self.attributes.get(name), int):
-                raise self._wrong(f"has no attribute {name}")
-            if argument[0] == "%" and name in _LETTERS and chr(self.attributes[name] & 255) not in _LETTERS[name]:
-                allowed = ", ".join(f"{ord(x)} ({x!r})" for x in _LETTERS[name])
-                raise self._wrong(f"has {name} = {self.attributes[name]}, which must be one of {allowed}")
-        if self.name == "gehrd":
-            n, low, high = self.sizes["n"], self.attributes["low"], self.attributes["high"]
-            if not (1 <= low <= high <= n or (n == 0 and (low, high) == (1, 0))):
-                raise self._wrong(f"has low = {low} and high = {high} of {n} rows")
+            attributes["side"] = ord("L" if attributes["left"] else "R")
+            attributes["turn"] = ord("N" if not attributes["transpose"] else "C" if self.is_complex else "T")
 
     def _check_results(self) -> None:
         specs = self._own(self.routine.results)

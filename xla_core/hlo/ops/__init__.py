@@ -1,4 +1,14 @@
-"""The entries of the HLO op table, a file an op group. Importing this package fills the table."""
+"""The entries of the HLO op table. Importing this package fills the table.
+
+A file that calls `OpGroup(...).entry` is an op group: it has the entries, their shape rules and their meanings. Where a
+group is large, its parts have files of their own: `*_shapes` (shape rules, which see shapes and attributes alone),
+`*_evaluation` and `arithmetic`, `conversion`, `elementary`, `combining`, `sort_order`, `bit_generators` (meanings, as
+functions of numpy arrays). `rules` and `numerics` are what all of them share; `custom_calls` is the registry of custom
+calls.
+
+Code here may use numpy, the modules of `xla_core.hlo` below the evaluator, and `xla_core.errors`. A meaning reads its
+operands and never writes to them; it runs computations through the `EvaluationContext` that it is given.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +21,6 @@ from xla_core.hlo.ops import (
     convolution,
     elementwise,
     indexing,
-    lapack,
     linalg,
     movement,
     random,
@@ -19,7 +28,6 @@ from xla_core.hlo.ops import (
     sorting,
     structure,
     top_k_calls,
-    tridiagonal,
     window,
 )
 
@@ -32,7 +40,6 @@ __all__ = [
     "convolution",
     "elementwise",
     "indexing",
-    "lapack",
     "linalg",
     "movement",
     "random",
@@ -40,6 +47,5 @@ __all__ = [
     "sorting",
     "structure",
     "top_k_calls",
-    "tridiagonal",
     "window",
 ]

@@ -9,6 +9,7 @@ A distribution that is installed extends it by an entry point: its name is the t
 from __future__ import annotations
 
 import difflib
+import importlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -50,6 +51,8 @@ CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
 
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
 _SHAPES: dict[str, CallShapeRule] = {}
+_BUILT_IN = {"lapack_": "xla_core.lapack", "tridiagonal_solve_perturbed_ffi": "xla_core.lapack"}
+"""Beginning of a target -> the package that registers it, which is loaded for the first program that has one."""
 _GROUP = "xla_core.custom_calls"
 _PYTHON_CALLBACK = re.compile(r"xla_(\w+_)?python_\w+_callback")
 
@@ -68,6 +71,7 @@ def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
 
     def register(function: Evaluate) -> Evaluate:
         _require_function(target, function, "of (context, instruction, values)")
+        _load_built_in(target)
         if target in _CUSTOM_CALLS:
             raise AlreadyExistsError(f"custom call {target!r} is registered already")
         _CUSTOM_CALLS[target] = function
@@ -132,6 +136,7 @@ def _part(shape: Shape, index: Sequence[int]) -> Shape:
 
 def is_custom_call_registered(target: str) -> bool:
     """Whether the evaluator knows what a custom call of this target means."""
+    _load_built_in(target)
     return target in _CUSTOM_CALLS or bool(_installed(target))
 
 
@@ -143,6 +148,8 @@ def hint_for_unknown(target: str) -> str:
             "into the process that exported it: remove the callback, or name the function with jax.ffi.ffi_call and "
             "register a custom call of that name (docs/jax-programs.md)"
         )
+    for prefix in _BUILT_IN:
+        _load_built_in(prefix)
     near = difflib.get_close_matches(target, {*_CUSTOM_CALLS, *_targets()}, 1, 0.8)
     meant = f"did you mean {near[0]}? Else " if near else ""
     return (
@@ -167,12 +174,21 @@ def _targets() -> set[str]:
     return {point.name for point in entry_points(group=_GROUP)}
 
 
+def _load_built_in(target: str) -> None:
+    """Lets the package of xla_core that defines a target register it."""
+    if target not in _CUSTOM_CALLS:
+        for prefix, package in _BUILT_IN.items():
+            if target.startswith(prefix):
+                importlib.import_module(package)
+
+
 def _installed(target: str) -> list[EntryPoint]:
     return list(entry_points(group=_GROUP, name=target))
 
 
 def _find(target: str) -> Evaluate | None:
     """What is registered; else what an installed distribution says, which is then registered."""
+    _load_built_in(target)
     if target not in _CUSTOM_CALLS and (found := _installed(target)):
         owners = sorted({str(point.dist.name) for point in found if point.dist is not None})
         if len(found) > 1:

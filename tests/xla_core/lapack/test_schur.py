@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_core.hlo.ops.schur import complex_schur, eigenvalues_of_blocks, real_schur
+from xla_core.lapack.schur import complex_schur, eigenvalues_of_blocks, real_schur
 
 KINDS = {
     "random": lambda a: a,

@@ -14,13 +14,14 @@ import numpy as np
 
 from xla_core.hlo.backend_config import parse_backend_config
 from xla_core.hlo.ops.custom_calls import register_custom_call
-from xla_core.hlo.ops.schur import complex_schur, eigenvalues_of_blocks, real_schur
+from xla_core.lapack.schur import complex_schur, eigenvalues_of_blocks, real_schur
+from xla_core.lapack.signatures import SIGNATURES, target_name
 
 if TYPE_CHECKING:
     from xla_core.hlo.evaluator import EvaluationContext, Value
     from xla_core.hlo.instruction import HloInstruction
 
-__all__: list[str] = []
+__all__ = ["ROUTINES"]
 
 Attributes = Mapping[str, Any]
 Routine = Callable[..., Sequence[Any]]
@@ -262,43 +263,37 @@ def _gees(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 # -- the targets -------------------------------------------------------------------------------------------------------
 
-_ROUTINES: Mapping[str, tuple[Routine, tuple[int, ...], str]] = {
-    "potrf": (_potrf, (2,), "sdcz"),
-    "getrf": (_getrf, (2,), "sdcz"),
-    "geqrf": (_geqrf, (2,), "sdcz"),
-    "geqp3": (_geqp3, (2, 1), "sdcz"),
-    "orgqr": (_orgqr, (2, 1), "sd"),
-    "ungqr": (_orgqr, (2, 1), "cz"),
-    "ormqr": (_ormqr, (2, 1, 2), "sd"),
-    "unmqr": (_ormqr, (2, 1, 2), "cz"),
-    "trsm": (_trsm, (2, 2), "sdcz"),
-    "syevd": (_syevd, (2,), "sd"),
-    "heevd": (_syevd, (2,), "cz"),
-    "gesdd": (_svd, (2,), "sdcz"),
-    "gesvd": (_svd, (2,), "sdcz"),
-    "geev": (_geev, (2,), "sdcz"),
-    "gees": (_gees, (2,), "sdcz"),
-    "gehrd": (_gehrd, (2,), "sdcz"),
-    "sytrd": (_sytrd, (2,), "sd"),
-    "hetrd": (_sytrd, (2,), "cz"),
-    "gtsv": (_gtsv, (1, 1, 1, 2), "sdcz"),
+ROUTINES: Mapping[str, Routine] = {
+    "potrf": _potrf,
+    "getrf": _getrf,
+    "geqrf": _geqrf,
+    "geqp3": _geqp3,
+    "orgqr": _orgqr,
+    "ungqr": _orgqr,
+    "ormqr": _ormqr,
+    "unmqr": _ormqr,
+    "trsm": _trsm,
+    "syevd": _syevd,
+    "heevd": _syevd,
+    "gesdd": _svd,
+    "gesvd": _svd,
+    "geev": _geev,
+    "gees": _gees,
+    "gehrd": _gehrd,
+    "sytrd": _sytrd,
+    "hetrd": _sytrd,
+    "gtsv": _gtsv,
 }
-"""Routine -> its definition, the ranks of its operands without batch dimensions, and the types that it is there for."""
 
 
-def _batched(
-    routine: Routine,
-    ranks: Sequence[int],
-    context: EvaluationContext,
-    instruction: HloInstruction,
-    values: list[Value],
-) -> Value:
+def _batched(name: str, context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     attributes = parse_backend_config(instruction.attribute("backend_config") or "")
+    batch, _ = SIGNATURES[name].check(instruction, attributes)
     shapes = instruction.shape.tuple_shapes or (instruction.shape,)
     results = [np.zeros(s.dimensions, s.dtype) for s in shapes]
-    for index in np.ndindex(*values[0].shape[: values[0].ndim - ranks[0]]):
+    for index in np.ndindex(*batch):
         matrices = [np.array(v[index], _wide(v.dtype)) for v in values]
-        for result, made in zip(results, routine(attributes, *matrices), strict=True):
+        for result, made in zip(results, ROUTINES[name](attributes, *matrices), strict=True):
             result[index] = made
     return tuple(results) if instruction.shape.is_tuple else results[0]
 
@@ -307,6 +302,6 @@ def _wide(dtype: np.dtype) -> np.dtype:
     return np.dtype({"f": np.float64, "c": np.complex128}.get(dtype.kind, dtype))
 
 
-for _name, (_routine, _ranks, _letters) in _ROUTINES.items():
-    for _letter in _letters:
-        register_custom_call(f"lapack_{_letter}{_name}_ffi")(functools.partial(_batched, _routine, _ranks))
+for _name in ROUTINES:
+    for _letter in SIGNATURES[_name].letters:
+        register_custom_call(target_name(_name, _letter))(functools.partial(_batched, _name))

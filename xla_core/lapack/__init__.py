@@ -1,0 +1,14 @@
+"""What the LAPACK custom calls that JAX emits on CPUs mean, for the reference evaluator, and their signatures.
+
+`xla_core.hlo` loads this package when a program first names one of its targets. A backend that calls LAPACK itself
+takes `SIGNATURES`, which say what each routine may be given.
+"""
+
+from xla_core.lapack import tridiagonal as _tridiagonal  # registers its target
+from xla_core.lapack.routines import ROUTINES
+from xla_core.lapack.signatures import SIGNATURES, Signature, target_name
+
+assert _tridiagonal is not None
+assert SIGNATURES.keys() == ROUTINES.keys()
+
+__all__ = ["SIGNATURES", "Signature", "target_name"]
