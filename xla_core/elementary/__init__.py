@@ -1,4 +1,4 @@
-"""Elementary functions as formulas: one definition for every compiler of ours.
+"""Elementary functions as formulas, defined once for the LLVM emitter and for legalization.
 
 Each is data (`coefficients`) and straight-line arithmetic on f32 or f64 values (`Arithmetic`), without branches or
 calls, so that loops around it turn into vectors. The LLVM emitter writes them as LLVM IR; legalization writes them as

@@ -66,7 +66,7 @@ class Arithmetic(abc.ABC, Generic[V]):
 
     @abc.abstractmethod
     def emit(self, opcode: str, *operands: V) -> V:
-        """The real function that an HLO opcode names, as whoever runs it has it."""
+        """The real function that an HLO opcode names, as the implementation computes it."""
 
     @abc.abstractmethod
     def fma(self, x: V, y: V, z: V) -> V:
@@ -98,7 +98,7 @@ class Arithmetic(abc.ABC, Generic[V]):
 
     @abc.abstractmethod
     def sqrt(self, x: V) -> V:
-        """The square root, rightly rounded."""
+        """The correctly rounded square root."""
 
     @abc.abstractmethod
     def floor(self, x: V) -> V:
@@ -160,15 +160,15 @@ class Arithmetic(abc.ABC, Generic[V]):
 
     @abc.abstractmethod
     def shl(self, x: V, amount: int) -> V:
-        """Shifted left by fewer bits than there are."""
+        """A shift to the left, by fewer bits than the value has."""
 
     @abc.abstractmethod
     def lshr(self, x: V, amount: int) -> V:
-        """Shifted right, zeros put in."""
+        """A logical shift to the right."""
 
     @abc.abstractmethod
     def ashr(self, x: V, amount: int) -> V:
-        """Shifted right, the sign put in."""
+        """An arithmetic shift to the right."""
 
     @abc.abstractmethod
     def clamp(self, low: V, x: V, high: V) -> V:
@@ -176,7 +176,7 @@ class Arithmetic(abc.ABC, Generic[V]):
 
     @abc.abstractmethod
     def funnel_shift(self, high: V, low: V, amount: V) -> V:
-        """The first word of two, shifted left by an amount below the width."""
+        """The high word of the double word (high, low), shifted left by fewer bits than a word has."""
 
     @abc.abstractmethod
     def bits(self, x: V) -> V:
@@ -184,11 +184,11 @@ class Arithmetic(abc.ABC, Generic[V]):
 
     @abc.abstractmethod
     def from_bits(self, x: V) -> V:
-        """The float of some bits."""
+        """The float that has these bits."""
 
     @abc.abstractmethod
     def extend(self, x: V) -> V:
-        """An i32 as an i64, zeros put in."""
+        """An i32 extended by zeros to an i64."""
 
     @abc.abstractmethod
     def truncate(self, x: V) -> V:
@@ -273,7 +273,7 @@ class Arithmetic(abc.ABC, Generic[V]):
         return self.fcmp("oeq", x, self.constant(y, x))
 
     def choose(self, condition: V, x: V | float, y: V | float) -> V:
-        """One of two: x where the condition holds, else y. At least one is a value."""
+        """X where the condition holds, else y. Either may be a number, but not both."""
         if isinstance(x, int | float):
             assert not isinstance(y, int | float)
             return self.select(condition, self.constant(x, y), y)
@@ -290,7 +290,7 @@ class Arithmetic(abc.ABC, Generic[V]):
         return self.from_bits(self.shl(biased, 52 if wide else 23))
 
     def nearest(self, x: V) -> tuple[V, V]:
-        """(the nearest whole number, as a float, as an integer) of a number far below the kind's precision."""
+        """The nearest whole number, as a float and as an integer, of a number far smaller than 2^(mantissa bits)."""
         magic = self.constant(6755399441055744.0 if self.is_wide(x) else 12582912.0, x)
         shifted = self.add(x, magic)
         return self.sub(shifted, magic), self.isub(self.bits(shifted), self.bits(magic))

@@ -6,10 +6,10 @@ of C's Annex G.
 
 from __future__ import annotations
 
-from xla_core.elementary import in_two
+from xla_core.elementary import double_double
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.complex_arithmetic import Pair, complex_function, is_infinite, modulus, rescaled
-from xla_core.elementary.in_two import Two
+from xla_core.elementary.double_double import DoubleDouble
 
 __all__ = ["FAR", "exp", "is_unbounded", "log_modulus", "sqrt"]
 
@@ -136,13 +136,13 @@ def _rsqrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     none = m.constant(0.0, x.real)
     scale = _inverse_root_of_power(m, m.maximum(m.abs(x.real), m.abs(x.imag)))
     real, imag = (m.mul(m.mul(m.abs(part), scale), scale) for part in x)
-    squares = (Two(*m.two_product(part, part)) for part in (real, imag))
-    size = in_two.sqrt(m, in_two.plus(m, *squares))
-    t = in_two.sqrt(m, in_two.scaled(m, in_two.plus(m, Two(real, none), size), 0.5))
-    below = in_two.times(m, in_two.scaled(m, t, 2.0), size)
+    squares = (DoubleDouble(*m.two_product(part, part)) for part in (real, imag))
+    size = double_double.sqrt(m, double_double.add(m, *squares))
+    t = double_double.sqrt(m, double_double.scaled(m, double_double.add(m, DoubleDouble(real, none), size), 0.5))
+    below = double_double.mul(m, double_double.scaled(m, t, 2.0), size)
     one = m.constant(1.0, none)
-    long = m.mul(in_two.over(m, t, size, m.div(one, size.high)), scale)
-    short = in_two.over(m, Two(m.mul(imag, scale), none), below, m.div(one, below.high))
+    long = m.mul(double_double.div(m, t, size, m.div(one, size.high)), scale)
+    short = double_double.div(m, DoubleDouble(m.mul(imag, scale), none), below, m.div(one, below.high))
     right = m.icmp("sge", m.bits(x.real), m.integer(0, x.real))
     first, second = m.select(right, long, short), m.select(right, short, long)
     infinite, zero = is_infinite(m, x), m.equal(size.high, 0.0)
@@ -179,15 +179,15 @@ def _cbrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 def _newton_step(m: Arithmetic[V], x: Pair[V], root: Pair[V]) -> Pair[V]:
     """(x - r^3) / (3 r^2), the difference to twice the precision: r^3 is a (a^2 - 3 b^2) + i b (3 a^2 - b^2)."""
     a, b = root
-    square, other = (Two(*m.two_product(part, part)) for part in root)
-    both = in_two.minus(m, square, other)
+    square, other = (DoubleDouble(*m.two_product(part, part)) for part in root)
+    both = double_double.sub(m, square, other)
     cube = []
     for part, rest in (
-        (a, in_two.minus(m, both, in_two.scaled(m, other, 2.0))),
-        (b, in_two.plus(m, both, in_two.scaled(m, square, 2.0))),
+        (a, double_double.sub(m, both, double_double.scaled(m, other, 2.0))),
+        (b, double_double.add(m, both, double_double.scaled(m, square, 2.0))),
     ):
         product, error = m.two_product(part, rest.high)
-        cube.append(Two(product, m.fma(part, rest.low, error)))
+        cube.append(DoubleDouble(product, m.fma(part, rest.low, error)))
     real_rest, imag_rest = (m.sub(m.sub(v, part.high), part.low) for v, part in zip(x, cube, strict=True))
     inverse = m.div(m.constant(1.0, x.real), m.add(square.high, other.high))
     c, s = m.mul(m.sub(square.high, other.high), inverse), m.mul(m.mul(m.add(a, a), b), inverse)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple
 
+from xla_core.elementary import double_double
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.complex_arithmetic import Pair, complex_function
 from xla_core.elementary.complex_elementary import FAR, is_unbounded
-from xla_core.elementary.exponential import decay_in_two
-from xla_core.elementary.in_two import Two, over, plus, scaled, times
-from xla_core.elementary.trigonometric import sine_and_cosine_in_two
+from xla_core.elementary.double_double import DoubleDouble
+from xla_core.elementary.exponential import decay_double_double
+from xla_core.elementary.trigonometric import sine_and_cosine_double_double
 
 __all__: list[str] = []
 
@@ -82,23 +83,23 @@ class _Poles(NamedTuple, Generic[V]):
     Their denominator (1 - q)^2 + 4 q c^2 is |1 + q e^(2 i angle)|^2, written so that nothing cancels.
     """
 
-    less: Two[V]  # 1 - q
-    share: Two[V]  # q (1 - q)
-    across: Two[V]  # 2 q c^2
-    along: Two[V]  # 2 q c s
-    below: Two[V]
+    less: DoubleDouble[V]  # 1 - q
+    share: DoubleDouble[V]  # q (1 - q)
+    across: DoubleDouble[V]  # 2 q c^2
+    along: DoubleDouble[V]  # 2 q c s
+    below: DoubleDouble[V]
     inverse: V  # of `below`
     rest: V  # a factor of q besides, 1 where q isn't tiny
 
 
 def _poles(m: Arithmetic[V], size: V, angle: V) -> _Poles[V]:
-    q, less, rest = decay_in_two(m, size)
-    sine, cosine = sine_and_cosine_in_two(m, angle)
-    twice = times(m, scaled(m, q, 2.0), cosine)
-    across = times(m, twice, cosine)
-    below = plus(m, times(m, less, less), scaled(m, across, 2.0))
+    q, less, rest = decay_double_double(m, size)
+    sine, cosine = sine_and_cosine_double_double(m, angle)
+    twice = double_double.mul(m, double_double.scaled(m, q, 2.0), cosine)
+    across = double_double.mul(m, twice, cosine)
+    below = double_double.add(m, double_double.mul(m, less, less), double_double.scaled(m, across, 2.0))
     inverse = m.div(m.constant(1.0, size), below.high)
-    return _Poles(less, times(m, q, less), across, times(m, twice, sine), below, inverse, rest)
+    return _Poles(less, double_double.mul(m, q, less), across, double_double.mul(m, twice, sine), below, inverse, rest)
 
 
 @complex_function("logistic")
@@ -108,10 +109,10 @@ def _logistic(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     """
     p = _poles(m, m.abs(x.real), m.mul(x.imag, 0.5))
     left = m.less(x.real, 0.0)
-    second = Two(*(m.select(left, m.neg(share), less) for share, less in zip(p.share, p.less, strict=True)))
-    real = over(m, plus(m, p.across, second), p.below, p.inverse)
+    second = DoubleDouble(*(m.select(left, m.neg(share), less) for share, less in zip(p.share, p.less, strict=True)))
+    real = double_double.div(m, double_double.add(m, p.across, second), p.below, p.inverse)
     real = m.select(left, m.mul(real, p.rest), real)
-    imag = m.mul(over(m, p.along, p.below, p.inverse), p.rest)
+    imag = m.mul(double_double.div(m, p.along, p.below, p.inverse), p.rest)
     settled = m.and_(m.equal(m.abs(x.real), _INFINITY), is_unbounded(m, x.imag))
     real = m.select(settled, m.choose(left, 0.0, m.constant(1.0, real)), real)
     return Pair(real, m.choose(settled, 0.0, imag))
@@ -123,8 +124,8 @@ def _tanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     y = x.imag
     size = m.abs(x.real)
     p = _poles(m, m.add(size, size), y)
-    real = over(m, plus(m, p.less, p.share), p.below, p.inverse)
-    imag = m.mul(over(m, scaled(m, p.along, 2.0), p.below, p.inverse), p.rest)
+    real = double_double.div(m, double_double.add(m, p.less, p.share), p.below, p.inverse)
+    imag = m.mul(double_double.div(m, double_double.scaled(m, p.along, 2.0), p.below, p.inverse), p.rest)
     settled = m.and_(m.equal(size, _INFINITY), is_unbounded(m, y))
     real, imag = m.choose(settled, 1.0, real), m.choose(settled, 0.0, imag)
     real = m.with_sign(real, x.real)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from xla_core.elementary import in_two
+from xla_core.elementary import double_double
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.complex_arithmetic import Pair, complex_function, divide
 from xla_core.elementary.complex_elementary import log_modulus, sqrt
-from xla_core.elementary.in_two import Two
+from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.logarithm import split
 
 __all__: list[str] = []
@@ -34,14 +34,16 @@ def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
     ends, crossing, side = _plus_and_minus(m, y, x), _crossing(m, y, x), _along(m, y, x)
     x, y = (Pair(m.mul(v.real, scale), m.mul(v.imag, scale)) for v in (x, y))
     plus, minus = _plus_and_minus(m, y, x)
-    apart = _in_two(m, (x.real, y.imag), (m.neg(x.imag), y.real))
+    apart = _double_double_dot(m, (x.real, y.imag), (m.neg(x.imag), y.real))
     less = m.less(apart, 0.0)
     turned = m.select(less, y.imag, m.neg(y.imag)), m.select(less, m.neg(y.real), y.real)
-    small = [Two(*m.two_sum(a, b)) for a, b in zip(x, turned, strict=True)]  # x + i y or x - i y
-    excess = m.div(m.mul(m.abs(apart), 4.0), in_two.plus(m, *(in_two.times(m, part, part) for part in small)).high)
-    across = _in_two(m, *((v, v) for v in x), *((m.neg(v), v) for v in y))
+    small = [DoubleDouble(*m.two_sum(a, b)) for a, b in zip(x, turned, strict=True)]  # x + i y or x - i y
+    excess = m.div(
+        m.mul(m.abs(apart), 4.0), double_double.add(m, *(double_double.mul(m, part, part) for part in small)).high
+    )
+    across = _double_double_dot(m, *((v, v) for v in x), *((m.neg(v), v) for v in y))
     beside_pole = m.sub(m.mul(plus.imag, minus.real), m.mul(plus.real, minus.imag))
-    along = _in_two(m, *zip(x, y, strict=True))
+    along = _double_double_dot(m, *zip(x, y, strict=True))
     along = m.mul(m.select(m.equal(along, 0.0), _along(m, y, x), along), 2.0)
     half = m.mul(m.emit("atan2", m.select(m.greater(excess, 1.0), beside_pole, along), across), 0.5)
     # Signs are those of unscaled sums, but for infinity less infinity.
@@ -94,21 +96,21 @@ def _crossing(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> V:
 
 
 def _along(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> V:
-    """The real part of the conjugate of x times y; where products cancel, a zero of that sign which is half a turn."""
+    """The real part of conj(x) y. Where its products cancel, a zero whose sign makes the angle half a turn."""
     return m.neg(_sum_of_products(m, Pair(m.neg(x.real), m.neg(x.imag)), y))
 
 
-def _in_two(m: Arithmetic[V], *products: tuple[V, V]) -> V:
-    """A sum of products, rounded once."""
-    first, *others = (Two(*m.two_product(*product)) for product in products)
+def _double_double_dot(m: Arithmetic[V], *products: tuple[V, V]) -> V:
+    """The sum of products, added in double-double arithmetic and rounded once."""
+    first, *others = (DoubleDouble(*m.two_product(*product)) for product in products)
     for other in others:
-        first = in_two.plus(m, first, other)
+        first = double_double.add(m, first, other)
     return first.high
 
 
 def _sum_of_products(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
-    """Re x Re y + Im x Im y. A zero has the sign of the sum before it was rounded, or else the sign that it would have,
-    were zeros tiny numbers of their signs.
+    """Re x Re y + Im x Im y. A sum that rounds to zero keeps the exact sum's sign; where that is zero too, the
+    sign is that of the sum with each zero operand replaced by a tiny number of its sign.
     """
     products = (x.real, y.real), (x.imag, y.imag)
     total = m.add(*(m.mul(a, b) for a, b in products))
@@ -127,7 +129,7 @@ def _sum_of_products(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
 
 
 def _larger_product(m: Arithmetic[V], first: tuple[V, V], second: tuple[V, V]) -> V:
-    """A number of the sign of |a b| - |c d|, where that is neither too large nor too small for one."""
+    """A number with the sign of |a b| - |c d|, computed so that neither product overflows or underflows."""
     (a, i), (b, j), (c, k), (d, n) = (split(m, m.abs(factor)) for factor in (*first, *second))
     ahead = m.isub(m.iadd(i, j), m.iadd(k, n))
     scale = m.power_of_two(m.clamp(m.integer(-2, ahead), ahead, m.integer(2, ahead)))
@@ -142,13 +144,13 @@ def _roots(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
 
 
 def _is_huge(m: Arithmetic[V], x: Pair[V]) -> V:
-    """Whether x is so large that 1 is nothing to x^2, which may overflow."""
+    """Whether |x|^2 is so large that adding 1 doesn't change it (it may overflow)."""
     limit = 2.0**500 if m.kind(x.real) == "f64" else 2.0**60
     return m.or_(m.greater(m.abs(x.real), limit), m.greater(m.abs(x.imag), limit))
 
 
 def _log_double(m: Arithmetic[V], x: Pair[V]) -> V:
-    """log|2 x|: what the inverse functions of huge numbers grow like."""
+    """log|2 x|, which the inverse functions approach for huge |x|."""
     return m.add(log_modulus(m, x), math.log(2.0))
 
 

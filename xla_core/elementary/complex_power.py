@@ -1,6 +1,6 @@
-"""Complex powers: e^(y log x), the logarithm's parts to twice the precision.
+"""Complex powers: e^(y log x), with the logarithm in about twice the precision.
 
-An error of the logarithm grows by |y|: what the parts have beyond their first numbers is what keeps a power exact.
+The power multiplies the logarithm's error by |y|, so the logarithm needs more bits than the type has.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import ATAN_OF_HALF, PI_OVER_2, TWO_THIRDS_LOW
 from xla_core.elementary.complex_arithmetic import Pair, complex_function, is_infinite
 from xla_core.elementary.complex_elementary import exp
-from xla_core.elementary.logarithm import log_in_two, split
+from xla_core.elementary.logarithm import log_double_double, split
 
 __all__: list[str] = []
 
@@ -22,7 +22,7 @@ _SERIES = {  # of atan(t), |t| <= 1/4, from t^5 on
 @complex_function("power")
 def _power(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
     """e^(y log x); 0^0 is 1, and 0 to a power of positive real part 0."""
-    high, low = _log_in_two(m, x)
+    high, low = _log_double_double(m, x)
     real, real_low = _sum_of_products(m, (y.real, high.real, low.real), (m.neg(y.imag), high.imag, low.imag))
     imag, imag_low = _sum_of_products(m, (y.real, high.imag, low.imag), (y.imag, high.real, low.real))
     real_low = m.choose(m.less(m.abs(real), 2000.0), real_low, 0.0)  # beyond, e^real is zero or infinite
@@ -48,8 +48,8 @@ def _finite_or_zero(m: Arithmetic[V], x: V) -> V:
     return m.choose(m.less(m.abs(x), _INFINITY), x, 0.0)
 
 
-def _log_in_two(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
-    """log(x) as a sum of two, some 10 bits more exact than one."""
+def _log_double_double(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
+    """log(x) as (high, low) parts, which have some 10 bits beyond the type's."""
     real, imag = m.abs(x.real), m.abs(x.imag)
     swap = m.fcmp("olt", real, imag)
     large, small = m.select(swap, imag, real), m.select(swap, real, imag)
@@ -82,7 +82,7 @@ def _log_of_modulus(m: Arithmetic[V], large: V, small: V, twos: V) -> tuple[V, V
     other, other_low = m.two_product(small, small)
     total, low = m.fast_two_sum(square, other)
     total, low = m.fast_two_sum(total, m.add(low, m.add(square_low, other_low)))
-    size, size_low = log_in_two(m, total, m.add(twos, twos), m.div(low, total))
+    size, size_low = log_double_double(m, total, m.add(twos, twos), m.div(low, total))
     return m.mul(size, 0.5), m.mul(size_low, 0.5)
 
 

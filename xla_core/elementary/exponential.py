@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import EXPONENTIAL, LN2_HIGH, LN2_LOW, LN2_REST
+from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function, in_f64
-from xla_core.elementary.in_two import Two
 
-__all__ = ["decay_in_two", "exp", "exp_with_low", "expm1"]
+__all__ = ["decay_double_double", "exp", "exp_with_low", "expm1"]
 
 _LOWEST = {"f32": -104.0, "f64": -746.0}  # e^x rounds to zero below
 _HIGHEST = {"f32": 89.0, "f64": 710.0}  # and to infinity above
@@ -51,24 +51,28 @@ def expm1(m: Arithmetic[V], x: V) -> V:
     return m.select(tiny, x, result)  # keeps -0, and all bits of denormal numbers
 
 
-def decay_in_two(m: Arithmetic[V], x: V) -> tuple[Two[V], Two[V], V]:
-    """(q, 1 - q, rest) with q rest = e^-x, x >= 0. Far out the rest is what would make q denormal; it is 1 elsewhere.
+def decay_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[V], DoubleDouble[V], V]:
+    """(q, 1 - q, rest) with q rest = e^-x, for x >= 0. `rest` is 1 unless e^-x is so small that q would be denormal.
 
-    Without fma the functions as they are, whose rests are zeros.
+    Without fma q and 1 - q are the plain functions, and their low parts are zero.
     """
     far, one, none = 64.0, m.constant(1.0, x), m.constant(0.0, x)
     if not m.has_fma:
         near = m.choose(m.greater(x, far), -far, m.neg(x))
         less = m.neg(m.emit("exponential-minus-one", near))
-        return Two(m.emit("exponential", near), none), Two(less, none), m.emit("exponential", m.sub(m.neg(x), near))
+        return (
+            DoubleDouble(m.emit("exponential", near), none),
+            DoubleDouble(less, none),
+            m.emit("exponential", m.sub(m.neg(x), near)),
+        )
     r, _, n = _reduced(m, m.limit(m.neg(x), _LOWEST[m.kind(x)], 0.0))
     power, low = m.fast_two_sum(r, m.mul(m.mul(r, r), m.polynomial(r, EXPONENTIAL[m.kind(x)])))
     power, rest = m.fast_two_sum(one, power)
     kept = m.clamp(m.integer(-int(far), n), n, m.integer(0, n))
     scale = m.power_of_two(kept)
-    q = Two(m.mul(power, scale), m.mul(m.add(rest, low), scale))
+    q = DoubleDouble(m.mul(power, scale), m.mul(m.add(rest, low), scale))
     less, error = m.two_sum(one, m.neg(q.high))
-    return q, Two(*m.fast_two_sum(less, m.sub(error, q.low))), m.power_of_two(m.isub(n, kept))
+    return q, DoubleDouble(*m.fast_two_sum(less, m.sub(error, q.low))), m.power_of_two(m.isub(n, kept))
 
 
 @function("logistic")

@@ -7,7 +7,7 @@ from xla_core.elementary.coefficients import LN2_HIGH, LN2_LOW, LOG, TWO_THIRDS_
 from xla_core.elementary.exponential import exp_with_low
 from xla_core.elementary.functions import function, in_f64
 
-__all__ = ["log", "log1p", "log_in_two", "power", "split"]
+__all__ = ["log", "log1p", "log_double_double", "power", "split"]
 
 _LEAST_NORMAL = {"f32": 2.0**-126, "f64": 2.0**-1022}
 _SQRT_HALF_BITS = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
@@ -112,7 +112,7 @@ def power(m: Arithmetic[V], x: V, y: V) -> V:
     if m.prefers_f64(x):
         return in_f64(m, "power", x, y)
     size = m.abs(x)
-    high, low = log_in_two(m, size)
+    high, low = log_double_double(m, size)
     product, error = m.two_product(y, high)
     error = m.fma(y, low, error)
     if not m.has_fma:  # halves of a y beyond the range are none
@@ -132,9 +132,9 @@ def power(m: Arithmetic[V], x: V, y: V) -> V:
     return m.choose(m.or_(one, m.or_(m.equal(x, 1.0), m.equal(y, 0.0))), 1.0, result)
 
 
-def log_in_two(m: Arithmetic[V], x: V, twos: V | None = None, beside: V | None = None) -> tuple[V, V]:
-    """log(x 2^twos) + beside of a non-negative number as a sum of two, some 10 bits more exact than one. `twos` is a
-    small whole number, as a float; `beside` is at most a unit in the last place of x.
+def log_double_double(m: Arithmetic[V], x: V, twos: V | None = None, beside: V | None = None) -> tuple[V, V]:
+    """log(x 2^twos) + beside, for x >= 0, as (high, low), which have some 10 bits beyond the type's. `twos` is a small
+    whole number, as a float; `beside` is at most a unit in the last place of x.
     """
     mantissa, exponent = split(m, x)
     f, e = m.sub(mantissa, 1.0), m.to_float(m.truncate(exponent), m.kind(x))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xla_core.elementary.arithmetic import Arithmetic, V
 from xla_core.elementary.coefficients import ATAN, COSINE, PI_OVER_2, SINE
+from xla_core.elementary.double_double import DoubleDouble
 from xla_core.elementary.functions import function, in_f64
-from xla_core.elementary.in_two import Two
 from xla_core.elementary.range_reduction import reduce_by_half_pi
 
-__all__ = ["atan2", "sine_and_cosine_in_two"]
+__all__ = ["atan2", "sine_and_cosine_double_double"]
 
 
 def _sine(m: Arithmetic[V], r: V, low: V | None) -> V:
@@ -43,7 +43,7 @@ def _quarter(m: Arithmetic[V], x: V, shift: int) -> V:
 
 
 def _turned(m: Arithmetic[V], value: V, quadrant: V) -> V:
-    """With the other sign in the third and the fourth quadrant."""
+    """The value, negated in the third and the fourth quadrant."""
     sign = m.lshr(quadrant, 1)
     sign = m.shl(m.extend(sign), 63) if m.is_wide(value) else m.shl(sign, 31)
     return m.from_bits(m.xor(m.bits(value), sign))
@@ -61,11 +61,11 @@ def cosine(m: Arithmetic[V], x: V) -> V:
     return _quarter(m, x, 1)
 
 
-def sine_and_cosine_in_two(m: Arithmetic[V], x: V) -> tuple[Two[V], Two[V]]:
-    """(sine, cosine), some 7 bits more exact than each alone; without fma as they are, whose rests are zeros."""
+def sine_and_cosine_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[V], DoubleDouble[V]]:
+    """(sine, cosine) as double-doubles with some 7 bits beyond the type's. Without fma their low parts are zero."""
     if not m.has_fma:
         none = m.constant(0.0, x)
-        return Two(m.emit("sine", x), none), Two(m.emit("cosine", x), none)
+        return DoubleDouble(m.emit("sine", x), none), DoubleDouble(m.emit("cosine", x), none)
     r, low, quadrant = reduce_by_half_pi(m, x)
     low = m.constant(0.0, r) if low is None else low
     one = m.constant(1.0, r)
@@ -79,8 +79,8 @@ def sine_and_cosine_in_two(m: Arithmetic[V], x: V) -> tuple[Two[V], Two[V]]:
     odd = m.icmp("ne", m.and_(quadrant, bit), m.integer(0, quadrant))
     after = m.iadd(quadrant, bit)
     high, rest = (_turned(m, m.select(odd, c, s), quadrant) for s, c in zip(sine, cosine, strict=True))
-    other = Two(*(_turned(m, m.select(odd, s, c), after) for s, c in zip(sine, cosine, strict=True)))
-    return Two(m.choose(m.equal(x, 0.0), x, high), rest), other  # keeps -0
+    other = DoubleDouble(*(_turned(m, m.select(odd, s, c), after) for s, c in zip(sine, cosine, strict=True)))
+    return DoubleDouble(m.choose(m.equal(x, 0.0), x, high), rest), other  # keeps -0
 
 
 @function("tan")

@@ -1,0 +1,50 @@
+"""Double-double arithmetic: numbers of about twice the bits, for intermediate results whose rounding errors add up."""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple
+
+from xla_core.elementary.arithmetic import Arithmetic, V
+
+__all__ = ["DoubleDouble", "add", "div", "mul", "scaled", "sqrt", "sub"]
+
+
+class DoubleDouble(NamedTuple, Generic[V]):
+    """The unevaluated sum of two numbers; `low` is about as small as the rounding error of `high`."""
+
+    high: V
+    low: V
+
+
+def add(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V]) -> DoubleDouble[V]:
+    total, error = m.two_sum(x.high, y.high)
+    return DoubleDouble(*m.fast_two_sum(total, m.add(error, m.add(x.low, y.low))))
+
+
+def sub(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V]) -> DoubleDouble[V]:
+    return add(m, x, DoubleDouble(m.neg(y.high), m.neg(y.low)))
+
+
+def scaled(m: Arithmetic[V], x: DoubleDouble[V], power_of_two: float) -> DoubleDouble[V]:
+    """The exact product with a power of two."""
+    return DoubleDouble(m.mul(x.high, power_of_two), m.mul(x.low, power_of_two))
+
+
+def mul(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V]) -> DoubleDouble[V]:
+    product, error = m.two_product(x.high, y.high)
+    return DoubleDouble(product, m.add(error, m.fma(x.high, y.low, m.mul(x.low, y.high))))
+
+
+def div(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V], inverse: V) -> V:
+    """The quotient, rounded to one number. `inverse` is 1 / y.high. A zero quotient has the sign of x.high / y.high."""
+    quotient = m.mul(x.high, inverse)
+    product, error = m.two_product(quotient, y.high)
+    rest = m.add(m.sub(m.sub(x.high, product), error), m.sub(x.low, m.mul(quotient, y.low)))
+    return m.with_sign(m.fma(rest, inverse, quotient), quotient)
+
+
+def sqrt(m: Arithmetic[V], x: DoubleDouble[V]) -> DoubleDouble[V]:
+    root = m.sqrt(x.high)
+    product, error = m.two_product(root, root)
+    rest = m.add(m.sub(m.sub(x.high, product), error), x.low)
+    return DoubleDouble(root, m.div(rest, m.add(root, root)))
