@@ -111,13 +111,11 @@ class PoolAllocator(Allocator):
         else:
             self._pool[_key(memory)].append(memory)
 
-    def free_after(self, memory: DeviceMemory, events: list[Event]) -> None:
-        """Like `free`, but other streams still work on it until `events`."""
+    def keep_until(self, memory: object, events: list[Event]) -> None:
+        """As `free`, for memory that other streams use until `events`. Memory that isn't the pool's is kept by its
+        owner, which is given in its place.
+        """
         self._deferred.append((memory, events))
-
-    def keep_until(self, owner: object, events: list[Event]) -> None:
-        """Keeps memory that isn't the pool's, by its `owner`, until `events`."""
-        self._deferred.append((owner, events))
 
     def _allocate(self, size: int, memory_space: int, key: int | tuple[int, int]) -> DeviceMemory:
         with self._lock:

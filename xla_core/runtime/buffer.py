@@ -342,7 +342,7 @@ def _written(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemo
         try:
             enqueue(stream, memory)
         except BaseException:
-            allocator.free_after(memory, [stream.finish()])
+            allocator.keep_until(memory, [stream.finish()])
             raise
         done = stream.finish()
     if done is _READY:

@@ -152,9 +152,13 @@ class Device(Handle):
 
     def synchronize(self) -> None:
         """Waits for everything that was enqueued on this device."""
-        for stream in (self.h2d_stream, self.compute_stream, self.d2h_stream):
-            stream.synchronize()
-        self.executor.synchronize()
+        try:
+            for stream in (self.h2d_stream, self.compute_stream, self.d2h_stream):
+                stream.synchronize()
+            self.executor.synchronize()
+        except KeyboardInterrupt as interrupt:
+            interrupt.add_note(_still_at_work(self))
+            raise
 
     def close(self, error: XlaError) -> None:
         """Finishes the enqueued work and closes the device. Later uses raise `error`."""
@@ -174,12 +178,14 @@ def wait_for(event: Event, device: Device) -> None:
     try:
         event.synchronize()
     except KeyboardInterrupt as interrupt:
-        interrupt.add_note(
-            f"{device} is still at work; LoadedExecutable.delete() ends a program's runs where the backend can"
-        )
+        interrupt.add_note(_still_at_work(device))
         raise
     if event.error is not None:
         raise event.error.with_traceback(None)
+
+
+def _still_at_work(device: Device) -> str:
+    return f"{device} is still at work; LoadedExecutable.delete() ends a program's runs where the backend can"
 
 
 class DeviceSet:

@@ -33,10 +33,10 @@ class _Usage:
 
     def release(self, allocator: PoolAllocator, memory: DeviceMemory) -> None:
         _usages.discard(self)
-        if self.owner is None:
-            allocator.free_after(memory, self.events)
-        elif not all(event.ready for event in self.events):
-            allocator.keep_until(self.owner, self.events)
+        if not all(event.ready for event in self.events):
+            allocator.keep_until(memory if self.owner is None else self.owner, self.events)
+        elif self.owner is None:
+            allocator.free(memory)
 
 
 _usages: set[_Usage | None] = set()
