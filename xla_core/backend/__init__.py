@@ -10,6 +10,7 @@ from xla_core.backend.communicator import (
 )
 from xla_core.backend.compiler import Compiler
 from xla_core.backend.device_memory import DeviceMemory
+from xla_core.backend.event_callbacks import EventCallback
 from xla_core.backend.executable import (
     Allocator,
     CompilationReport,
@@ -41,6 +42,7 @@ __all__ = [
     "DeviceFeatures",
     "DeviceMemory",
     "Event",
+    "EventCallback",
     "Executable",
     "ExecutableMemoryStats",
     "HostBytes",
