@@ -118,6 +118,18 @@ def test_large_weights_are_not_copied(client, n, transposed):
         assert client.compile(dot_text((m, 512), right, (m, n), dims)).memory_stats().temp_bytes == 0
 
 
+def test_sums_of_narrow_integers_beyond_32_bits(client):
+    k = 40_000
+    program = f"""HloModule dot
+ENTRY main {{
+  a = u8[16,{k}] parameter(0)
+  b = u8[{k},16] parameter(1)
+  ROOT c = s64[16,16] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}"""
+    (result,) = client.compile(program)(np.full((16, k), 255, np.uint8), np.full((k, 16), 255, np.uint8))
+    np.testing.assert_array_equal(np.asarray(result), 255 * 255 * k)
+
+
 @pytest.mark.parametrize("k", [64, 1024, 2500])
 @pytest.mark.parametrize(("left", "right", "result"), [("s8", "s8", "s32"), ("u8", "u8", "s32"), ("s8", "u8", "s32"), ("s8", "s8", "s8"), ("u8", "u8", "u32"), ("s4", "s4", "s32")])  # fmt: skip
 def test_narrow_integers_are_exact(agree, left, right, result, k):

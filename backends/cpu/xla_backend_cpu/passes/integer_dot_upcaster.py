@@ -47,7 +47,6 @@ class IntegerDotUpcaster(OpExpander):
         whole = math.prod(left.shape.dimensions[d] for d in lhs)
         longest = _LARGEST_SUM // (_largest(left.shape.element_type) * _largest(right.shape.element_type))
         floats = instruction.shape.with_element_type(ElementType.F32).without_layout()
-        integers = floats.with_element_type(ElementType.S32)
         total: HloInstruction | None = None
         for begin in range(0, whole, longest):
             operands = [left, right]
@@ -59,10 +58,11 @@ class IntegerDotUpcaster(OpExpander):
             part = b.clone(
                 instruction, [b.convert(o, o.shape.with_element_type(ElementType.F32)) for o in operands], shape=floats
             )
-            part = b.convert(part, integers)
+            # Through s32, because a conversion of a float clamps where one of an integer wraps.
+            part = b.convert(b.convert(part, floats.with_element_type(ElementType.S32)), instruction.shape)
             total = part if total is None else b.add(Opcode.ADD, total, part)
         assert total is not None
-        return b.convert(total, instruction.shape)
+        return total
 
 
 def _largest(element_type: ElementType) -> int:
