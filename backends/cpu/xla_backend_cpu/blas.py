@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import mmap
 import os
 import pathlib
 
 import scipy_openblas32
 
 from xla_backend_cpu.host import host_features, once
+from xla_core.errors import ResourceExhaustedError
 
-__all__ = ["library", "symbol_address"]
+__all__ = ["library", "reserve", "symbol_address"]
 
 _PREFIX = "scipy_"
+_BUFFER_BYTES = 33 << 20  # 32 MiB, and what aligning them takes
+_HINT = "raise the limit of the process's address space (`ulimit -v`), or let programs use fewer threads"
+
+_reserved = 0  # threads for whose buffers there was room
 
 
 @once
@@ -33,6 +39,8 @@ def library() -> ctypes.CDLL:
     os.environ.update(wanted)
     try:
         lib = ctypes.CDLL(str(_path()))
+    except OSError as error:
+        raise ResourceExhaustedError(f"OpenBLAS could not be loaded: {error}", hint=_HINT) from error
     finally:
         for name, value in before.items():
             if value is None:
@@ -41,6 +49,24 @@ def library() -> ctypes.CDLL:
                 os.environ[name] = value
     lib.scipy_openblas_set_num_threads(1)
     return lib
+
+
+def reserve(threads: int) -> None:
+    """Makes sure that so many threads can call OpenBLAS, which maps a buffer at a thread's first call and ends the
+    process where it can't. Raises ResourceExhaustedError where there is no address space for the buffers.
+    """
+    global _reserved
+    if threads <= _reserved:
+        return
+    library()
+    size = (threads - _reserved) * _BUFFER_BYTES
+    try:
+        mmap.mmap(-1, size).close()
+    except OSError as error:
+        raise ResourceExhaustedError(
+            f"OpenBLAS needs {size >> 20} MiB of address space for {threads} threads: {error}", hint=_HINT
+        ) from error
+    _reserved = threads
 
 
 def _path() -> pathlib.Path:

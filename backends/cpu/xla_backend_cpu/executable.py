@@ -9,7 +9,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 
-from xla_backend_cpu.blas import symbol_address
+from xla_backend_cpu.blas import reserve, symbol_address
 from xla_backend_cpu.codegen.module_emitter import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
@@ -121,6 +121,8 @@ class CpuExecutable(Executable):
         super().__init__(module, report)
         self._program = program
         self._artifacts = dict(artifacts or {})
+        if program.routines:
+            reserve(program.threads)
         imports = {name: symbol_address(name) for name in program.routines}
         self._host_calls = HostCalls(module, program.host_calls, program.collective_timeout)
         if program.host_calls:
