@@ -101,6 +101,7 @@ class Trait(enum.Enum):
     SIDE_EFFECT = enum.auto()  # never removed, never duplicated, never reordered against tokens
     COLLECTIVE = enum.auto()
     DATA_MOVEMENT = enum.auto()  # moves elements, computes none
+    CHEAP = enum.auto()  # costs about nothing, or is computed as a part of what uses it
     TRANSCENDENTAL = enum.auto()  # costs many flops an element
     NONDETERMINISTIC = enum.auto()  # two executions differ: rng
     CONTROL_FLOW = enum.auto()  # while, conditional, call: runs its computations as a whole, not per element

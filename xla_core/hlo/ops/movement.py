@@ -298,16 +298,27 @@ entry(
     _broadcast_shape,
     _broadcast,
     *_MOVES,
+    Trait.CHEAP,
     doc="Operand dimension i becomes result dimension dimensions[i]; the others repeat.",
     dimensions=attr("ints", (), shown=True),
 )
-entry(Opcode.IOTA, 0, _iota_shape, _iota, *_MOVES, doc="0, 1, 2, ... along one dimension.", iota_dimension=attr("int"))
+entry(
+    Opcode.IOTA,
+    0,
+    _iota_shape,
+    _iota,
+    *_MOVES,
+    Trait.CHEAP,
+    doc="0, 1, 2, ... along one dimension.",
+    iota_dimension=attr("int"),
+)
 entry(
     Opcode.RESHAPE,
     1,
     _reshape_shape,
     _reshape,
     *_MOVES,
+    Trait.CHEAP,
     doc="The elements in row-major order under other dimensions.",
     inferred_dimension=attr("int", None),
 )
@@ -327,6 +338,7 @@ entry(
     _transpose_shape,
     _transpose,
     *_MOVES,
+    Trait.CHEAP,
     doc="Result dimension i is operand dimension dimensions[i].",
     dimensions=attr("ints"),
 )
@@ -341,7 +353,15 @@ entry(
     dimensions=attr("ints"),
 )
 entry(
-    Opcode.SLICE, 1, _slice_shape, _slice, *_MOVES, doc="[start:limit:stride] of every dimension.", slice=attr("slice")
+    Opcode.SLICE,
+    1,
+    _slice_shape,
+    _slice,
+    *_MOVES,
+    Trait.CHEAP,
+    Trait.CHEAP,
+    doc="[start:limit:stride] of every dimension.",
+    slice=attr("slice"),
 )
 entry(
     Opcode.PAD,

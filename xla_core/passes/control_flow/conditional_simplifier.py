@@ -7,6 +7,7 @@ from xla_core.hlo.effects import is_effect
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
+from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.passes.inlining import copy_into, inline_call
@@ -14,10 +15,6 @@ from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import uniform_value
 
 __all__ = ["ConditionalSimplifier"]
-
-_CHEAP = frozenset(
-    {Opcode.TUPLE, Opcode.GET_TUPLE_ELEMENT, Opcode.CONSTANT, Opcode.PARAMETER, Opcode.RESHAPE, Opcode.BROADCAST}
-)
 
 
 class ConditionalSimplifier(HloPass):
@@ -59,9 +56,10 @@ class ConditionalSimplifier(HloPass):
             for node in branch.instructions:
                 if not all(s.is_array and s.num_elements == 1 for s in node.shape.leaves()) or is_effect(node):
                     return False
-                if node.opcode not in _CHEAP and not node.is_elementwise:
+                is_cheap = Trait.CHEAP in node.op.traits
+                if not is_cheap and not node.is_elementwise:
                     return False
-                cost += node.opcode not in _CHEAP
+                cost += not is_cheap
         if cost > self._select_limit:
             return False
         results = [copy_into(computation, b, [o])[0] for b, o in zip(branches, instruction.operands[1:], strict=True)]

@@ -8,34 +8,18 @@ from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.effects import EffectAnalysis
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.op_table import PINNED
+from xla_core.hlo.op_table import PINNED, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.while_util import Extra, Loop, rebuild_loop
 
 __all__ = ["WhileLoopInvariantCodeMotion"]
 
-_CHEAP = frozenset(
-    {
-        *(
-            Opcode.BITCAST,
-            Opcode.BROADCAST,
-            Opcode.CONSTANT,
-            Opcode.GET_TUPLE_ELEMENT,
-            Opcode.IOTA,
-            Opcode.RESHAPE,
-            Opcode.REVERSE,
-            Opcode.SLICE,
-            Opcode.TUPLE,
-        ),
-        *(Opcode.TRANSPOSE, Opcode.COPY, Opcode.PARAMETER),
-    }
-)
-"""Costs little, or is a part of what uses it: stays in the loop unless it is computed from."""
-
 
 class WhileLoopInvariantCodeMotion(HloPass):
     """Moves what depends only on unchanged elements of the state out of the body; the results join the state.
+
+    A cheap instruction moves only as a part of a costly one that depends on it.
 
     Args:
         max_bytes: a value larger than this, and than all that it is made of, stays in the loop.
@@ -86,7 +70,7 @@ class WhileLoopInvariantCodeMotion(HloPass):
             seen.add(found)
             given = sum(o.shape.byte_size for o in found.operands)
             too_large = found.shape.byte_size > max(self._max_bytes, given)
-            if found.opcode in _CHEAP or too_large or not found.shape.is_array:
+            if Trait.CHEAP in found.op.traits or too_large or not found.shape.is_array:
                 stack.extend(found.operands)
             elif any(_is_from_state(found)):
                 frontier[found] = None

@@ -5,6 +5,7 @@ pair. Arithmetic is in `elementary`.
 from __future__ import annotations
 
 from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.legalization.registry import decomposition, register_decomposition
 from xla_core.passes.rewriter import Builder, Rule
@@ -54,8 +55,8 @@ def _movement(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 _move: Rule = _movement
-for _opcode in (
-    Opcode.BROADCAST, Opcode.CONCATENATE, Opcode.COPY, Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE,
-    Opcode.GATHER, Opcode.PAD, Opcode.RESHAPE, Opcode.REVERSE, Opcode.SELECT, Opcode.SLICE, Opcode.TRANSPOSE,
-):  # fmt: skip
-    register_decomposition(_opcode, _move)
+_NOT_PARTS = frozenset((Trait.NOP, Trait.ASYNC))
+for _op in OPS.values():
+    _moves = Trait.DATA_MOVEMENT in _op.traits and _NOT_PARTS.isdisjoint(_op.traits)
+    if _op.opcode == Opcode.SELECT or (_moves and _op.opcode != Opcode.DYNAMIC_RESHAPE):
+        register_decomposition(_op.opcode, _move)

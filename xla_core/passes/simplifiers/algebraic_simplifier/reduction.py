@@ -9,7 +9,7 @@ import numpy as np
 from xla_core.hlo.attributes import WindowDimension
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.op_table import OPS
+from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.passes.patterns import is_all, uniform_value
 from xla_core.passes.rewriter import Builder
@@ -108,7 +108,8 @@ def reduce_broadcast(i: HloInstruction, b: Builder) -> HloInstruction | None:
     """reduce(broadcast(x)) -> reduce(x) where repeating changes nothing; times the count, for sums"""
     x, opcode = i.operands[0], _simple(i)
     if (
-        opcode not in (Opcode.MAXIMUM, Opcode.MINIMUM, Opcode.AND, Opcode.OR, Opcode.ADD)
+        opcode is None
+        or (opcode != Opcode.ADD and Trait.IDEMPOTENT not in OPS[opcode].traits)
         or x.opcode != Opcode.BROADCAST
         or not x.shape.num_elements
     ):
