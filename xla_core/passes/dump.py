@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import errno
 import functools
 import itertools
 import re
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xla_core import config
-from xla_core.errors import InvalidArgumentError, NotFoundError
+from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.names import sanitized_name
 from xla_core.hlo.printer import PrintOptions, module_to_text
@@ -83,8 +84,14 @@ class ModuleDump:
             else:
                 path.write_text(content, encoding="utf-8", errors="surrogateescape")
         except OSError as error:
-            raise NotFoundError(
-                f"cannot write the dump {path}: {error}", hint="--xla_dump_to must name a directory that can be written"
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            kind = ResourceExhaustedError if full else FailedPreconditionError
+            hint = "free space there, or dump elsewhere" if full else "dump to a directory that can be written"
+            raise kind(f"cannot write the dump {path}: {error}", hint=hint) from error
+        except ValueError as error:  # NUL, or a surrogate that the file system's encoding doesn't have
+            raise InvalidArgumentError(
+                f"{str(self.directory.parent)!r} is not the name of a directory: {error}",
+                hint="dump_to, or --xla_dump_to, must name a directory that can be written",
             ) from error
         return path
 

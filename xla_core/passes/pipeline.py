@@ -19,6 +19,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.dynamic_padder import DynamicPadder
 from xla_core.passes.expanders.bitcast_expander import BitcastExpander
 from xla_core.passes.expanders.composite_rewriter import CompositeRewriter
+from xla_core.passes.expanders.concatenate_splitter import ConcatenateSplitter
 from xla_core.passes.expanders.operand_converter import OperandConverter
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion
 from xla_core.passes.fusion.multi_output_fusion import MultiOutputFusion
@@ -77,7 +78,12 @@ def _simplification_after_legalization(target: TargetConfig, options: CompileOpt
 
 
 def _layout(target: TargetConfig, options: CompileOptions) -> HloPass:
-    return _checked(HloPassPipeline("layout", [LayoutAssignment(target.layouts), HloDce()]), target, options)
+    pipeline = HloPassPipeline("layout")
+    if target.fusion.enabled:
+        pipeline.add(ConcatenateSplitter(target.fusion.max_operands))
+    pipeline.add(LayoutAssignment(target.layouts))
+    pipeline.add(HloDce())
+    return _checked(pipeline, target, options)
 
 
 def _fusion(target: TargetConfig, options: CompileOptions) -> HloPass:

@@ -27,6 +27,7 @@ PASSES: dict[str, PassFactory | str] = {
     "cholesky-expander": "expanders.cholesky_expander:CholeskyExpander",
     "comparison-expander": "expanders.comparison_expander:ComparisonExpander",
     "composite-rewriter": "expanders.composite_rewriter:CompositeRewriter",
+    "concatenate-splitter": "expanders.concatenate_splitter:ConcatenateSplitter",
     "conditional-simplifier": "control_flow.conditional_simplifier:ConditionalSimplifier",
     "convert-mover": "simplifiers.convert_mover:ConvertMover",
     "convolution-canonicalizer": "expanders.convolution_canonicalizer:ConvolutionCanonicalizer",

@@ -33,6 +33,7 @@ from xla_core.schedule.thunk import (
     WhileThunk,
     leaf_shapes,
 )
+from xla_core.target import keeps_layout
 
 __all__ = ["EmitKernel", "emit_thunks", "host_thunk"]
 
@@ -128,7 +129,7 @@ class _Emitter:
         if opcode == Opcode.CALL:
             return (CallThunk(name, self.sequence(instruction.attributes["to_apply"])),)
         operands, results = self._operands(instruction), self.slices(instruction)
-        if opcode == Opcode.COPY and _same_layout(instruction):
+        if opcode == Opcode.COPY and keeps_layout(instruction):
             pairs = zip(operands, results, strict=True)
             return tuple(CopyThunk(name, a, b) for a, b in pairs if a != b)
         if Trait.HOST_TRANSFER in traits:
@@ -188,11 +189,6 @@ def host_thunk(instruction: HloInstruction, operands: Slices, results: Slices) -
         return evaluate_computation(computation, arrays, context)
 
     return HostCallbackThunk(instruction.name, run, operands, shapes, results, result_shapes)
-
-
-def _same_layout(copy: HloInstruction) -> bool:
-    before = list(copy.operand(0).shape.with_default_layout().leaves())
-    return before == list(copy.shape.with_default_layout().leaves())
 
 
 def _trip_count(instruction: HloInstruction) -> int | None:

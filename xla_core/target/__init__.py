@@ -5,7 +5,7 @@ from xla_core.target.config import AlignmentRules, TargetConfig
 from xla_core.target.device import CacheLevel, DeviceDescription, MemorySpace
 from xla_core.target.device_layout import from_device_layout, to_device_layout
 from xla_core.target.fusion import FusionCosts, FusionDecision, FusionPreferences
-from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes
+from xla_core.target.layout_rules import InstructionLayouts, LayoutRules, array_size_bytes, keeps_layout
 from xla_core.target.parallel import ParallelModel
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "Unsupported",
     "array_size_bytes",
     "from_device_layout",
+    "keeps_layout",
     "to_device_layout",
 ]

@@ -16,6 +16,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import OPS, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
+from xla_core.target.layout_rules import keeps_layout
 
 __all__ = ["Capabilities", "Constraint", "Ok", "Support", "Unsupported"]
 
@@ -136,7 +137,8 @@ class Capabilities(CheckedModel):
         if held is not None:
             return held
         opcode = instruction.opcode
-        if not _THE_CORES.isdisjoint(instruction.op.traits) or (opcode == Opcode.COPY and opcode not in self.ops):
+        copied = opcode == Opcode.COPY and (opcode not in self.ops or keeps_layout(instruction))
+        if copied or not _THE_CORES.isdisjoint(instruction.op.traits):
             return self._check_constraints(instruction)
         if opcode == Opcode.CUSTOM_CALL:
             target = instruction.attribute("custom_call_target")

@@ -10,7 +10,7 @@ from xla_core.checked_model import CheckedModel
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.shape import Layout, Shape
 
-__all__ = ["InstructionLayouts", "LayoutRules", "array_size_bytes"]
+__all__ = ["InstructionLayouts", "LayoutRules", "array_size_bytes", "keeps_layout"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -65,3 +65,9 @@ def array_size_bytes(shape: Shape) -> int:
         dimensions = (*outer, *(-(-d // t) for d, t in zip(inner, tile, strict=True)), *tile)
     bits = layout.element_size_in_bits or 8 * shape.element_type.byte_width
     return -(-math.prod(dimensions) * bits // 8)
+
+
+def keeps_layout(copy: HloInstruction) -> bool:
+    """Whether a `copy` moves bytes as they are. The core runs it then, in any type; else it is the target's op."""
+    before = copy.operand(0).shape.with_default_layout().leaves()
+    return list(before) == list(copy.shape.with_default_layout().leaves())

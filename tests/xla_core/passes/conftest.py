@@ -35,7 +35,8 @@ from xla_core.passes.simplifiers.algebraic_simplifier import AlgebraicSimplifier
 VARIANTS = {
     "algebraic-simplifier{fast_math}": lambda: create_pass(
         "algebraic-simplifier", options=AlgebraicSimplifierOptions(fast_math=True)
-    )
+    ),
+    "concatenate-splitter{2}": lambda: create_pass("concatenate-splitter", max_operands=2),
 }
 """Passes with options, by the name that a RUN line gives them."""
 

@@ -7,7 +7,13 @@ import re
 import pytest
 
 import xla_core.passes
-from xla_core.errors import AlreadyExistsError, InternalError, InvalidArgumentError
+from xla_core.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+)
 from xla_core.hlo.parser import parse_hlo
 from xla_core.passes import (
     PASSES,
@@ -166,3 +172,29 @@ def test_file_names_of_dumps_are_those_of_hlo_text(tmp_path) -> None:
     path = ModuleDump(tmp_path, "../a é\n" + "x" * 300).write("stablehlo.mlir", "é\udcff")
     assert re.fullmatch(r"module_\d{4}\._\.\._a___x{112}\.stablehlo\.mlir", path.name)
     assert path.read_bytes() == "é".encode() + b"\xff"
+
+
+@pytest.mark.parametrize(
+    ("directory", "kind"),
+    [
+        ("a\0b", InvalidArgumentError),
+        ("a\ud800b", InvalidArgumentError),
+        ("/proc/nothing", FailedPreconditionError),
+        ("/dev/full", FailedPreconditionError),
+    ],
+)
+def test_dumps_that_cannot_be_written_say_why(directory, kind):
+    dump = ModuleDump.from_flags("m", directory)
+    assert dump is not None
+    with pytest.raises(kind, match="director"):
+        dump.write("txt", "text")
+
+
+def test_a_full_disk_is_exhausted(monkeypatch, tmp_path):
+    dump = ModuleDump.from_flags("m", str(tmp_path))
+    assert dump is not None
+    path = dump.write("txt", "text")
+    path.unlink()
+    path.symlink_to("/dev/full")  # every write to it fails for lack of space
+    with pytest.raises(ResourceExhaustedError, match="cannot write the dump"):
+        dump.write("txt", "text")

@@ -147,3 +147,20 @@ def test_constraints_that_close_over_other_values_are_others() -> None:
         for n in (8, 9, 8)
     ]
     assert targets[0].fingerprint() == targets[2].fingerprint() != targets[1].fingerprint()
+
+
+def test_copies_that_keep_the_layout_are_the_cores() -> None:
+    """Copy insertion makes them in every type; a target's `copy` is asked for where the layout changes."""
+    module = parse_hlo(
+        """HloModule m
+ENTRY e {
+  x = u32[2,3]{1,0} parameter(0)
+  a = u32[2,3]{1,0} copy(x)
+  ROOT b = u32[2,3]{0,1} copy(a)
+}"""
+    )
+    capabilities = Capabilities.all_of([ElementType.F32]).model_copy(
+        update={"storage_types": frozenset({ElementType.U32})}
+    )
+    assert capabilities.supports(module.entry.root.operand(0))
+    assert not capabilities.supports(module.entry.root)

@@ -8,6 +8,8 @@ inserted where lifetimes permit to do without: the pass joins all values that mu
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -87,6 +89,7 @@ class _Resolver:
         self._operand = first.operand
         self._order = module.schedule[self._computation]
         self._made: list[HloInstruction] = []
+        self._starts: dict[int, list[int]] = {}  # by the id of a shape that the program holds
 
     def run(self) -> int:
         old = self._computation.root if self._consumer is None else self._consumer.operand(self._operand)
@@ -109,31 +112,44 @@ class _Resolver:
         sources = {leaf: self._leaf(old, old.shape, leaf) for leaf in self._edges}
         reads = {leaf: id(self._classes.of(edge.source)) for leaf, edge in self._edges.items()}
         writes = {leaf: id(self._classes.of(edge.target)) for leaf, edge in self._edges.items()}
+        readers: dict[int, set[int]] = defaultdict(set)
+        writers: dict[int, list[int]] = defaultdict(list)
+        for leaf in self._edges:
+            readers[reads[leaf]].add(leaf)
+            writers[writes[leaf]].append(leaf)
         copies: dict[int, HloInstruction] = {}
         todo = dict.fromkeys(self._edges)
+        free = [leaf for leaf in todo if readers[writes[leaf]] <= {leaf}]
         while todo:
-            read_by: dict[int, set[int]] = defaultdict(set)
-            for leaf in todo:
-                read_by[reads[leaf]].add(leaf)
-            free = [leaf for leaf in todo if not read_by[writes[leaf]] - {leaf}]
-            for leaf in free:
-                copies[leaf] = self._add(Opcode.COPY, sources[leaf])
+            leaf = free.pop() if free else next(iter(todo))
+            if leaf not in todo:
+                continue  # it was free twice
+            copy, read = self._add(Opcode.COPY, sources[leaf]), reads[leaf]
+            if readers[writes[leaf]] <= {leaf}:
+                copies[leaf] = copy
                 del todo[leaf]
-            if not free:
-                leaf = next(iter(todo))
-                sources[leaf], reads[leaf] = self._add(Opcode.COPY, sources[leaf]), 0
+            else:
+                sources[leaf], reads[leaf] = copy, 0
+            readers[read].discard(leaf)
+            if len(readers[read]) < 2:
+                free += [w for w in writers[read] if w in todo]
         return copies
 
     def _leaf(self, node: HloInstruction, shape: Shape, leaf: int) -> HloInstruction:
         """The instruction whose whole value is a leaf of `node`."""
         while shape.is_tuple:
-            for i, element in enumerate(shape.tuple_shapes):
-                count = sum(1 for _ in element.leaves())
-                if leaf < count:
-                    node, shape = self._element(node, i), element
-                    break
-                leaf -= count
+            starts = self._leaf_starts(shape)
+            i = bisect.bisect_right(starts, leaf) - 1
+            node, shape, leaf = self._element(node, i), shape.tuple_shapes[i], leaf - starts[i]
         return node
+
+    def _leaf_starts(self, shape: Shape) -> list[int]:
+        """The number of the first leaf of each element of a tuple that has leaves; an empty one has its successor's."""
+        found = self._starts.get(id(shape))
+        if found is None:
+            counts = [sum(1 for _ in s.leaves()) if s.is_tuple else 1 for s in shape.tuple_shapes]
+            found = self._starts[id(shape)] = list(itertools.accumulate(counts[:-1], initial=0))
+        return found
 
     def _rebuild(
         self, node: HloInstruction, shape: Shape, first: int, copies: Mapping[int, HloInstruction]
@@ -142,15 +158,12 @@ class _Resolver:
         if not shape.is_tuple:
             return copies.get(first, node)
         parts = []
-        for i, element in enumerate(shape.tuple_shapes):
-            count = sum(1 for _ in element.leaves())
-            if not element.is_tuple and first in copies:
-                parts.append(copies[first])
-            else:
-                part = self._element(node, i)
-                changed = any(first <= leaf < first + count for leaf in copies)
-                parts.append(self._rebuild(part, element, first, copies) if changed else part)
-            first += count
+        for i, (element, start) in enumerate(zip(shape.tuple_shapes, self._leaf_starts(shape), strict=True)):
+            if first + start in copies and not element.is_tuple:
+                parts.append(copies[first + start])
+                continue
+            part = self._element(node, i)
+            parts.append(self._rebuild(part, element, first + start, copies) if element.is_tuple else part)
         return self._add(Opcode.TUPLE, *parts)
 
     def _element(self, node: HloInstruction, index: int) -> HloInstruction:

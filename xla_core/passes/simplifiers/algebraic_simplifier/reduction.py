@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -151,6 +152,28 @@ def window_of_one(i: HloInstruction, b: Builder) -> HloInstruction | None:
     ):
         return None
     return b.add(opcode, i.operands[0], b.broadcast(i.operands[1], i.shape.dimensions))
+
+
+@rule(Opcode.REDUCE_WINDOW)
+def window_beyond_array(i: HloInstruction, b: Builder) -> HloInstruction | None:
+    """reduce-window without the part of the window that lies in neutral padding wherever the window is"""
+    opcode = _simple(i)
+    if opcode is None or not _is_identity(i.operands[1], opcode):
+        return None
+    window = []
+    for w, base, count in zip(i.attributes["window"], i.operands[0].shape.dimensions, i.shape.dimensions, strict=True):
+        if w.base_dilation != 1 or w.window_dilation != 1 or not base or not count:
+            return None
+        low = max(0, w.padding_low - (count - 1) * w.stride)  # the last window starts that far before the array
+        high = max(0, w.size - w.padding_low - base)  # the first window ends that far behind it
+        padding = (w.padding_low - low, w.padding_high - high)
+        size = w.size - low - high
+        if size < 1:
+            return None
+        window.append(dataclasses.replace(w, size=size, padding_low=padding[0], padding_high=padding[1]))
+    if tuple(window) == tuple(i.attributes["window"]):
+        return None
+    return b.add(Opcode.REDUCE_WINDOW, *i.operands, window=tuple(window), to_apply=i.attributes["to_apply"])
 
 
 @rule(Opcode.REDUCE_WINDOW)
