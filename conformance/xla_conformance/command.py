@@ -1,4 +1,4 @@
-"""`xla conform`."""
+"""The command `xla conform`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,13 @@ def conform(
     backend: Annotated[
         str | None, typer.Option("--backend", "-b", metavar="B", help="The platform; default: as of xla.Client().")
     ] = None,
-    profile: Annotated[str, typer.Option("--profile", "-p", metavar="quick|full|stress", help="How much.")] = "quick",
+    profile: Annotated[
+        str, typer.Option("--profile", "-p", metavar="quick|full|stress", help="How many tests to run.")
+    ] = "quick",
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write report.json and junit.xml there.")] = None,
-    expression: Annotated[str, typer.Option("-k", metavar="EXPR", help="Only tests that match, as of pytest -k.")] = "",
+    expression: Annotated[
+        str, typer.Option("-k", metavar="EXPR", help="Run only tests that match, as with pytest -k.")
+    ] = "",
     stablehlo_tests: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Run StableHLO's own test files of this folder instead.")
     ] = None,
@@ -36,7 +40,7 @@ def conform(
     ] = False,
     workers: Annotated[int, typer.Option("-n", min=0, metavar="N", help="Processes that share the tests.")] = 0,
 ) -> None:
-    """Decide whether a backend is right; exit code 1 if it isn't."""
+    """Test whether a backend keeps the contract and computes correct results; exit code 1 if not."""
     from xla_conformance import report as reports
     from xla_conformance.expressions import compile_expression
     from xla_conformance.plugin import PROFILES
@@ -53,11 +57,11 @@ def conform(
             hint="the suite's own tests compare a backend with the evaluator",
         )
     if support_matrix and stablehlo_tests is not None:
-        raise InvalidArgumentError("--support-matrix and --stablehlo-tests are two runs", hint="give one of them")
+        raise InvalidArgumentError("--support-matrix and --stablehlo-tests exclude each other", hint="give one of them")
     if expression.strip() and not support_matrix:
         compile_expression(expression)
     if support_matrix and (workers or profile != "quick"):
-        raise InvalidArgumentError("--support-matrix runs every op, in one process", hint="leave -n and -p out")
+        raise InvalidArgumentError("--support-matrix takes neither -n nor -p", hint="it runs every op, in one process")
     out = console()
     if support_matrix:
         _support_matrix(out, "evaluator" if evaluator else _examine(backend)[0], expression, report)
@@ -70,7 +74,7 @@ def conform(
         out.print(f"[bold]{name}[/] {environment['backend_version']}, profile {profile}")
     run = _run(name, profile, expression, workers, stablehlo_tests)
     if expression and not run.results and not run.problem:
-        raise InvalidArgumentError(f"-k {expression!r} leaves no test", hint=_naming(stablehlo_tests is not None))
+        raise InvalidArgumentError(f"-k {expression!r} matches no test", hint=_naming(stablehlo_tests is not None))
     run.environment = environment
     reports.print_report(out, run)
     if report is not None:
@@ -81,12 +85,12 @@ def conform(
 
 
 def _require_files(folder: Path) -> None:
-    """Raises NotFoundError where it is no folder with test files."""
+    """Raises NotFoundError unless the folder has test files."""
     from xla_conformance.stablehlo.suite import suite_files
     from xla_core.errors import NotFoundError
 
     if not folder.is_dir():
-        raise NotFoundError(f"{folder} is no folder of StableHLO's test files")
+        raise NotFoundError(f"{folder} is not a directory")
     if not suite_files(folder):
         raise NotFoundError(
             f"no test files in {folder}",
@@ -96,13 +100,13 @@ def _require_files(folder: Path) -> None:
 
 
 def _naming(stablehlo: bool) -> str:
-    """What tests are called, for -k."""
+    """A hint for -k: how tests are named."""
     if stablehlo:
         return (
-            'words are parts of folders and names of files: -k "interpret and reduce"; parts of a file are counted '
+            'words match parts of names of folders and files: -k "interpret and reduce"; parts of a file are counted '
             'from 0: -k "interpret/compare.mlir:7"'
         )
-    return 'words are parts of the names of tests: -k "dot and f32"'
+    return 'words match parts of the names of tests: -k "dot and f32"'
 
 
 def _support_matrix(out: Console, subject: str, expression: str, report: Path | None) -> None:
@@ -120,7 +124,7 @@ def _support_matrix(out: Console, subject: str, expression: str, report: Path | 
 
 
 def _examine(backend: str | None) -> tuple[str, dict[str, Any]]:
-    """The backend's name, and what the report says of the surroundings. Raises XlaError where it can't be used."""
+    """The backend's name, and the environment for the report. Raises XlaError if the backend can't be used."""
     import xla_core as xla
     from xla_core.backend import CONTRACT_VERSION
 

@@ -1,7 +1,7 @@
-"""The pytest plugin of the suite: loaded by name (`-p xla_conformance.plugin`), never into other people's runs.
+"""The pytest plugin of the suite. It is loaded by name (`-p xla_conformance.plugin`), not by an entry point.
 
-It gives the tests the backend (fixtures), leaves out what a profile or the backend's capabilities leave out, and writes
-an event a line for the process that runs it.
+Its fixtures give the tests the backend. It deselects tests that don't belong to the profile, and reports events as JSON
+lines to the process that started pytest.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _NOT_SUPPORTED = "NOT_SUPPORTED: "
 
 
 def not_supported(reason: str) -> NoReturn:
-    """Ends a test of what the backend doesn't claim."""
+    """Ends a test with NOT_SUPPORTED, because the backend doesn't claim what it tests."""
     pytest.skip(_NOT_SUPPORTED + reason)
 
 
 class ClaimingClient(xla.Client):
-    """What it can't compile is NOT_SUPPORTED where the backend doesn't claim it, and an error where it does."""
+    """Compiling a program that the backend can't compile and doesn't claim ends the test as NOT_SUPPORTED."""
 
     def compile(
         self, program: str | bytes | HloModule, options: xla.CompileOptions | None = None, *, file: str = ""
@@ -65,7 +65,7 @@ def spec(backend: str) -> BackendSpec:
 
 @pytest.fixture(scope="session")
 def client(backend: str) -> Iterator[xla.Client]:
-    """One for all tests, which leave it as they found it."""
+    """One client for all tests, which must not change its state."""
     with ClaimingClient(backend) as made:
         yield made
 
@@ -95,13 +95,13 @@ def stream(executor: StreamExecutor) -> Iterator[Stream]:
 
 @pytest.fixture
 def random(request: pytest.FixtureRequest) -> np.random.Generator:
-    """The same numbers for the same test."""
+    """A generator with the same numbers for the same test."""
     return np.random.default_rng(list(request.node.name.encode()))
 
 
 @functools.cache
 def held_types(backend: str) -> tuple[ElementType, ...]:
-    """Element types of arrays that the backend says its devices hold; none where it doesn't load."""
+    """Element types that the backend's devices hold; none if it doesn't load."""
     try:
         held = load_backend(backend).platform().compiler.target_config.capabilities.held_types
     except Exception:  # the tests of the group "loading" say what is wrong with it
@@ -110,7 +110,7 @@ def held_types(backend: str) -> tuple[ElementType, ...]:
 
 
 def all_types(backend: str) -> tuple[ElementType, ...]:
-    """Element types of arrays that tests are made for: those that the devices don't hold are NOT_SUPPORTED. None where
+    """Element types for which there are tests. For types that the devices don't hold they are NOT_SUPPORTED. None if
     the backend doesn't load.
     """
     return tuple(t for t in ElementType if t.is_array) if held_types(backend) else ()
@@ -153,7 +153,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _Reporter:
-    """Writes events: collected, start, end."""
+    """Writes an event when tests are collected, start and end."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor

@@ -21,7 +21,7 @@ _SHOWN_FAILURES = 20
 
 
 def print_report(console: Console, run: Run) -> None:
-    """A row a group, the first failures with their cause, and the verdict."""
+    """Prints a row for each group, the first failures with their causes, and the verdict."""
     table = Table("group", *(s.value.replace("_", " ").lower() for s in _COLUMNS), "seconds", box=None, pad_edge=False)
     for group in run.groups:
         counts = [run.count(state, group) for state in _COLUMNS]
@@ -42,7 +42,7 @@ def print_report(console: Console, run: Run) -> None:
 
 
 def verdict(run: Run) -> str:
-    """The one sentence."""
+    """The verdict in one sentence."""
     if run.problem:
         return f"The suite could not run on {run.backend!r}."
     if not run.results:
@@ -61,7 +61,7 @@ def verdict(run: Run) -> str:
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """Everything that is known of a run."""
+    """The whole run as plain data."""
     return {
         "backend": run.backend,
         "profile": run.profile,
@@ -89,7 +89,7 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def _by_op(run: Run) -> dict[str, dict[str, Any]]:
-    """Opcode -> counts, and the largest distance from what was expected."""
+    """Counts and the largest error by opcode."""
     ops: dict[str, dict[str, Any]] = {}
     for result in run.results:
         opcode = result.properties.get("opcode")
@@ -102,7 +102,7 @@ def _by_op(run: Run) -> dict[str, dict[str, Any]]:
 
 
 def write_report(run: Run, directory: Path) -> list[Path]:
-    """Writes report.json and junit.xml (of StableHLO's files, stablehlo.md too); returns their paths."""
+    """Writes report.json, junit.xml and, for StableHLO's files, stablehlo.md; returns their paths."""
     directory.mkdir(parents=True, exist_ok=True)
     as_json, as_junit = directory / "report.json", directory / "junit.xml"
     as_json.write_text(json.dumps(to_json(run), indent=1) + "\n")
@@ -139,7 +139,7 @@ def _cell(state: State, count: int) -> str:
 
 
 def _cause(result: Result) -> str:
-    """The line of a message that says most: the first of the error itself, in pytest's marking."""
+    """The most useful line of a message: the first line that pytest marks as the error."""
     lines = [line.strip() for line in result.message.splitlines() if line.strip()]
     marked = [line[1:].strip() for line in lines if line.startswith("E ")]
     first, *more = marked or lines or [""]
@@ -149,5 +149,5 @@ def _cause(result: Result) -> str:
 
 
 def _printable(text: str) -> str:
-    """XML has no control characters."""
+    """The text without control characters, which XML doesn't allow."""
     return "".join(c for c in text if c in "\n\t" or c >= " ")

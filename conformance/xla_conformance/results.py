@@ -1,4 +1,4 @@
-"""What a run of the suite found."""
+"""The results of a run of the suite."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ STABLEHLO_GROUP = "stablehlo"
 
 
 class State(enum.Enum):
-    """PASS: right. FAIL: wrong. NOT_SUPPORTED: not claimed by the backend. ERROR: undecided, or it crashed.
-    FILE_WRONG: of StableHLO's files, what the file expects is wrong, with proof.
+    """PASS: right. FAIL: wrong. NOT_SUPPORTED: the backend doesn't claim it. ERROR: a crash, or undecided.
+    FILE_WRONG: the value that one of StableHLO's files expects is proved wrong.
     """
 
     PASS = "PASS"
@@ -29,7 +29,7 @@ class State(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One test. `properties` are what it recorded: the opcode, the largest ULP, ..."""
+    """The result of one test. `properties` has what it recorded, such as the opcode and the largest error in ULP."""
 
     id: str
     state: State
@@ -39,18 +39,18 @@ class Result:
 
     @property
     def group(self) -> str:
-        """Of "test_ops.py::test_op[add-f32]" it is "ops"."""
+        """The group: "ops" for "test_ops.py::test_op[add-f32]"."""
         return self.id.partition("::")[0].rpartition("/")[2].removeprefix("test_").removesuffix(".py")
 
     @property
     def name(self) -> str:
-        """Without the file."""
+        """The test's name without its file."""
         return self.id.partition("::")[2] or self.id
 
 
 @dataclasses.dataclass
 class Run:
-    """All results, and what they are of. `selection` is the expression (-k) that chose them; empty for all."""
+    """All results of one run. `selection` is the expression (-k) that selected the tests, or empty."""
 
     backend: str
     profile: str
@@ -65,11 +65,11 @@ class Run:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Those that something ran of, in order."""
+        """The groups with results, in order."""
         return tuple(g for g in (*GROUPS, STABLEHLO_GROUP) if any(r.group == g for r in self.results))
 
     @property
     def conforms(self) -> bool:
-        """Something ran, and nothing was wrong or undecided."""
+        """Whether tests ran and none was wrong or undecided."""
         bad = self.count(State.FAIL) + self.count(State.ERROR)
         return not self.problem and not bad and self.count(State.PASS) > 0

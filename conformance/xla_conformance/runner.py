@@ -1,4 +1,4 @@
-"""Runs the suite in a process of its own, so that a backend that crashes or hangs costs one test, not the report."""
+"""Runs the suite in a separate process, so that a backend that crashes or hangs fails one test and not the run."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from xla_conformance.results import GROUPS, STABLEHLO_GROUP, Result, Run, State
 __all__ = ["STABLEHLO_DEVICES", "TEST_SECONDS", "run_suite"]
 
 STABLEHLO_DEVICES = 8
-"""Virtual devices that StableHLO's own tests run on."""
+"""The number of virtual devices for StableHLO's own tests."""
 
 TEST_SECONDS = {"quick": 60, "full": 300, "stress": 900}
-"""How long one test of a profile may take."""
+"""The time limit of one test, by profile."""
 
 _GRACE_SECONDS = 20  # for a test that is over its time to end by itself; then the process is killed
 _MESSAGE_LINES = 60
 _DEVICE_COUNT = "--xla_force_host_platform_device_count"
 
 Progress = Callable[[int, Result], None]
-"""Called after each test with how many there are in all."""
+"""Called after each test with the number of all tests and the result."""
 
 
 def run_suite(
@@ -46,14 +46,14 @@ def run_suite(
     """Runs the suite on a backend.
 
     Args:
-        backend: its name. None is the reference evaluator, which takes StableHLO's files alone.
-        profile: "quick" (under a minute where a compilation takes milliseconds), "full", "stress".
-        expression: which tests, as pytest's -k.
-        workers: processes that share the tests; 0 runs them in one.
+        backend: its name; None for the reference evaluator, which runs only StableHLO's files.
+        profile: "quick" (under a minute if a compilation takes milliseconds), "full" or "stress".
+        expression: selects tests as pytest's -k does.
+        workers: the number of processes that share the tests; 0 for one process.
         stablehlo_tests: run StableHLO's own test files of this folder instead of the suite's.
 
     Returns:
-        All results. `problem` says why the suite couldn't run at all, where it couldn't.
+        All results. If the suite couldn't run, `problem` says why.
     """
     start = time.monotonic()
     run = Run(backend or "evaluator", profile, selection=expression)
@@ -85,7 +85,7 @@ def run_suite(
 
 
 class _Child:
-    """One process of pytest. `lost` is the test that it ended in, where it didn't end by itself."""
+    """One process of pytest. If it crashed or was killed, `lost` is the test that was running."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class _Child:
         self._lines.put(None)
 
     def events(self, limit: float) -> Iterator[dict[str, Any]]:
-        """Until the process is over. Kills it where no event comes for `limit` seconds."""
+        """Yields events until the process ends. Kills it if no event comes for `limit` seconds."""
         running: dict[str, float] = {}
         try:
             while True:
@@ -187,16 +187,16 @@ class _Child:
         return f"crashed: its process ended with code {self.returncode}"
 
     def tail(self) -> str:
-        """The last lines of what it printed."""
+        """The last lines of its output."""
         lines = self._log.read_text(errors="replace").splitlines()
         return "\n".join(lines[-_MESSAGE_LINES:])
 
 
 def _environment(many_devices: bool) -> dict[str, str]:
-    """Ours, without what changes a run of pytest from outside. The child imports from where we do.
+    """The child's environment: this process's, without variables that configure pytest, and with the same import path.
 
-    With `many_devices`, host platforms have as many virtual devices as StableHLO's tests of collectives take, unless
-    XLA_FLAGS says how many.
+    With `many_devices`, host platforms have the number of virtual devices that StableHLO's tests of collectives need,
+    unless XLA_FLAGS sets it.
     """
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

@@ -1,4 +1,4 @@
-"""What is measured: the reference evaluator, or a backend."""
+"""Subjects, which run programs to be measured: the reference evaluator, or a backend."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIMEOUT = 20.0  # seconds, of a collective
 
 
 class Subject(abc.ABC):
-    """Runs programs. `column` says which of the bounds are its."""
+    """Runs programs. `column` is its column in the table of bounds."""
 
     name: str
     column: str
@@ -34,7 +34,7 @@ class Subject(abc.ABC):
         """The results of a program, StableHLO or HLO text, on arguments of its types and shapes.
 
         Raises:
-            UnimplementedError: where it can't run the program, and doesn't claim to.
+            UnimplementedError: it can't run the program and doesn't claim to.
         """
 
 
@@ -47,7 +47,7 @@ class ReplicaSubject(Protocol):
         rows: Sequence[Sequence[np.ndarray]],
         infeed: Sequence[tuple[np.ndarray, ...]] = (),
     ) -> list[list[np.ndarray]]:
-        """Results for each device, whose arguments are a row. `infeed` is what the infeeds of each give, in order."""
+        """The results of each device, each with a row of arguments. `infeed` has the values of each infeed."""
 
 
 class EvaluatorSubject(Subject):
@@ -75,7 +75,7 @@ class EvaluatorSubject(Subject):
 
 
 class BackendSubject(Subject):
-    """A backend. The last few programs that `run` was given stay compiled."""
+    """A backend. It keeps the last few programs compiled."""
 
     def __init__(self, client: xla.Client, column: str = "backend") -> None:
         self.client, self.column = client, column

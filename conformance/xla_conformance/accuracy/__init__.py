@@ -1,10 +1,11 @@
-"""How exact a backend's results are: `xla accuracy`.
+"""Measures the errors of results: `xla accuracy`.
 
-A check is one function in one element type. It runs the function on seeded points through a `Subject` (the reference
-evaluator, or a backend), and finds the largest error against an oracle that shares no code with either. What each may
-be is in one table, `bounds.toml`, which the tests and the documentation read too.
+A check is one function in one element type. It runs the function on seeded points on a `Subject` (the reference
+evaluator or a backend), and finds the largest error against an oracle that shares no code with either. `bounds.toml`
+has the largest error that each check allows; the tests and the documentation read it too.
 
-A group of checks is a module here that offers `checks()`; `suite.GROUPS` lists them.
+Groups of checks are modules with a function `checks()`, in the packages `real_functions`, `complex_functions`, `sums`
+and `linear_algebra` and in `fourier`; `suite.GROUPS` lists them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MODULES = {
     "xla_conformance.subjects": ("BackendSubject", "EvaluatorSubject", "Subject"),
 }
 _LAZY = {name: module for module, names in _MODULES.items() for name in names}
-"""`xla --help` loads this package for its command: what measures loads when it is first used."""
+"""Loaded when first used, because `xla --help` imports this package."""
 
 __all__ = [
     "COLUMNS",

@@ -1,4 +1,4 @@
-"""The one table of what errors may be: `bounds.toml`."""
+"""The largest errors that are allowed: the table `bounds.toml`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xla_core.hlo import ElementType
 __all__ = ["COLUMNS", "bound"]
 
 COLUMNS = ("evaluator", "emitter", "backend")
-"""Of the reference evaluator, of the shared LLVM emitter and who uses it, of any backend that conforms."""
+"""The bounds of the reference evaluator, of backends on the shared LLVM emitter, and of any conforming backend."""
 
 _NARROW_BITS = 16
 
@@ -23,10 +23,10 @@ def _table() -> dict[str, Any]:
 
 
 def bound(group: str, function: str, element_type: str, column: str) -> float | None:
-    """The largest error that is allowed, in the check's unit; None where the table says nothing.
+    """The largest error that is allowed, in the check's unit, or None if the table has none.
 
-    Looked for in `[group.column]`, under the function's name and then under `default`; there under the type, then under
-    `narrow` (real types of 16 bits and fewer) or `wide`, or it is one number for all.
+    The entry is in `[group.column]`, under the function's name or else under `default`. It is one number for all types,
+    or has numbers by type or else by `narrow` (real types of at most 16 bits) and `wide`.
     """
     section = _table().get(group, {}).get(column, {})
     keys = (element_type, "narrow" if _is_narrow(element_type) else "wide")

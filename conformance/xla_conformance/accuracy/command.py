@@ -1,4 +1,4 @@
-"""`xla accuracy`."""
+"""The command `xla accuracy`."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ def accuracy(
     ] = None,
     evaluator: Annotated[bool, typer.Option("--evaluator", help="Measure the reference evaluator.")] = False,
     points: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Points of each check of f32; other types scale with it.")
+        int, typer.Option(min=1, metavar="N", help="Points of each check of f32; the other types take a share of it.")
     ] = 1_000_000,
     report: Annotated[Path | None, typer.Option(metavar="DIR", help="Write accuracy.json and accuracy.md.")] = None,
-    expression: Annotated[str, typer.Option("-k", metavar="EXPR", help='Only some: "tanh and f32", "not f64".')] = "",
+    expression: Annotated[
+        str, typer.Option("-k", metavar="EXPR", help='Run only some checks: "tanh and f32", "not f64".')
+    ] = "",
     bounds: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Whose bounds hold: evaluator, emitter (of LLVM), backend (any)."),
+        typer.Option(metavar="COLUMN", help="Whose bounds to use: evaluator, emitter (of LLVM) or backend (any)."),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="How many processes measure.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="The number of processes.")] = 1,
 ) -> None:
-    """Measure how exact results are; exit code 1 where an error is beyond its bound.
+    """Measure the errors of results; exit code 1 if an error exceeds its bound.
 
-    --evaluator measures the reference evaluator alone; with --backend too, both. Everything, at a million points, takes
-    an hour or more of a core: choose with -k, spread over processes with -j.
+    --evaluator measures the reference evaluator; with --backend, both. All checks at a million points take a core an
+    hour or more: select some with -k, or use several processes with -j.
     """
     from xla_conformance.accuracy import report as reports
     from xla_conformance.accuracy.bounds import COLUMNS
@@ -42,11 +44,13 @@ def accuracy(
     from xla_core.errors import InvalidArgumentError
 
     if bounds is not None and bounds not in COLUMNS:
-        raise InvalidArgumentError(f"there are no bounds {bounds!r}", hint=f"columns: {', '.join(COLUMNS)}")
+        raise InvalidArgumentError(f"there is no column of bounds {bounds!r}", hint=f"columns: {', '.join(COLUMNS)}")
     require_oracles()
     checks = select(all_checks(), expression)
     if not checks:
-        raise InvalidArgumentError(f"-k {expression!r} leaves no check", hint="words are functions, types and groups")
+        raise InvalidArgumentError(
+            f"-k {expression!r} matches no check", hint="words are names of functions, types and groups"
+        )
     platforms: list[str | None] = [EVALUATOR] if evaluator else []
     if backend is not None or not evaluator:
         platforms.append(backend)
@@ -63,7 +67,7 @@ def accuracy(
 def _measured(
     platforms: list[str | None], checks: list[Check], points: int, column: str | None, jobs: int
 ) -> list[Row]:
-    """Rows of the first platform, then of the next, each in the order of the checks."""
+    """The rows of each platform in turn, in the order of the checks."""
     from xla_conformance.accuracy.processes import measure_each
     from xla_conformance.progress import progress
 

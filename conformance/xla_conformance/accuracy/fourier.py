@@ -1,7 +1,7 @@
-"""fft of all four kinds: lengths with small prime factors, with large ones, odd, prime and long.
+"""Accuracy of the four kinds of fft, for lengths with small and large prime factors, odd, prime and long ones.
 
-The error of a length is the root mean square of what the results are off by, over that of the results, in
-log2(2 n) eps: what a fast transform's grows like. Exact results are scipy's, in float64 and longdouble.
+The error of a transform of length n is the root mean square of its errors, divided by that of its results, in units of
+log2(2 n) eps, which is how the error of a fast transform grows. Exact results are scipy's in float64 and longdouble.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHAPES = ((3, 4, 5), (6, 17), (2, 9, 16))
 
 
 def checks() -> list[Check]:
-    """A check a kind and type of the operand's parts; and of transforms over two or three dimensions."""
+    """A check for each kind and type, and for transforms over two and three dimensions."""
     kinds = [(kind, t) for kind in ("FFT", "IFFT", "RFFT", "IRFFT") for t in (T.F32, T.F64)]
     return [_check(kind, t, many) for many in (False, True) for kind, t in kinds]
 
@@ -53,7 +53,7 @@ def _check(kind: str, part: T, several: bool) -> Check:
 
 
 def _operands(kind: str, part: T, shape: tuple[int, ...]) -> Iterator[Array]:
-    """Noise; a tone between two frequencies, whose spectrum has a peak."""
+    """Noise, and a tone between two frequencies, whose spectrum has a peak."""
     random = np.random.default_rng(math.prod(shape))
     if kind == "IRFFT":
         shape = (*shape[:-1], shape[-1] // 2 + 1)

@@ -1,4 +1,4 @@
-"""Check, and what one finds."""
+"""The classes of checks and their results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Check", "Measured", "Row", "Worst", "error_of"]
 
 
 def error_of(residual: float) -> float:
-    """What counts as the error: where a result is NaN there is no smaller one than infinity."""
+    """The residual as an error: NaN counts as infinity."""
     return math.inf if math.isnan(residual) else residual
 
 
 @dataclasses.dataclass(frozen=True)
 class Worst:
-    """One result that is off: the arguments, what came, and what should have come, as text."""
+    """A wrong result as text: its arguments, the result, and the expected result."""
 
     arguments: str
     got: str
@@ -32,16 +32,16 @@ class Worst:
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         points: how many results were compared.
         error: the largest error, in the check's unit.
-        worst: where it is; None where every result is exact.
-        wrong: how many results are of another kind than they must be: a number for a NaN, an infinity for a number,
-            a zero of the other sign. The error doesn't count them.
+        worst: where it is, or None if every result is exact.
+        wrong: how many results are of the wrong kind, such as a number in place of NaN, an infinity in place of a
+            number, or a zero of the wrong sign. The error doesn't include them.
         first_wrong: one of those.
-        rounded: the share of results that are the correctly rounded ones; NaN where that isn't asked.
+        rounded: the share of correctly rounded results, or NaN if that isn't measured.
     """
 
     points: int
@@ -58,10 +58,10 @@ class Check:
 
     Attributes:
         group: the section of the report, and of `bounds.toml`.
-        function: the row's name: an op's mnemonic, or the name of a case.
-        element_type: the column's name, as HLO writes it: "f32".
+        function: the row's name: an op's mnemonic or the name of a case.
+        element_type: the column's name, as in HLO text: "f32".
         unit: of the error: "ULP", "eps sum|a||b|", "n eps".
-        measure: (subject, points wanted) -> what it found. A check may take fewer points, or all there are.
+        measure: (subject, points) -> result. A check may take fewer points, or all values of the type.
     """
 
     group: str
@@ -77,7 +77,7 @@ class Check:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A check's result of one subject. `problem` says why there is none, where there is none."""
+    """The result of a check on one subject. If there is none, `problem` says why."""
 
     subject: str
     group: str
@@ -92,7 +92,7 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """Within its bound, special values right; so is what the backend doesn't claim. Without a bound none holds."""
+        """Whether the error is within its bound and no special value is wrong, or the backend doesn't claim it."""
         if self.measured is None:
             return not self.supported
         return self.measured.wrong == 0 and self.bound is not None and self.measured.error <= self.bound

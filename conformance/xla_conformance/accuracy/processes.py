@@ -1,4 +1,4 @@
-"""Checks in one process or in several."""
+"""Runs checks in one process or in several."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["measure_each"]
 def measure_each(
     platforms: Sequence[str | None], checks: Sequence[Check], points: int, column: str | None, jobs: int = 1
 ) -> Iterator[tuple[int, list[Row]]]:
-    """(number of the check, a row a platform), as checks are done. All platforms of a check run in one process, one
-    after the other: they share its exact values.
+    """Yields the number of each finished check, with a row for each platform. All platforms of a check run in the same
+    process, one after the other, and share its exact values.
 
     Args:
         platforms: `EVALUATOR`, names of backends, or None for the default one.
@@ -27,7 +27,7 @@ def measure_each(
         jobs: how many processes.
 
     Raises:
-        XlaError: a platform isn't there, or finds no device.
+        XlaError: a platform isn't installed, or finds no device.
     """
     if jobs == 1:
         with contextlib.ExitStack() as stack:
@@ -62,7 +62,7 @@ _worker_checks: dict[str, Check] = {}
 
 
 def _start(platforms: Sequence[str | None]) -> None:
-    """The subjects live as long as the process."""
+    """Makes a worker's subjects, which live as long as the process."""
     _worker_subjects.extend(_subjects(platforms, contextlib.ExitStack()))
     _worker_checks.update((check.name, check) for check in all_checks())
 

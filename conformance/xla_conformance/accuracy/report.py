@@ -1,4 +1,4 @@
-"""What was measured, as a table to read, JSON, and Markdown."""
+"""Reports of measurements: tables for the terminal, JSON, and Markdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = 5  # types side by side
 
 
 def figure(error: float) -> str:
-    """An error with three digits (below 1 with two), never less than it is."""
+    """An error with three digits (two below 1), rounded up."""
     if not math.isfinite(error):
         return str(error)
     if error == 0:
@@ -36,7 +36,7 @@ def figure(error: float) -> str:
 
 
 def print_rows(console: Console, rows: Sequence[Row]) -> None:
-    """Tables of functions by types with the largest errors, where they are, and the verdict."""
+    """Prints tables of the largest errors by function and type, their arguments, and the verdict."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -84,7 +84,7 @@ def _largest_at(rows: Sequence[Row]) -> str:
 
 
 def reason(row: Row) -> str:
-    """Why a row doesn't hold."""
+    """The reason why a row doesn't hold."""
     found = row.measured
     if found is None:
         return row.problem
@@ -117,7 +117,7 @@ def _tables(rows: Sequence[Row]) -> list[tuple[str, str, str, list[Row]]]:
 
 
 def to_json(rows: Sequence[Row], environment: dict[str, Any]) -> dict[str, Any]:
-    """Everything that is known. NaN and infinity are strings, which all readers of JSON take."""
+    """The rows as plain data. NaN and infinity are strings, because JSON has no such numbers."""
     return {"environment": environment, "rows": [{**_plain(r), "holds": r.holds} for r in rows]}
 
 
@@ -148,7 +148,7 @@ def _measured(data: dict[str, Any] | None) -> Measured | None:
 
 
 def write_report(rows: Sequence[Row], environment: dict[str, Any], directory: Path) -> list[Path]:
-    """Writes accuracy.json, a row a line, and accuracy.md."""
+    """Writes accuracy.json, with one row in each line, and accuracy.md."""
     directory.mkdir(parents=True, exist_ok=True)
     data, page = directory / "accuracy.json", directory / "accuracy.md"
     content = to_json(rows, environment)
@@ -163,7 +163,7 @@ def write_report(rows: Sequence[Row], environment: dict[str, Any], directory: Pa
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """A Markdown table: a row a function, a column a type. Rows of several subjects stand as `evaluator / cpu`."""
+    """A Markdown table with a row for each function and a column for each type. Subjects share cells: `1 / 2`."""
     subjects = _unique(r.subject for r in rows)
     types = _types(rows)
     by_key = {(r.function, r.element_type, r.subject): r for r in rows}
@@ -180,7 +180,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def worst_markdown(rows: Sequence[Row]) -> str:
-    """A Markdown table: a row a check, with its largest error, where that is, and what came there."""
+    """A Markdown table with a row for each check: its largest error, the arguments and the result there."""
     lines = [["function", "type", "bound", "error", "at", "got", "exact, rounded", "points"], ["---"] * 8]
     for row in rows:
         if row.measured is None or row.measured.worst is None:

@@ -1,4 +1,4 @@
-"""All checks, and running them."""
+"""Lists, selects and runs checks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ GROUPS = (
     "fourier",
     "linear_algebra.cases",
 )
-"""Modules of this package, each with `checks()`, in the report's order."""
+"""Modules of this package with a function `checks()`, in the order of the report."""
 
 
 def require_oracles() -> None:
-    """Raises NotFoundError where the libraries that the oracles need are missing."""
+    """Raises NotFoundError if a library that the oracles need is not installed."""
     for name, distribution in (("flint", "python-flint"), ("scipy", "scipy")):
         try:
             importlib.import_module(name)
@@ -46,10 +46,10 @@ def all_checks() -> list[Check]:
 
 
 def select(checks: Iterable[Check], expression: str) -> list[Check]:
-    """Those whose name ("real tanh f32") has the expression's words: `tanh and f32`, `sine or cosine`, `not f64`.
+    """The checks whose names ("real tanh f32") match the expression: `tanh and f32`, `sine or cosine`, `not f64`.
 
     Raises:
-        InvalidArgumentError: for anything else than words joined by and, or, not and parentheses.
+        InvalidArgumentError: the expression is not valid.
     """
     if not expression.strip():
         return list(checks)
@@ -64,11 +64,11 @@ def _has(check: Check, word: str, /, **values: object) -> bool:
 
 
 def measure(subject: Subject, checks: Iterable[Check], points: int, column: str | None = None) -> Iterator[Row]:
-    """Runs checks one by one. An error of a check is in its row.
+    """Runs checks one after the other. A row has the error that its check raised.
 
     Args:
-        points: how many points a check of f32 takes; others scale with it, or take all values there are.
-        column: whose bounds they are held to; default: the subject's.
+        points: how many points a check of f32 takes. Other types take a share of it, or all their values.
+        column: the bounds to use; by default the subject's.
     """
     for check in checks:
         start = time.monotonic()

@@ -1,4 +1,4 @@
-"""A case: one op, one element type, a module, arguments, and what the result must be."""
+"""Test cases: an op in one element type, with a module, arguments, and the expected result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CONVERSIONS_QUICK = frozenset({ElementType.PRED, ElementType.S32, ElementType.F3
 
 @dataclasses.dataclass(frozen=True)
 class OpCase:
-    """`build` makes the module for an element type: the case's own, or the wide one of the expected result."""
+    """`build` makes the module for an element type: the case's own, or a wide one for the expected result."""
 
     opcode: Opcode
     variant: str
@@ -69,14 +69,14 @@ class OpCase:
         return moderate_array(shape, random, positive=number in self.positive)
 
     def check(self, results: Iterable[np.ndarray]) -> list[Difference]:
-        """Compares with what the result must be; see `tolerances`."""
+        """Compares results with the expected ones; see `tolerances`."""
         return [
             compare_arrays(np.asarray(actual), expected, tolerance)
             for actual, (expected, tolerance) in zip(results, self.expected(), strict=True)
         ]
 
     def expected(self) -> list[tuple[np.ndarray, Tolerance]]:
-        """For each result: what it must be, and how nearly."""
+        """The expected value and the tolerance of each result."""
         arguments = self.arguments()
         if self.rule.kind == "exact" or (wide(self.element_type) is self.element_type and self.rule.kind != "sum"):
             return [(value, self._tolerance(value)) for value in evaluate(self.module(), *arguments)]
@@ -105,7 +105,7 @@ class OpCase:
 
 
 def generate(element_types: Iterable[ElementType], *, every_conversion: bool = True) -> Iterator[OpCase]:
-    """Every case of these element types, in the op table's order. A type that an op doesn't take gives none."""
+    """All cases of these element types, in the op table's order. An op has no case for a type that it doesn't take."""
     wanted = frozenset(element_types)
     types = [t for t in ElementType if t in wanted]
     written: dict[Opcode, list[Template]] = {}
@@ -154,7 +154,7 @@ def _parsed(template: Template, element_type: ElementType) -> HloModule:
 
 
 def _elementwise(op: OpDef, types: list[ElementType]) -> Iterator[OpCase]:
-    """From the table alone: arity and shape rule say what the op takes."""
+    """Cases made from the op table alone: arity and shape rule say which operands the op takes."""
 
     def build(element_type: ElementType) -> HloModule:
         assert isinstance(op.arity, int)
@@ -192,7 +192,7 @@ def _module(opcode: Opcode, shapes: list[Shape], result: Shape | None = None) ->
 
 
 def _builds(build: Callable[[ElementType], HloModule], element_type: ElementType) -> bool:
-    """Whether the op takes the type: its shape rule and the verifier say so."""
+    """Whether the op takes the type, by its shape rule and the verifier."""
     try:
         verify(build(element_type))
     except InvalidArgumentError:

@@ -1,4 +1,4 @@
-"""Arguments of the cases: special values, then values of every size, the same for the same seed."""
+"""Arguments of the cases, special values and values of every size; the same for the same seed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["index_array", "moderate_array", "special_array"]
 
 
 def special_array(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Every special value of the type and numbers of all magnitudes, in random order: what elementwise ops must bear.
+    """Every special value of the type and numbers of all magnitudes, in random order, for elementwise ops.
 
     Complex numbers are moderate: their functions' limits at infinity are another matter.
     """
@@ -31,7 +31,7 @@ def special_array(shape: Shape, random: np.random.Generator) -> np.ndarray:
 
 
 def moderate_array(shape: Shape, random: np.random.Generator, *, positive: bool = False) -> np.ndarray:
-    """Floats in [-1, 1), or [0.25, 1) where they must be positive; integers of one digit; pred either."""
+    """Floats in [-1, 1), or in [0.25, 1) if they must be positive; integers with one digit; pred."""
     element = shape.element_type
     low = 0.25 if positive else -1.0
     if element.is_complex:
@@ -51,7 +51,7 @@ def moderate_array(shape: Shape, random: np.random.Generator, *, positive: bool 
 
 
 def index_array(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """From below 0 to beyond any dimension of the cases."""
+    """Indices from below 0 to beyond any dimension of the cases."""
     return np.asarray(random.integers(-3, 9, shape.dimensions).astype(shape.dtype))
 
 
@@ -77,7 +77,7 @@ def _clipped(values: np.ndarray, element: ElementType) -> np.ndarray:
 
 
 def _random_integers(element: ElementType, count: int, random: np.random.Generator) -> np.ndarray:
-    """Of every number of bits."""
+    """Random integers of every number of bits."""
     shifts = random.integers(0, element.bit_width, count).astype(np.uint64)
     words = (
         random.integers(0, 1 << 64, count, dtype=np.uint64, endpoint=False)

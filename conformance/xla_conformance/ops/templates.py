@@ -33,7 +33,7 @@ CLASSES: dict[str, frozenset[ElementType]] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Template:
-    """A program whose element type is open. `opcode` is the op it is about."""
+    """A program for any element type, which tests the op `opcode`."""
 
     opcode: Opcode
     variant: str
@@ -50,7 +50,7 @@ class Template:
 
 @functools.cache
 def load_templates() -> tuple[Template, ...]:
-    """All of them, in the files' order."""
+    """All templates, in the order of the files."""
     directory = importlib.resources.files(__package__).joinpath("hlo")
     files = sorted((f for f in directory.iterdir() if f.name.endswith(".hlo")), key=lambda f: f.name)
     return tuple(template for file in files for template in _read(file.read_text()))

@@ -1,4 +1,4 @@
-"""What a result may differ by, and from what.
+"""Tolerances: how much a result may differ from the expected one.
 
 exact        equal to the reference evaluator's, NaN for NaN
 ulp N        at most N units in the last place from the same program in float64 (1 for types of 16 bits and fewer)

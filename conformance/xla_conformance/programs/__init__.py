@@ -17,8 +17,8 @@ __all__ = ["PROGRAMS", "Program"]
 class Program:
     """`ranges` has a (dimensions, dtype, low, high) for each argument: uniform in [low, high).
 
-    `rtol` and `atol` are what floating-point results may differ by from the reference evaluator's: they say how the
-    program propagates rounding.
+    `rtol` and `atol` are how much floating-point results may differ from the reference evaluator's; they depend on how
+    the program propagates rounding errors.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Program:
         return importlib.resources.files(__package__).joinpath(f"{self.name}.mlir").read_text()
 
     def arguments(self) -> list[np.ndarray]:
-        """The same arrays every time."""
+        """The arguments, the same arrays each time."""
         random = np.random.default_rng(zlib.crc32(self.name.encode()))
         return [_array(random, *r) for r in self.ranges]
 

@@ -8,7 +8,7 @@ __all__ = ["almost_equal", "close", "differing", "equal", "ulp_difference"]
 
 
 def differing(got: np.ndarray, want: np.ndarray, *, tolerance: float = 0.0, most: int = 0) -> np.ndarray:
-    """Where two arrays of one shape differ by more than `tolerance` and by more than `most` units in the last place."""
+    """A mask of where two arrays differ by more than `tolerance` and by more than `most` units in the last place."""
     good = np.ones(got.shape, np.bool_)
     for a, b in zip(_parts(got), _parts(want), strict=True):
         with np.errstate(all="ignore"):
@@ -18,12 +18,12 @@ def differing(got: np.ndarray, want: np.ndarray, *, tolerance: float = 0.0, most
 
 
 def equal(got: np.ndarray, want: np.ndarray) -> str | None:
-    """What differs, or None: NaN equals NaN, 0 equals -0."""
+    """The difference as text, or None. NaN equals NaN, and 0 equals -0."""
     return _shapes(got, want) or _report(got, want, _same(got, want))
 
 
 def almost_equal(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-4) -> str | None:
-    """Within an absolute tolerance, the parts of complex numbers one by one; NaN equals NaN, an infinity itself.
+    """As `equal`, within an absolute tolerance, which holds for each part of a complex number.
 
     StableHLO: stablehlo/reference/Element.cpp, `areApproximatelyEqual`.
     """
@@ -31,9 +31,9 @@ def almost_equal(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-4) -> 
 
 
 def close(got: np.ndarray, want: np.ndarray, least: int = 0, most: int = 3) -> str | None:
-    """The largest difference in units in the last place is in [least, most]; infinities must be equal.
+    """As `equal`, but the largest difference must be between `least` and `most` units in the last place.
 
-    Parts of complex numbers are compared one by one.
+    Infinities must be equal. The parts of complex numbers are compared separately.
     """
     if (problem := _shapes(got, want)) is not None:
         return problem
@@ -48,7 +48,7 @@ def close(got: np.ndarray, want: np.ndarray, least: int = 0, most: int = 3) -> s
 
 
 def ulp_difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """How many floats lie between a and b, elementwise (uint64); 2^64 - 1 if one alone is NaN or infinite."""
+    """The distance of a and b in units in the last place (uint64); 2^64 - 1 if only one is NaN or infinite."""
     width = a.dtype.itemsize
     unsigned = np.dtype(f"u{width}")
     top = np.uint64(1) << np.uint64(8 * width - 1)
@@ -65,7 +65,7 @@ def ulp_difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _parts(array: np.ndarray) -> list[np.ndarray]:
-    """Real and imaginary parts of complex numbers, else the array itself."""
+    """The real and imaginary parts of a complex array, or the array itself."""
     return [array.real, array.imag] if array.dtype.kind == "c" else [array]
 
 

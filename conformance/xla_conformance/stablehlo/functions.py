@@ -1,6 +1,6 @@
-"""Functions of a file that says nothing about values: each is lowered, run on random arguments, and must agree with the
-reference evaluator. So what CHLO's ops become is run, not only read. On the evaluator itself there is nothing to
-compare.
+"""Runs functions without checks on random arguments, and compares the results with the reference evaluator's.
+
+So the lowerings of CHLO's ops are run, not only read. On the evaluator itself nothing is compared.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from xla_core.stablehlo import Module, Op, TensorType, lower
 __all__ = ["run_functions"]
 
 _ROUNDINGS = 64
-"""How many epsilons of the type decompositions of several roundings may differ by. What is wrong is further off."""
+"""How many epsilons of the type two decompositions may differ by; wrong results differ by more."""
 
 
 def run_functions(module: Module, run: Run) -> tuple[str | None, int, int]:
-    """What is wrong (or None), how many results were compared, and how many functions were run. Functions of tensors
-    whose shapes are not all known are left to the verifier.
+    """Returns what is wrong (or None), how many results were compared, and how many functions ran. Functions with
+    dynamic shapes are only verified.
     """
     compared = ran = 0
     for name, function in module.functions.items():
@@ -53,7 +53,7 @@ def _tolerance(dtype: np.dtype) -> Tolerance:
 
 
 def _is_static(function: Op) -> bool:
-    """It has a body, and every tensor in it a shape."""
+    """Whether the function has a body in which every tensor has a static shape."""
     if not function.regions or not function.regions[0].blocks:
         return False
     values = [*function.regions[0].block.arguments, *(r for op in function.walk() for r in op.results)]
@@ -61,7 +61,7 @@ def _is_static(function: Op) -> bool:
 
 
 def _argument(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Numbers that most functions are defined for."""
+    """Random numbers in a range where most functions are defined."""
     kind = shape.element_type
     if kind.is_integral or shape.dtype == np.bool_:
         return random.integers(0, 2 if shape.dtype == np.bool_ else 5, shape.dimensions).astype(shape.dtype)

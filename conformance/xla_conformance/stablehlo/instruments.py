@@ -1,7 +1,8 @@
-"""The ops of StableHLO's interpreter that look at values: `check.*`, `interpreter.probe`, `interpreter.print`.
+"""Replaces the ops of StableHLO's interpreter that look at values: `check.*`, `interpreter.probe`, `interpreter.print`.
 
-A program that is run has none of them: calls of functions with such ops are inlined, and the ops become records
-(`recording`), or nothing. A while carries the order of its records along, an if or a case gives it.
+Here they are called instruments. Calls of functions with instruments are inlined, and the instruments are removed or
+become custom calls that record their operands (`recording`). A number orders the records; a while loop carries it, and
+an if or a case returns it.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ def is_instrument(op: Op) -> bool:
 
 
 def is_check(op: Op) -> bool:
-    """It compares: as an op, or as a custom call."""
+    """Whether the op compares values; it may be a custom call."""
     return op.name.startswith("check.") or (
         op.name == "stablehlo.custom_call" and str(op.attributes.get("call_target_name", "")).startswith("check.")
     )
 
 
 def nests_instruments(op: Op) -> bool:
-    """Whether there is one in the op's regions."""
+    """Whether the op's regions have an instrument."""
     return bool(op.regions) and any(is_instrument(inner) for inner in op.walk() if inner is not op)
 
 
@@ -43,7 +44,7 @@ def nests_instruments(op: Op) -> bool:
 
 
 def inlined(module: Module, block: Block) -> list[Op]:
-    """Copies of a block's ops; calls of functions with instruments, at any depth, are the functions' ops."""
+    """Copies of a block's ops, with calls of functions that have instruments inlined."""
     return _copied(module, block.ops, {}, ())
 
 
@@ -54,7 +55,7 @@ def _callee(module: Module, op: Op) -> Block | None:
 
 
 def _has_instruments(module: Module, block: Block, seen: set[Block]) -> bool:
-    """In the block, or in what it calls."""
+    """Whether the block, or a function that it calls, has an instrument."""
     seen.add(block)
     for op in (inner for outer in block.ops for inner in outer.walk()):
         callee = _callee(module, op)
@@ -64,7 +65,7 @@ def _has_instruments(module: Module, block: Block, seen: set[Block]) -> bool:
 
 
 def _copied(module: Module, ops: Iterable[Op], values: dict[Value, Value], callers: tuple[Block, ...]) -> list[Op]:
-    """Copies, on what `values` has in the place of operands; `values` gets the new results."""
+    """Copies the ops, with operands replaced as in `values`, and adds the new results to `values`."""
     made: list[Op] = []
     for op in ops:
         operands = [values.get(v, v) for v in op.operands]
@@ -99,7 +100,7 @@ def _rename(olds: list[Value], news: list[Value], values: dict[Value, Value]) ->
 
 
 def identities(op: Op) -> list[Op]:
-    """Ops that make the results of an instrument, which are its operands."""
+    """Ops that define the results of an instrument as its operands."""
     made = []
     for result, operand in zip(op.results, op.operands, strict=False):
         barrier = Op("stablehlo.optimization_barrier", [operand], [operand.type])
@@ -109,7 +110,7 @@ def identities(op: Op) -> list[Op]:
 
 
 def without(ops: Iterable[Op]) -> list[Op]:
-    """The ops, and those in their regions, without instruments."""
+    """The ops without instruments, in regions too."""
     made: list[Op] = []
     for op in ops:
         if is_instrument(op):
@@ -122,14 +123,15 @@ def without(ops: Iterable[Op]) -> list[Op]:
 
 
 def start() -> Op:
-    """An op whose result is the order before anything is recorded."""
+    """An op whose result is the order before the first record."""
     return Op("stablehlo.constant", [], [ORDER], {"value": DenseElements(ORDER, np.zeros((), np.int32))})
 
 
 def recorded(ops: Iterable[Op], recording: Recording, order: Value) -> tuple[list[Op], Value]:
-    """The ops with records in the place of instruments, also in regions; and the order after them.
+    """The ops with instruments replaced by records, in regions too, and the order after them.
 
-    Raises UnimplementedError for an instrument in what is no control flow.
+    Raises:
+        UnimplementedError: an instrument is in the region of an op other than while, if and case.
     """
     made: list[Op] = []
     for op in ops:
@@ -146,7 +148,7 @@ def recorded(ops: Iterable[Op], recording: Recording, order: Value) -> tuple[lis
 
 
 def _control_flow(op: Op, recording: Recording, order: Value) -> Op:
-    """A while, if or case with one more result: the order after it."""
+    """A while, if or case with an additional result: the order after it."""
     if op.name == "stablehlo.while":
         condition, body = (region.block for region in op.regions)
         blocks = [_carrying(condition, recording, returns=False), _carrying(body, recording, returns=True)]
@@ -166,7 +168,7 @@ def _control_flow(op: Op, recording: Recording, order: Value) -> Op:
 
 
 def _carrying(block: Block, recording: Recording, *, returns: bool) -> Block:
-    """A block of a while, which has the order as its last argument. What a condition records is not handed on."""
+    """A block of a while with the order as its last argument. The condition doesn't return the order."""
     order = Value(ORDER, block, len(block.arguments))
     arguments = [*block.arguments, order]
     if returns:
@@ -175,7 +177,7 @@ def _carrying(block: Block, recording: Recording, *, returns: bool) -> Block:
 
 
 def _ended(arguments: list[Value], ops: list[Op], recording: Recording, order: Value) -> Block:
-    """A block of records that gives the order after them as its last result."""
+    """A block with records that returns the order as its last result."""
     (*made, end), order = recorded(ops, recording, order)
     return _block(arguments, [*made, Op(end.name, [*end.operands, order], [], end.attributes, location=end.location)])
 
@@ -187,7 +189,7 @@ def _block(arguments: list[Value], ops: list[Op]) -> Block:
 
 
 def _with_blocks(op: Op, blocks: list[Block], operands: list[Value] | None = None) -> Op:
-    """The op with other regions: its results are the op's own."""
+    """The op with other regions, and with the op's results."""
     regions = [Region([block]) for block in blocks]
     made = Op(op.name, op.operands if operands is None else operands, [], op.attributes, regions, op.location)
     made.results = list(op.results)

@@ -1,4 +1,4 @@
-"""`interpreter.run_parallel`: a program a device, all at once."""
+"""`interpreter.run_parallel`: runs a program on each device at the same time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["OneProgram", "ParallelPrograms", "ParallelRun", "evaluate_programs",
 
 @dataclasses.dataclass(frozen=True)
 class ParallelPrograms:
-    """Which function of a module each device runs, and on what. Device i is replica i // partitions, partition
-    i % partitions. `infeed` has what the infeed gives, in order: the arrays of a value each.
+    """The function that each device runs, and its arguments. Device i is replica i // partitions and partition
+    i % partitions. `infeed` has the values of the infeed in order, each a list of arrays.
     """
 
     module: Module
@@ -36,7 +36,7 @@ ParallelRun = Callable[[ParallelPrograms], "Sequence[Sequence[np.ndarray]]"]
 
 
 def evaluate_programs(programs: ParallelPrograms) -> Sequence[Sequence[np.ndarray]]:
-    """On the reference evaluator."""
+    """Runs the programs on the reference evaluator."""
     modules = {name: lower(programs.module, name) for name in dict.fromkeys(programs.names)}
     feed = collections.deque(tuple(value) for value in programs.infeed)
     return evaluate_parallel(
@@ -49,20 +49,21 @@ def evaluate_programs(programs: ParallelPrograms) -> Sequence[Sequence[np.ndarra
 
 @dataclasses.dataclass(frozen=True)
 class OneProgram:
-    """A program that all devices run, each on its own arguments."""
+    """One program for all devices, each with its own arguments."""
 
     module: HloModule
     arguments: list[list[np.ndarray]]
     _results: list[slice]
 
     def results(self, rows: Sequence[Sequence[np.ndarray]]) -> list[Sequence[np.ndarray]]:
-        """Of what the devices gave, what their own programs gave."""
+        """The results of each device's own program, from the results of all."""
         return [row[part] for row, part in zip(rows, self._results, strict=True)]
 
 
 def one_program(programs: ParallelPrograms) -> OneProgram:
-    """What executables are: one program. Where devices run different ones, it branches on the device's number; each
-    device takes the arguments of all (zeros for the others') and gives the results of all.
+    """One program for all devices, as executables need it. If devices run different programs, it branches on the
+    device's number; then each device takes the arguments of all programs (zeros for the others') and returns the
+    results of all.
     """
     names = list(dict.fromkeys(programs.names))
     if len(names) == 1:
@@ -82,7 +83,7 @@ def one_program(programs: ParallelPrograms) -> OneProgram:
 
 
 def _branching(names: list[str], signatures: list[FunctionType], order: list[int], partitions: int) -> str:
-    """A function that calls the one of the functions that `order` has for the device."""
+    """A function that calls the function of `order` for its device."""
     inputs, outputs = ([t for types in column for t in _tensors(types)] for column in _columns(signatures))
     results, returned = ", ".join(map(str, outputs)), f": {', '.join(map(str, outputs))}" if outputs else ""
     arguments = [f"%arg{i}" for i in range(len(inputs))]

@@ -1,8 +1,8 @@
-"""When a file expects what is not right: the same program in float64 says so.
+"""Proves that the value which a file expects is wrong, by computing the same program in float64.
 
-The program of a comparison that failed is made once more in float64, and run on the reference evaluator. Where every
-element that differs is within 1 ULP of that, and what the file expects is further from it (though near: a difference of
-rounding, not of meaning), the file is wrong.
+After a comparison fails, its program is converted to float64 and runs on the reference evaluator. The file is wrong if
+every element that differs is within 1 ULP of that result and the expected value is further from it, but near enough to
+differ only by rounding.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROUNDING = 64
 
 @dataclasses.dataclass(frozen=True)
 class Computed:
-    """A result of a program's `main`, and the arguments that it was computed from."""
+    """A result of a program's `main`, and the program's arguments."""
 
     module: Module
     arguments: list[np.ndarray]
@@ -37,9 +37,9 @@ class Computed:
 
 
 def prove(computed: Computed, got: np.ndarray, want: np.ndarray, **allowed: Any) -> str:
-    """What the program gives in float64, if that shows that `want` is wrong and `got` is not; else nothing.
+    """A sentence about the program's result in float64 if it shows that `want` is wrong and `got` is right; else "".
 
-    `allowed` is what the file allows the two to differ by, as of `differing`. Complex numbers are taken by their parts.
+    `allowed` is the difference that the file allows, as in `differing`. Parts of complex numbers count separately.
     """
     if got.shape != want.shape or got.dtype != want.dtype or got.real.dtype not in _EPSILON:
         return ""
@@ -63,7 +63,7 @@ def prove(computed: Computed, got: np.ndarray, want: np.ndarray, **allowed: Any)
 
 
 def _in_parts(array: np.ndarray) -> np.ndarray:
-    """Complex numbers as pairs, in a last dimension of 2."""
+    """The array with complex numbers as pairs in a last dimension of size 2."""
     return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 
@@ -81,7 +81,7 @@ def _in_float64(computed: Computed) -> np.ndarray | None:
 
 
 def _widened(module: Module) -> Module | None:
-    """The module with its floats in float64; None where it looks at their bits."""
+    """The module with its floats in float64, or None if it uses their bits."""
     if any(any(word in op.name for word in _ON_BITS) for op in module.walk()):
         return None
     functions = {name: _op(function, {}) for name, function in module.functions.items()}

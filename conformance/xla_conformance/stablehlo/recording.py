@@ -1,7 +1,7 @@
-"""What a program hands to the host while it runs: operands of the ops that look at values inside its control flow.
+"""Records the values that instruments look at while a program runs, also inside its control flow.
 
-A custom call hands them over, so they are what the backend computed, as often as it ran there. The calls are chained by
-a number that each increases: they keep the order of the program through whatever the compiler makes of it.
+A custom call passes the values to the host, so they are those that the backend computed, once for each execution. Each
+call takes a number and returns it increased; that keeps the calls in the program's order.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _TARGET = "xla_conformance.record"
 
 
 class Event(NamedTuple):
-    """An op ran, on these values of its operands."""
+    """One execution of an op, with the values of its operands."""
 
     op: Op
     arrays: Sequence[np.ndarray]
 
 
 class Recording:
-    """Events of the runs of one test, by stage: a run in parallel is a stage between those of what stands around it."""
+    """The events of one test, by stage. A parallel run is a stage between those of the ops around it."""
 
     def __init__(self) -> None:
         self.stage = 0
@@ -42,7 +42,7 @@ class Recording:
         _open[self._number] = self
 
     def site(self, op: Op) -> int:
-        """A place in the program, in the stage that it is in, for `record`."""
+        """A number for a place in the program and its stage, for `record`."""
         self._sites.append((self.stage, op))
         return len(self._sites) - 1
 
@@ -51,7 +51,7 @@ class Recording:
         self._made.append((stage, Event(op, arrays)))
 
     def call(self, op: Op, order: Value) -> Op:
-        """The custom call that records `op` when it runs; its result is the order after it."""
+        """The custom call that records `op`; its result is the order after it."""
         attributes = {
             "call_target_name": _TARGET,
             "has_side_effect": True,
@@ -60,7 +60,7 @@ class Recording:
         return Op("stablehlo.custom_call", [order, *op.operands], [ORDER], attributes, location=op.location)
 
     def events(self) -> list[Event]:
-        """In the order that they happened; those of several devices in the order that they came."""
+        """The events in the order in which they arrived."""
         return [event for _, event in sorted(self._made, key=lambda made: made[0])]
 
 

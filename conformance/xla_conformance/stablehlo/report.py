@@ -1,4 +1,4 @@
-"""What a run of StableHLO's own files found, by folder and by op."""
+"""Reports a run of StableHLO's own files, by folder and by op."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _count(results: list[Result]) -> dict[str, int]:
 
 
 def _grouped(results: list[Result], names: Any) -> dict[str, dict[str, int]]:
-    """Counts by what `names` gives of a result's properties, in order."""
+    """Counts by the names that `names` returns for a result's properties, in order."""
     groups: dict[str, list[Result]] = {}
     for result in results:
         for name in names(result.properties):
@@ -42,8 +42,8 @@ def _grouped(results: list[Result], names: Any) -> dict[str, dict[str, int]]:
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """By folder; by op (a case counts for every op that its text names); files that are wrong, or that StableHLO itself
-    doesn't run; how many cases only ran, with nothing to compare their results with. Nothing for a run of other tests.
+    """Counts by folder and by op (a case counts for every op in its text), wrong files, files that StableHLO itself
+    doesn't run, and the number of cases that ran without a comparison. Empty for a run of other tests.
     """
     results = _results(run)
     if not results:
@@ -64,11 +64,11 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def _ran(count: int) -> str:
-    return f"{count} of those that pass ran: nothing but the evaluator says what they give"
+    return f"{count} of the passing cases only ran: their results are not compared"
 
 
 def tables(run: Run) -> Iterator[Table | str]:
-    """What to print: a table of folders, one of ops, and what is to be said of files."""
+    """What to print: a table of folders, a table of ops, and remarks on files."""
     found = to_json(run).get("stablehlo")
     if found is None:
         return
@@ -88,7 +88,7 @@ def tables(run: Run) -> Iterator[Table | str]:
 
 
 def write(run: Run, directory: Path) -> list[Path]:
-    """Writes stablehlo.md, the same tables; returns its path, or nothing for a run of other tests."""
+    """Writes stablehlo.md with the same tables and returns its path; nothing for a run of other tests."""
     found = to_json(run).get("stablehlo")
     if found is None:
         return []

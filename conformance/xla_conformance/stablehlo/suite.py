@@ -1,11 +1,11 @@
-"""StableHLO's own test files, run against anything that runs HLO.
+"""Runs StableHLO's own test files on anything that runs HLO.
 
     for case in cases(find_tests() / "interpret" / "add.mlir"):
         outcome = run_case(case, run=lambda module, arrays: xla.evaluate(module, *arrays))
 
-A file is split at `// -----`. A part with `expected-error` must be refused at the line it names, with the message it
-names; a part with checks is run, and its values are compared; any other part must read and verify, and what CHLO's ops
-become must run. A portable artifact (`.mlir.bc`) must read as the text beside it.
+A file is split at `// -----`. A part with `expected-error` must be refused at the given line with the given message. A
+part with checks runs, and its values are compared. Any other part must be read and verified, and the lowerings of its
+CHLO ops must run. A portable artifact (`.mlir.bc`) must be the same module as the text beside it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["Case", "Outcome", "ParallelRun", "Run", "cases", "find_tests", "run_
 class Case:
     """One part of a file.
 
-    `errors` are (line, pattern) pairs that it must be refused with. `disabled` is why StableHLO itself doesn't run the
-    file, empty where it does.
+    `errors` are the (line, pattern) pairs of expected errors. `disabled` says why StableHLO itself doesn't run the
+    file; empty if it does.
     """
 
     file: Path
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def ops(self) -> list[str]:
-        """The StableHLO and CHLO ops that its text names, sorted."""
+        """The StableHLO and CHLO ops in the text, sorted."""
         return sorted({name for name in _OP.findall(self.source) if name in OPS})
 
 
@@ -54,10 +54,8 @@ _OP = re.compile(r"(?<![#!\w.])(?:stablehlo|chlo)\.[a-z_][\w-]*")
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What became of a case: `passed`, how many values were compared, and else what was wrong; "ran" where it passed by
-    running alone.
-
-    `proof` says why it is the file that is wrong, where that can be shown: see `proof`.
+    """The result of a case. `checks` is the number of compared values. `detail` says what was wrong, or "ran" for a
+    case that passed without a comparison. `proof` says why the file is wrong, if that is proved.
     """
 
     case: Case
@@ -68,14 +66,14 @@ class Outcome:
 
 
 def find_tests() -> Path | None:
-    """The folder of StableHLO's tests: $STABLEHLO_TESTS, else ../shared/stablehlo-tests; None if neither is there."""
+    """The folder of StableHLO's tests: $STABLEHLO_TESTS or ../shared/stablehlo-tests; None if there is none."""
     given = os.environ.get("STABLEHLO_TESTS")
     path = Path(given) if given else Path(__file__).resolve().parents[4] / "shared" / "stablehlo-tests"
     return path if path.is_dir() else None
 
 
 def suite_files(root: Path) -> list[Path]:
-    """Every test file below the folder, in order. The text beside a portable artifact belongs to it."""
+    """Every test file below the folder, in order, without the texts beside portable artifacts."""
     artifacts = sorted(p for p in root.rglob("*.mlir.bc") if p.with_suffix("").exists())
     texts = {p.with_suffix("") for p in artifacts}
     return sorted([*artifacts, *(p for p in root.rglob("*.mlir") if p not in texts)])
@@ -106,13 +104,13 @@ def _expected_errors(part: str) -> tuple[tuple[int, re.Pattern[str]], ...]:
 
 
 def _pattern(text: str) -> str:
-    """FileCheck's form: regular expressions stand in double braces, the rest is literal."""
+    """The regular expression of a FileCheck pattern, in which regular expressions are in double braces."""
     parts = re.split(r"\{\{(.*?)\}\}", text)
     return "".join(p if i % 2 else re.escape(p) for i, p in enumerate(parts))
 
 
 def run_case(case: Case, run: Run = run_on_evaluator, run_parallel: ParallelRun = evaluate_programs) -> Outcome:
-    """Runs a case. Errors of the library become an outcome that failed; any other exception is raised."""
+    """Runs a case. An XlaError makes it fail; any other exception is raised."""
     if case.errors:
         return _run_refused(case)
     try:
@@ -157,7 +155,7 @@ def _run_refused(case: Case) -> Outcome:
 
 
 def _run_artifact(case: Case) -> Outcome:
-    """The artifact and the text beside it are the same module."""
+    """Checks that the artifact and the text beside it are the same module."""
     text = parse_text(case.source, str(case.file))
     artifact = parse_bytecode(case.file.read_bytes(), str(case.file))
     verify(text)

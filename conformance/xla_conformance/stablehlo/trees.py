@@ -1,4 +1,4 @@
-"""StableHLO modules as plain data: two modules are the same exactly if their trees are equal."""
+"""StableHLO modules as plain data. Two modules are the same if and only if their trees are equal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Tree(NamedTuple):
 
 
 def tree(module: Module) -> Tree:
-    """A module's name, attributes, functions by name, and other ops; names of values and locations left out."""
+    """A module's name, attributes, functions by name, and other ops, without names of values and locations."""
     functions = {name: _op(function, {}) for name, function in module.functions.items()}
     return Tree(module.name, _attributes(module.attributes), functions, [_op(op, {}) for op in module.others])
 
@@ -57,7 +57,7 @@ def _is_default_accuracy(item: Any) -> bool:
 
 
 def _described(item: Any) -> Any:
-    """An attribute's value, with what `==` doesn't look at: its class, its type, its kind."""
+    """An attribute's value with its class, type and kind, which `==` doesn't compare."""
     if isinstance(item, dict):
         return {name: _described(inner) for name, inner in item.items()}
     if type(item) is tuple:

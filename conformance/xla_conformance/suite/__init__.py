@@ -1,1 +1,1 @@
-"""The tests: a file a group. They use the contract and xla_core's public names alone, so they run on any backend."""
+"""The tests, one file a group. They use only the contract and public names, so they run on any backend."""

@@ -1,7 +1,7 @@
 """Which op runs in which element type: `xla conform --support-matrix`.
 
-Every op's example (`xla_core.stablehlo.op_example`) is run in every element type on one subject: a backend, or the
-reference evaluator. What the verifier refuses is no cell; the others say what became of the run.
+The example of each op (`xla_core.stablehlo.op_example`) runs in every element type on one subject, a backend or the
+reference evaluator. A cell has the result of the run; there is no cell for a program that the verifier refuses.
 """
 
 from __future__ import annotations

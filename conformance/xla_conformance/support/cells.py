@@ -50,8 +50,8 @@ ELEMENT_TYPES: dict[str, str] = {
 
 
 class CellState(enum.Enum):
-    """INVALID: the specification has no such op. PASS: right. UNSUPPORTED: refused, with UNIMPLEMENTED. WRONG: another
-    result than the evaluator's. ERROR: any other error, or a crash.
+    """INVALID: the verifier refuses the program. PASS: right. UNSUPPORTED: refused with UNIMPLEMENTED. WRONG: the
+    result isn't the evaluator's. ERROR: any other error, or a crash.
     """
 
     INVALID = "invalid"
@@ -63,14 +63,14 @@ class CellState(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cell:
-    """What became of a run; `reason` is the first line of an error or a difference."""
+    """The result of a run. `reason` is the first line of the error or difference."""
 
     state: CellState
     reason: str = ""
 
 
 def _infeed(module: HloModule, example: OpExample) -> list[tuple[np.ndarray, ...]]:
-    """What the infeed gives: the example's results."""
+    """The values of the infeed: the example's results."""
     return [tuple(_array(s, 99, example) for s in module.result_shape.leaves())] if example.infeed else []
 
 
@@ -112,7 +112,7 @@ def _array(shape: Shape, number: int, example: OpExample, positive: bool = False
 def _compared(
     module: HloModule, example: OpExample, results: list[list[np.ndarray]], expected: list[list[np.ndarray]]
 ) -> Cell:
-    """Integers are equal; of floats, 4 ULP (1 of narrow ones), or 32 times the rounding of the largest element."""
+    """Integers must be equal. Floats may differ by 4 ULP (narrow types: 1) or 32 roundings of the largest element."""
     shapes = list(module.result_shape.leaves())
     for row, wanted in zip(results, expected, strict=True):
         for actual, right, shape in zip(row, wanted, shapes, strict=True):

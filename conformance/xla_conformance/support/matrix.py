@@ -1,4 +1,4 @@
-"""The whole matrix of a subject. Its cells run in a process of their own: a crash or a hang costs one cell."""
+"""Makes the matrix of a subject. The cells run in a separate process, so that a crash or a hang fails one cell."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclasses.dataclass(frozen=True)
 class SupportMatrix:
-    """What became of each op in each element type. `cells[op][column]`; INVALID ones are left out."""
+    """The cell of each op and element type, as `cells[op][column]`, without INVALID ones."""
 
     subject: str
     cells: dict[str, dict[str, Cell]]
@@ -45,7 +45,7 @@ class SupportMatrix:
 
     @property
     def is_right(self) -> bool:
-        """Whether no cell is wrong, or an error."""
+        """Whether no cell is WRONG or ERROR."""
         return not any(self.counts()[s] for s in (CellState.WRONG, CellState.ERROR))
 
     def to_json(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class _Worker:
         self._hangs = False
 
     def cells(self) -> Iterator[Cell]:
-        """Cells as they come, until the process ends or one takes too long."""
+        """Yields cells until the process ends or one takes too long."""
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         assert self._process.stdin is not None
         threading.Thread(target=self._read, args=(lines,), daemon=True).start()
@@ -143,7 +143,7 @@ class _Worker:
             yield Cell(CellState(state), reason)
 
     def end(self) -> str:
-        """Why it ended before its time."""
+        """Why the process ended early."""
         code = self._process.wait()
         return f"took more than {_CELL_SECONDS:g} s" if self._hangs else f"crashed: exit code {code}"
 
@@ -164,7 +164,7 @@ class _Worker:
 
 
 def main(subject: str) -> None:
-    """The worker's side: cells from stdin, a line for each to stdout."""
+    """The worker: reads cells from stdin and writes a line for each to stdout."""
     todo = json.load(sys.stdin)
     if subject == EVALUATOR:
         _run(EvaluatorSubject(), todo)

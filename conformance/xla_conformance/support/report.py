@@ -17,7 +17,7 @@ _STYLES = {CellState.UNSUPPORTED: "yellow", CellState.WRONG: "bold red", CellSta
 
 
 def print_matrix(console: Console, matrix: SupportMatrix) -> None:
-    """What doesn't pass, by op and reason; then how many cells are what."""
+    """Prints the cells that don't pass, by op and reason, and the number of cells in each state."""
     from rich.markup import escape
     from rich.table import Table
 

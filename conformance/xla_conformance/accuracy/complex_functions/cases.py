@@ -44,7 +44,7 @@ _LEAST = 16
 
 
 def checks() -> list[Check]:
-    """A check a function and type."""
+    """A check for each function and type."""
     return [_check(name, t) for name in COMPLEX_FUNCTIONS for t in TYPES]
 
 
@@ -105,7 +105,7 @@ _POLES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "divide": lambda a, b: b == 0,
     "power": lambda a, b: a == 0,
 }
-"""Where a function of two operands has no value."""
+"""The poles of functions of two operands."""
 
 
 def _special_operands(function: str, dtype: np.dtype) -> list[np.ndarray]:

@@ -1,8 +1,8 @@
 """Factorizations, solutions, spectra: cholesky and triangular-solve, and the LAPACK calls that JAX emits on CPUs.
 
-The error is the largest of a routine's residuals, each relative to the norms of what it is made of, in n eps: how far
-the factors' product is from the matrix, and unitary factors from being unitary. What a routine says of a matrix that it
-can't take (`info`) must be what LAPACK says.
+The error is the largest of a routine's residuals, such as the distance of the factors' product from the matrix, or of
+Q^H Q from the identity, each relative to the norms of its terms and in units of n eps. If a routine can't factor a
+matrix, `info` must be LAPACK's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SIZES = (0, 1, 2, 5, 33, 100)
 
 
 def checks() -> list[Check]:
-    """A check a routine and type."""
+    """A check for each routine and type."""
     return [_check(name, problem, t) for name, problem in PROBLEMS.items() for t in TYPES]
 
 

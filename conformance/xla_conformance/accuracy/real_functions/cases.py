@@ -27,7 +27,7 @@ _LEAST_PRECISE = 2000
 
 
 def checks() -> list[Check]:
-    """A check a function and type."""
+    """A check for each function and type."""
     return [_check(f, t) for f in FUNCTIONS for t in TYPES]
 
 
@@ -56,7 +56,7 @@ def _floor(function: Function, operands: tuple[Array, ...]) -> Array | float:
 
 
 def _blocks(function: Function, element_type: ElementType, points: int) -> Iterator[tuple[tuple[Array, ...], Exact]]:
-    """Arguments and exact results, block by block: all there are of up to 16 bits (pairs: of up to 8)."""
+    """Yields arguments and exact results in blocks: all values of types up to 16 bits, all pairs up to 8 bits."""
     if element_type is ElementType.F64:
         share = 1.0 if function.arity == 2 else function.share  # of two operands it is taken below
         yield _precise_block(function, max(_LEAST_PRECISE, int(points * share) // _PRECISE_SHARE))
@@ -86,7 +86,7 @@ def _operands(function: Function, element_type: ElementType, points: int) -> Ite
 
 
 def _asked(function: Function, a: Array, b: Array) -> tuple[Array, Array]:
-    """Without polygamma's orders beyond the oracle's."""
+    """The operands without orders of polygamma that the oracle doesn't support."""
     if function.name != "polygamma":
         return a, b
     with np.errstate(invalid="ignore"):
@@ -95,7 +95,7 @@ def _asked(function: Function, a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _pairs(function: Function, element_type: ElementType, points: int) -> Iterator[tuple[Array, Array]]:
-    """Special values, bit patterns (a quarter), and what the function asks for."""
+    """Yields pairs: special values, bit patterns (a quarter), and the function's own points."""
     assert function.pairs is not None
     random = generator(f"{function.name} {element_type.value}")
     # the types of 16 bits are sampled as f32, and rounded
@@ -130,7 +130,7 @@ def _exact(function: Function, element_type: ElementType, operands: tuple[Array,
 
 @functools.lru_cache(128)
 def _precise_block(function: Function, points: int) -> tuple[tuple[Array, ...], Exact]:
-    """Of f64. Exact results are kept, for whoever is measured next."""
+    """Arguments and exact results of f64, which are kept for the next subject."""
     operands = next(iter(_operands(function, ElementType.F64, points)))
     rough = _exact(function, ElementType.F64, operands)
     if function.name not in precise.PRECISE:  # exact in float64 already

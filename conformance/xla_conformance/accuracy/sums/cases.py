@@ -1,8 +1,8 @@
-"""What adds up many terms: dot, convolution, reductions, scans, batch norm.
+"""Checks of ops that add many terms: dot, convolution, reductions, scans, batch norm.
 
-The error is |got - exact| / (k eps sum|a||b|), where k is the number of terms and eps the spacing above 1 of the
-operands' type (or of what an algorithm makes of them): a sum in any order, of which every product and addition is
-rounded, stays below 0.5. Exact results are float64's, and longdouble's of float64.
+The error is |got - exact| / (k eps sum|a||b|), where k is the number of terms and eps is the spacing above 1 of the
+operands' type, or of the type that an algorithm rounds them to. A sum in any order that rounds every product and
+addition has an error below 0.5. Exact results are computed in float64, and for float64 in longdouble.
 """
 
 from __future__ import annotations
@@ -15,6 +15,6 @@ __all__ = ["checks"]
 
 
 def checks() -> list[Check]:
-    """A check a case and type."""
+    """A check for each case and type."""
     cases = (*contractions.CASES, *reductions.CASES)
     return [check_of("sums", case, t) for case in cases for t in case.types]
