@@ -64,6 +64,7 @@ define(
     lower=_lower_async_start,
     regions=1,
     traits=(Trait.ISOLATED_REGIONS, Trait.INFERRED_FROM_REGIONS),
+    releases="1.15",
     doc="Starts the op in its region, which runs while others do; the result is a future.",
 )
 
@@ -87,5 +88,6 @@ define(
     (Values("result"),),
     rule=_async_done_rule,
     lower=_lower_async_done,
+    releases="1.15",
     doc="Waits for a future and gives its results.",
 )

@@ -78,6 +78,7 @@ define(
     lower=_lower_broadcast_in_dim,
     attributes={"broadcast_dimensions": _INTS},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , dims = broadcast_dimensions:dims attr-dict : :functional:",
     doc=(
         "Operand dimension i becomes result dimension `broadcast_dimensions[i]`; an operand dimension of size 1 is "
         "repeated to the result's size, and so are the result's other dimensions."

@@ -17,6 +17,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import elementwise, same_type, tensor_of
 from xla_core.stablehlo.special_functions.expressions import Expression, in_float32, select, wrap
+from xla_core.stablehlo.table.assembly_format import CHLO_BINARY_ASSEMBLY, CHLO_UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower, Values, define
 from xla_core.stablehlo.table.type_constraints import (
     COMPLEX,
@@ -53,6 +54,7 @@ for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh",
         lower=elementwise(Opcode(_name)),
         types=PLAIN_FLOAT_OR_COMPLEX,
         agree=("compatible-types", "elementwise"),
+        assembly=CHLO_UNARY_ASSEMBLY,
     )
 define(
     "chlo.erf",
@@ -61,6 +63,7 @@ define(
     lower=elementwise(Opcode.ERF),
     types=FLOAT,
     agree=("compatible-types", "elementwise"),
+    assembly=CHLO_UNARY_ASSEMBLY,
 )
 
 
@@ -100,6 +103,7 @@ for _name, _function, _types in _FORMULAS:
         lower=formula(_function),
         types=_types,
         agree=("compatible-types", "elementwise"),
+        assembly=CHLO_UNARY_ASSEMBLY,
     )
 
 _PLAIN_FORMULAS: tuple[tuple[str, Callable[[Expression], Expression], TypeConstraint], ...] = (
@@ -115,6 +119,7 @@ for _name, _function, _types in _PLAIN_FORMULAS:
         lower=formula(_function, through_f32=False),
         types=_types,
         agree=("compatible-types", "elementwise"),
+        assembly=CHLO_UNARY_ASSEMBLY,
     )
 
 
@@ -136,6 +141,7 @@ for _name, _infinite, _function in (
         types=FLOAT,
         result_types=PRED,
         agree=("elementwise",),
+        assembly=CHLO_UNARY_ASSEMBLY,
         doc=f"Whether the element is {_infinite}.",
     )
 
@@ -157,6 +163,7 @@ for _name, _operands, _lower in BROADCASTING:
         lower=_lower,
         types=FLOAT,
         agree=("compatible-types",),
+        assembly=CHLO_BINARY_ASSEMBLY,
     )
 
 define(
@@ -166,6 +173,7 @@ define(
     rule=same_type,
     lower=elementwise(Opcode.MULHI),
     agree=("compatible-types",),
+    assembly=CHLO_BINARY_ASSEMBLY,
 )
 
 
@@ -194,6 +202,7 @@ define(
     lower=_lower_constant,
     rule=lambda op, module: [op.attributes["value"].type],
     attributes={"value": Attribute(Kind.CONSTANT)},
+    assembly="<constant>",
     doc="The value of the attribute `value`.",
 )
 

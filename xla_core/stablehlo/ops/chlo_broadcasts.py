@@ -14,8 +14,9 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
 from xla_core.stablehlo.ops.common import elementwise
-from xla_core.stablehlo.ops.elementwise import BINARY
+from xla_core.stablehlo.ops.elementwise import BINARY_OPS
 from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
+from xla_core.stablehlo.table.assembly_format import CHLO_BROADCAST_ASSEMBLY
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
 from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, fail, unranked
@@ -83,7 +84,7 @@ _ELEMENTS_AGREE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_LOGICAL, ()),
 }
 for _inner in (
-    *(OPS[f"stablehlo.{name}"] for name, _, _ in BINARY),
+    *(OPS[f"stablehlo.{name}"] for name, _, _ in BINARY_OPS),
     *(OPS[f"chlo.{name}"] for name, _, _ in BROADCASTING),
 ):
     assert _inner.lower is not None
@@ -98,6 +99,7 @@ for _inner in (
         result_types=ANY_TENSOR if _name in _LOGICAL else None,
         agree=_ELEMENTS_AGREE.get(_name, ("same-element-type",)),
         attributes=_DIMS,
+        assembly=CHLO_BROADCAST_ASSEMBLY,
     )
 
 define(
@@ -108,6 +110,7 @@ define(
     types=FLOAT,
     result_types=COMPLEX,
     attributes=_DIMS,
+    assembly=CHLO_BROADCAST_ASSEMBLY,
 )
 
 
@@ -128,6 +131,7 @@ define(
         "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
         "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
     },
+    assembly=CHLO_BROADCAST_ASSEMBLY,
 )
 
 
@@ -145,4 +149,5 @@ define(
     (Values("pred", PRED), Values("on_true", ANY_TENSOR), Values("on_false", ANY_TENSOR)),
     rule=_broadcast_select_rule,
     lower=_lower_broadcast(elementwise(Opcode.SELECT)),
+    assembly="% , % , % attr-dict : :functional:",
 )

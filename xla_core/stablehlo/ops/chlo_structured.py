@@ -50,7 +50,8 @@ define(
     (Values("values", ANY_TENSOR), Values("indices", ANY_TENSOR)),
     rule=_top_k_rule,
     lower=_lower_top_k,
-    attributes={"k": Attribute(Kind.INT, minimum=0), "is_stable": Attribute(Kind.BOOL, True)},
+    attributes={"k": Attribute(Kind.INT, minimum=0), "is_stable": Attribute(Kind.BOOL, True, since=2)},
+    assembly="( % , k = k:int (? , is_stable = is_stable:bool ?) ) attr-dict : :arrow:",
     doc=(
         "The `k` largest elements of each row of the last dimension, in descending order, and their positions; of "
         "equal ones, the first. NaN counts as the largest."
@@ -174,10 +175,11 @@ define(
     traits=(Trait.ISOLATED_REGIONS,),
     attributes={
         "dimension": INDEX,
-        "scan_dim_size": Attribute(Kind.INT, None, minimum=0),
+        "scan_dim_size": Attribute(Kind.INT, None, minimum=0, since=2),
         "is_reverse": Attribute(Kind.BOOL, False),
         "is_associative": Attribute(Kind.BOOL, None),
     },
+    assembly="<scan>",
     doc=(
         "Runs the region along `dimension`: it takes a slice of each input and the carries, and gives a slice of "
         "each output and the next carries. The outputs are stacked; the last carries are results too. "

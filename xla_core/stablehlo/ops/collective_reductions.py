@@ -66,8 +66,9 @@ define(
     symbols=check_mesh,
     lower=_lower_all_reduce,
     regions=1,
-    traits=_COLLECTIVE,
+    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     attributes={**_GROUPS, **_GLOBAL},
+    releases="0.9 1.5",
     doc=(
         "Each process of a group gets the operands of all of them, combined by the region element by element, in "
         "an order that the implementation chooses."
@@ -126,7 +127,7 @@ define(
     symbols=check_mesh,
     lower=_lower_reduce_scatter,
     regions=1,
-    traits=_COLLECTIVE,
+    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS, Trait.PROMOTES),
     attributes={"scatter_dimension": INDEX, **_GROUPS, **_GLOBAL},
     doc=(
         "The operands of a group's processes combined by the region; the result is split along "
@@ -168,6 +169,7 @@ define(
     regions=1,
     traits=_COLLECTIVE,
     attributes={**_GROUPS, **_GLOBAL, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+    releases="1.19",
     doc=(
         "The first process of a group (or the root that the last operand names) gets the operands combined by the "
         "region; the others get zeros."

@@ -81,8 +81,9 @@ define(
     rule=_all_gather_rule,
     symbols=check_mesh,
     lower=_lower_all_gather,
-    traits=_COLLECTIVE,
+    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS),
     attributes={"all_gather_dim": INDEX, **_GROUPS, **_GLOBAL},
+    releases="0.9 1.5",
     doc=(
         "Each process of a group gets the operands of all of them, concatenated along `all_gather_dim` in the "
         "group's order."
@@ -147,8 +148,9 @@ define(
     rule=_all_to_all_rule,
     symbols=check_mesh,
     lower=_lower_all_to_all,
-    traits=_COLLECTIVE,
+    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS),
     attributes={"split_dimension": INDEX, "concat_dimension": INDEX, "split_count": SIZE, **_GROUPS},
+    releases="0.9 1.5",
     doc=(
         "Each process splits its operand into `split_count` parts along `split_dimension` and sends part j to "
         "process j of its group; what it receives is concatenated along `concat_dimension`."
@@ -224,8 +226,9 @@ define(
     rule=_collective_broadcast_rule,
     symbols=check_mesh,
     lower=_lower_collective_broadcast,
-    traits=_COLLECTIVE,
-    attributes={**_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False)},
+    traits=(*_COLLECTIVE, Trait.VERSION_BY_OPERANDS),
+    attributes={**_GROUPS, "has_dynamic_root": Attribute(Kind.BOOL, False, since=2)},
+    releases="0.16 1.20",
     doc=(
         "Each process of a group gets the operand of the group's first process (or of the root that the last "
         "operand names); one that is in no group gets zeros."

@@ -50,6 +50,7 @@ define(
     lower=_lower_constant,
     traits=(Trait.ON_STORAGE,),
     attributes={"value": Attribute(Kind.CONSTANT)},
+    assembly="<constant>",
     doc="The value of the attribute `value`.",
     result_types=STATIC_OR_PER_AXIS,
 )
@@ -76,6 +77,7 @@ define(
     rule=_iota_rule,
     lower=_lower_iota,
     attributes={"iota_dimension": INDEX},
+    assembly="dim = iota_dimension:int attr-dict : :results:",
     doc="0, 1, 2, ... along `iota_dimension`, the same at every position of the other dimensions.",
     result_types=STATIC_NUMBER,
 )

@@ -155,8 +155,10 @@ define(
             Kind.STRUCT, classes=(DotDimensionNumbers,), says="Attribute that models the dimension information for dot."
         ),
         "precision_config": PRECISION,
-        "algorithm": Attribute(Kind.STRUCT, None, classes=(DotAlgorithm,)),
+        "algorithm": Attribute(Kind.STRUCT, None, classes=(DotAlgorithm,), since=2),
     },
+    assembly="% , % , dot_dimension_numbers:dot_dimensions <precision_and_algorithm> attr-dict : :functional:",
+    releases="0.9 1.6",
     doc=(
         "Sums of products over the contracting dimensions, apart for each index of the batching dimensions. The "
         "result's dimensions are the batching ones, then the others of lhs, then the others of rhs. An `algorithm` "

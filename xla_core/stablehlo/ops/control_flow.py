@@ -9,6 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
+from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY, RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY, BRANCH_RESULT, I32, LOOP_STATE, PRED, TENSOR_OR_TOKEN, TOKEN
 from xla_core.stablehlo.text.cursor import Cursor
@@ -63,11 +64,21 @@ for _name in ("func.call", "call"):
         lower=_lower_call,
         attributes={"callee": Attribute(Kind.SYMBOL)},
         traits=(Trait.ON_STORAGE,),
+        assembly="callee:symbol ( %* ) attr-dict : :functional:" if _name == "func.call" else None,
+        releases="0.9" if _name == "func.call" else "",
         doc="The results of the function `callee` of the operands.",
     )
 for _name in ("func.return", "return", "stablehlo.return"):
     _operands = (Values("results", LOOP_STATE, Arity.VARIADIC),) if _name == "stablehlo.return" else _ANY_OPERANDS
-    define(_name, _operands, "", lower=None, traits=(Trait.TERMINATOR,), doc="Ends a function or a region.")
+    define(
+        _name,
+        _operands,
+        "",
+        lower=None,
+        traits=(Trait.TERMINATOR,),
+        assembly=None if _name == "return" else RETURN_ASSEMBLY,
+        doc="Ends a function or a region.",
+    )
 
 
 # -- while, if, case -------------------------------------------------------------------------------------------------
@@ -113,6 +124,7 @@ define(
     rule=_while_rule,
     lower=_lower_while,
     regions=2,
+    assembly="<while>",
     doc=(
         "Runs `body` on the state as long as `cond` of the state is true. The results are the state when it became "
         "false: the operands, where it never was true."
@@ -193,6 +205,7 @@ define(
     (Values("inputs", TOKEN, Arity.VARIADIC),),
     (Values("result", TOKEN),),
     lower=_lower_after_all,
+    assembly="%* attr-dict : :same:",
     doc="A token that is there when all operand tokens are: it joins chains of effects.",
 )
 define(
@@ -200,6 +213,7 @@ define(
     (),
     (Values("output", TOKEN),),
     lower=_lower_after_all,
+    assembly=RESULTS_ASSEMBLY,
     doc="A new token, which depends on nothing. `after_all` without operands replaced it.",
 )
 
@@ -225,6 +239,7 @@ define(
     rule=_barrier_rule,
     lower=_lower_barrier,
     traits=(Trait.ON_STORAGE,),
+    assembly="attr-dict <barrier>",
     doc=(
         "The operands, unchanged. Nothing that makes them moves behind it, and nothing that uses the results before it."
     ),

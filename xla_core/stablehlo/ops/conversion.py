@@ -10,6 +10,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import check_accuracy, tensor
+from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.table.type_constraints import (
     ELEMENTWISE_FLOAT,
@@ -48,6 +49,7 @@ define(
     "operand",
     rule=_convert_rule,
     lower=_lower_convert,
+    assembly=UNARY_ASSEMBLY,
     doc=(
         "The value in another element type. Floats round to the nearest, ties to even; to integers they truncate; "
         "complex to real drops the imaginary part; to i1, whether it isn't zero."
@@ -108,6 +110,7 @@ define(
     rule=_bitcast_rule,
     lower=_lower_bitcast,
     traits=(Trait.ON_STORAGE,),
+    assembly=FUNCTIONAL_ASSEMBLY,
     doc="The bits as another element type; where the widths differ, the last dimension goes or comes.",
     types=TENSOR_OR_PER_AXIS,
 )
@@ -132,6 +135,7 @@ define(
     lower=_lower_reduce_precision,
     types=ELEMENTWISE_FLOAT,
     attributes={"exponent_bits": Attribute(Kind.INT32, minimum=1), "mantissa_bits": Attribute(Kind.INT32, minimum=0)},
+    assembly="% , format = <exponent_mantissa> attr-dict : :same:",
     doc="Rounds to a float of `exponent_bits` and `mantissa_bits`, and back.",
     agree=("elementwise", "compatible-types"),
 )

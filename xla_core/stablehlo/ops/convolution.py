@@ -238,6 +238,7 @@ define(
     rule=_convolution_rule,
     lower=_lower_convolution,
     attributes={**_CONV, "padding": Attribute(Kind.ELEMENTS, None)},
+    assembly="( %* ) dim_numbers = dimension_numbers:convolution , window = { <window> } attr-dict : :functional:",
     doc=(
         "Slides the kernel (rhs) over the input (lhs): each result element is the sum, over a window and the input "
         "features of a group, of products. `dimension_numbers` says which dimension is batch, feature or spatial; "
@@ -271,5 +272,6 @@ define(
     rule=_dynamic_conv_rule,
     lower=_lower_dynamic_conv,
     attributes=_CONV,
+    releases="0.9 0.20",
     doc="`convolution` with padding that an operand gives.",
 )

@@ -91,6 +91,9 @@ define(
         "decomposition": Attribute(Kind.SYMBOL),
         "version": Attribute(Kind.INT32, 0),
     },
+    assembly="name:string %* <parenthesized_regions> attr-dict : :functional:",
+    traits=(Trait.VERSION_BY_OPERANDS,),
+    releases="0.19 1.14",
     doc=(
         "An op that a library defined, by name and attributes, with its `decomposition` into other ops as a "
         "function. A target that knows the name runs it whole; for others it is its decomposition."
@@ -263,7 +266,7 @@ define(
     (Values("results", CUSTOM_CALL_VALUE, Arity.VARIADIC),),
     rule=_custom_call_rule,
     lower=_lower_custom_call,
-    traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
+    traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE, Trait.VERSION_BY_OPERANDS),
     attributes={
         "call_target_name": Attribute(Kind.STRING),
         "has_side_effect": Attribute(Kind.BOOL, False),
@@ -275,6 +278,9 @@ define(
         "operand_layouts": Attribute(Kind.ARRAY, None),
         "result_layouts": Attribute(Kind.ARRAY, None),
         "output_operand_aliases": Attribute(Kind.ARRAY, ()),
+        "result_tilings": Attribute(Kind.ARRAY, (), since=2),
     },
+    assembly="call_target_name:symbol_name ( %* ) attr-dict : :functional:",
+    releases="0.9 1.18",
     doc="Calls a function that is registered under `call_target_name`, in the backend or in the process.",
 )

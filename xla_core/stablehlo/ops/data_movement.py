@@ -13,9 +13,10 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.constants import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import INDEX, ints, tensor, tensor_of
+from xla_core.stablehlo.ops.common import INDEX, ints, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
+from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, SCALAR, STATIC_OR_BOUNDED, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import (
@@ -56,6 +57,7 @@ define(
     rule=_reshape_rule,
     lower=_lower_reshape,
     traits=(Trait.ON_STORAGE,),
+    assembly=FUNCTIONAL_ASSEMBLY,
     doc="The operand's elements, in row-major order, under other dimensions of the same product.",
     types=TENSOR_OR_PER_AXIS,
     result_types=STATIC_OR_BOUNDED,
@@ -94,6 +96,7 @@ define(
     lower=_lower_transpose,
     attributes={"permutation": _INTS},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , dims = permutation:dims attr-dict : :functional:",
     doc="Result dimension i is operand dimension `permutation[i]`.",
     types=TENSOR_OR_PER_AXIS,
     agree=("compatible-element-types",),
@@ -124,6 +127,7 @@ define(
     lower=_lower_reverse,
     attributes={"dimensions": _INTS},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , dims = dimensions:dims attr-dict : :same:",
     doc="The elements in reverse order along each of `dimensions`.",
     agree=("same-element-type",),
 )
@@ -176,6 +180,7 @@ define(
     lower=_lower_concatenate,
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
+    assembly="%,* dim = dimension:int attr-dict : :functional:",
     doc="The inputs one after another along `dimension`; they agree in all other dimensions.",
     agree=("same-element-type",),
 )
@@ -221,6 +226,8 @@ define(
     lower=_lower_pad,
     attributes={"edge_padding_low": _INTS, "edge_padding_high": _INTS, "interior_padding": _INTS},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , % , low = edge_padding_low:dims , high = edge_padding_high:dims ,"
+    " interior = interior_padding:dims attr-dict : :functional:",
     doc=(
         "The operand with `padding_value` before (`edge_padding_low`), after (`edge_padding_high`) and between "
         "(`interior_padding`) its elements; negative edge padding removes elements, after the interior padding was "
@@ -276,10 +283,31 @@ define(
     rule=_dynamic_pad_rule,
     lower=_lower_dynamic_pad,
     traits=(Trait.ON_STORAGE,),
+    assembly=FUNCTIONAL_ASSEMBLY,
     doc="`pad` by amounts that operands give.",
     agree=(
         "element-type: operand padding_value result",
         "type: edge_padding_low edge_padding_high interior_padding",
         "rank: operand result",
     ),
+)
+
+
+# -- copy --------------------------------------------------------------------------------------------------------------
+
+
+def _lower_copy(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
+    """HLO `copy`."""
+    return ctx.add("copy", operand)
+
+
+define(
+    "mhlo.copy",  # TensorFlow leaves it in what it calls StableHLO
+    "operand",
+    rule=same_type,
+    lower=_lower_copy,
+    agree=("compatible-types",),
+    attributes={"cross_program_prefetch_index": Attribute(Kind.INT32, None)},
+    traits=(Trait.ON_STORAGE,),
+    assembly=UNARY_ASSEMBLY,
 )

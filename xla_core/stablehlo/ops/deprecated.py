@@ -48,6 +48,7 @@ define(
     lower=_lower_broadcast,
     attributes={"broadcast_sizes": Attribute(Kind.INTS)},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , sizes = broadcast_sizes:dims attr-dict : :functional:",
     doc=(
         "The operand repeated along new dimensions in front of its own, of sizes `broadcast_sizes`. "
         "`broadcast_in_dim` replaced it."
@@ -78,6 +79,7 @@ define(
     rule=_dot_rule,
     lower=_lower_dot,
     attributes={"precision_config": PRECISION},
+    assembly="% , % <precision> attr-dict : :functional:",
     doc=(
         "The product of a vector or matrix with another: the last dimension of lhs is contracted with the first of "
         "rhs. `dot_general` replaced it."
@@ -187,7 +189,8 @@ define(
     "stablehlo.einsum",
     "lhs rhs",
     lower=_lower_einsum,
-    attributes={**_CONFIG, "precision_config": PRECISION},
+    attributes=_CONFIG,
+    assembly="% , % , config = einsum_config:string attr-dict : :functional:",
     doc="The sum of products that `einsum_config` describes, such as `ij,jk->ik`.",
 )
 define(
@@ -195,6 +198,7 @@ define(
     "operand",
     lower=_lower_unary_einsum,
     attributes=_CONFIG,
+    assembly="% , config = einsum_config:string attr-dict : :functional:",
     doc=(
         "The operand with dimensions that the result lacks summed, and the others in the order that "
         "`einsum_config` says, such as `ij->j`."

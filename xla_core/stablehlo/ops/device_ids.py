@@ -11,6 +11,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
+from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Lower, Trait, define
 from xla_core.stablehlo.table.type_constraints import UI32
 
@@ -36,6 +37,7 @@ for _kind in ("partition", "replica"):
         rule=_id_rule,
         lower=_lower_id(Opcode(f"{_kind}-id")),
         traits=(Trait.PER_DEVICE,),
+        assembly=RESULTS_ASSEMBLY,
         doc=f"The number of the {_kind} that runs this, as ui32.",
         result_types=UI32,
     )

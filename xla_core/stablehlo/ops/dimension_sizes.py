@@ -53,6 +53,7 @@ define(
     lower=_lower_get_dimension_size,
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , dim = dimension:int attr-dict : :functional:",
     doc="The size of dimension `dimension`, as i32: of a bounded dimension, the actual one.",
     types=TENSOR_OR_PER_AXIS,
     result_types=I32,
@@ -105,6 +106,7 @@ define(
     lower=_lower_set_dimension_size,
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , % , dim = dimension:int attr-dict : :functional:",
     doc=(
         "The operand with dimension `dimension` of the given size, which is within its bound; the elements beyond "
         "it are not there any more."

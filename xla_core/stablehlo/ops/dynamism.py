@@ -26,6 +26,7 @@ from xla_core.stablehlo.ops.quantized_constraints import (
     check_quantized_broadcast,
     check_quantized_reshape,
 )
+from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INDEX_VECTOR, TENSOR_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import compatible_dimensions, compatible_elements, fail
@@ -97,6 +98,7 @@ define(
         "known_nonexpanding_dimensions": _OPTIONAL_INTS,
     },
     traits=(Trait.ON_STORAGE,),
+    assembly="% , % , dims = broadcast_dimensions:dims attr-dict : :functional:",
     doc=(
         "`broadcast_in_dim` to a shape that an operand gives. Compiled once that operand is known: a constant, or "
         "what follows from the types of the arguments."
@@ -129,6 +131,7 @@ define(
     rule=_dynamic_iota_rule,
     lower=_lower_dynamic_iota,
     attributes={"iota_dimension": INDEX},
+    assembly="% , dim = iota_dimension:int attr-dict : :functional:",
     doc="`iota` of a shape that an operand gives.",
 )
 
@@ -175,6 +178,7 @@ define(
     rule=_dynamic_reshape_rule,
     lower=_lower_dynamic_reshape,
     traits=(Trait.ON_STORAGE,),
+    assembly=FUNCTIONAL_ASSEMBLY,
     doc="`reshape` to a shape that an operand gives.",
     result_types=TENSOR_OR_PER_AXIS,
 )

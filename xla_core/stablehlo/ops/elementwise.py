@@ -10,6 +10,7 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import ResultAccuracy
 from xla_core.stablehlo.ops.common import check_same_operands, elementwise, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_sum
+from xla_core.stablehlo.table.assembly_format import BINARY_ASSEMBLY, FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.table.type_constraints import (
     COMPLEX,
@@ -30,9 +31,9 @@ from xla_core.stablehlo.table.type_constraints import (
 )
 from xla_core.stablehlo.verify.compatibility import compatible_shapes, fail, inferred_or_known
 
-__all__ = ["BINARY"]
+__all__ = ["BINARY_OPS"]
 
-_ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ResultAccuracy,))}
+_ACCURACY = {"result_accuracy": Attribute(Kind.STRUCT, None, classes=(ResultAccuracy,), since=2)}
 
 _COMPATIBLE = ("compatible-types",)
 
@@ -67,21 +68,22 @@ for _name, _types in (
         lower=elementwise(Opcode(_name.replace("_", "-"))),
         types=_types,
         agree=_COMPATIBLE,
+        assembly=UNARY_ASSEMBLY,
     )
 
-for _name in (
-    "cbrt",
-    "cosine",
-    "exponential",
-    "exponential_minus_one",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "rsqrt",
-    "sine",
-    "sqrt",
-    "tan",
-    "tanh",
+for _name, _releases in (
+    ("cbrt", "0.9 1.10"),
+    ("cosine", "0.9 1.10"),
+    ("exponential", "0.9 1.9"),
+    ("exponential_minus_one", "0.9 1.10"),
+    ("log", "0.9 1.10"),
+    ("log_plus_one", "0.9 1.10"),
+    ("logistic", "0.9 1.10"),
+    ("rsqrt", "0.9 1.10"),
+    ("sine", "0.9 1.10"),
+    ("sqrt", "0.9 1.10"),
+    ("tan", "1.4 1.10"),
+    ("tanh", "0.9 1.10"),
 ):
     define(
         f"stablehlo.{_name}",
@@ -91,9 +93,11 @@ for _name in (
         types=FLOAT_OR_COMPLEX,
         agree=_COMPATIBLE,
         attributes=_ACCURACY,
+        assembly=UNARY_ASSEMBLY,
+        releases=_releases,
     )
 
-BINARY: tuple[tuple[str, TypeConstraint, bool], ...] = (
+BINARY_OPS: tuple[tuple[str, TypeConstraint, bool], ...] = (
     ("add", TENSOR_OR_PER_AXIS, True),
     ("and", PRED_OR_INTEGER, True),
     ("atan2", FLOAT_OR_COMPLEX, False),
@@ -112,7 +116,7 @@ BINARY: tuple[tuple[str, TypeConstraint, bool], ...] = (
 )
 """Name, types, whether it commutes. CHLO has them all, with operands that are broadcast."""
 
-for _name, _types, _commutes in BINARY:
+for _name, _types, _commutes in BINARY_OPS:
     define(
         f"stablehlo.{_name}",
         "lhs rhs",
@@ -122,6 +126,7 @@ for _name, _types, _commutes in BINARY:
         result_types=TENSOR if _types is PRED_OR_INTEGER else None,
         agree=("same-shape",) if _name == "add" else (*_COMPATIBLE, "same-shape"),
         traits=(Trait.COMMUTATIVE,) if _commutes else (),
+        assembly=BINARY_ASSEMBLY,
     )
 
 
@@ -148,6 +153,7 @@ for _name, _types, _parts in (
         types=_types,
         result_types=_parts,
         agree=("elementwise",),
+        assembly=UNARY_ASSEMBLY,
     )
 
 
@@ -168,6 +174,7 @@ define(
         "same-element-type-of-operands",
         "same-shape",
     ),
+    assembly="%* attr-dict : :complex:",
 )
 
 
@@ -189,4 +196,5 @@ define(
     types=ELEMENTWISE_FLOAT,
     result_types=PRED,
     agree=("elementwise",),
+    assembly=FUNCTIONAL_ASSEMBLY,
 )

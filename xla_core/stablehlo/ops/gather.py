@@ -160,6 +160,7 @@ define(
         "slice_sizes": _INTS,
         "indices_are_sorted": _FALSE,
     },
+    releases="0.9 1.1",
     doc=(
         "Slices of the operand of sizes `slice_sizes`, at the start indices, which are clamped so that the slices "
         "lie within. `offset_dims` are the result's dimensions that run over a slice, the others over the indices."
@@ -192,5 +193,6 @@ define(
         "indices_are_sorted": _FALSE,
     },
     traits=(Trait.ON_STORAGE,),
+    releases="0.9 1.1",
     doc="`gather` with slice sizes that an operand gives.",
 )

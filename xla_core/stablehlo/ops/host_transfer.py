@@ -161,7 +161,7 @@ def _lower_recv(ctx: LoweringContext, op: ir.Op, token: HloInstruction) -> Seque
 _TRANSFER = {
     "channel_handle": Attribute(Kind.STRUCT, classes=(ChannelHandle,)),
     "is_host_transfer": Attribute(Kind.BOOL, False),
-    "source_target_pairs": Attribute(Kind.ELEMENTS, None),
+    "source_target_pairs": Attribute(Kind.ELEMENTS, None, since=2),
 }
 define(
     "stablehlo.send",
@@ -171,6 +171,7 @@ define(
     lower=_lower_send,
     traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
     attributes=_TRANSFER,
+    releases="0.9 1.12",
     doc="Sends the inputs to a channel: to another device, or to the host (`is_host_transfer`).",
 )
 define(
@@ -181,5 +182,6 @@ define(
     lower=_lower_recv,
     traits=(Trait.SIDE_EFFECT, Trait.ON_STORAGE),
     attributes=_TRANSFER,
+    releases="0.9 1.12",
     doc="Receives values from a channel: from another device, or from the host (`is_host_transfer`).",
 )

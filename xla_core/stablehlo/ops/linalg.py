@@ -49,6 +49,7 @@ define(
     lower=_lower_cholesky,
     types=FLOAT_OR_COMPLEX,
     attributes={"lower": Attribute(Kind.BOOL, False)},
+    assembly="% (? , lower = lower:bool ?) attr-dict : :same:",
     doc=(
         "The lower (or upper) triangular L with L L^H = a (or U^H U = a), for each matrix of a batch; NaN where a "
         "is not positive definite. Only one triangle of a is read."
@@ -162,6 +163,7 @@ define(
         ),
         "fft_length": Attribute(Kind.INTS),
     },
+    assembly="% , type = fft_type:fft_type , length = fft_length:dims attr-dict : :functional:",
     doc=(
         "The discrete Fourier transform of the last dimensions (one to three, of lengths `fft_length`): FFT and "
         "its inverse IFFT of complex numbers, RFFT from real numbers to the half of the spectrum that isn't "

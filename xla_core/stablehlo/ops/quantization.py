@@ -10,6 +10,7 @@ from xla_core.stablehlo.ir import QuantizedType, TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.quantized_ops import dequantize, expressed, is_quantized, quantize
 from xla_core.stablehlo.ops.common import tensor, tensor_of
+from xla_core.stablehlo.table.assembly_format import UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import FLOAT, FLOAT_OR_QUANTIZED, QUANTIZED
 from xla_core.stablehlo.verify.compatibility import fail
@@ -49,6 +50,7 @@ define(
     rule=_quantize_rule,
     lower=_lower_quantize,
     traits=(Trait.ON_STORAGE,),
+    assembly=UNARY_ASSEMBLY,
     doc=(
         "round(x / scale) + zero point, clamped to the storage's range: a quantized tensor from floats, or from "
         "another quantized tensor."
@@ -61,6 +63,7 @@ define(
     rule=_dequantize_rule,
     lower=_lower_dequantize,
     traits=(Trait.ON_STORAGE,),
+    assembly=UNARY_ASSEMBLY,
     doc="(storage - zero point) * scale: floats from a quantized tensor.",
     result_types=FLOAT,
     agree=("elementwise",),

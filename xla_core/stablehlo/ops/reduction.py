@@ -99,6 +99,11 @@ define(
     lower=_lower_reduce,
     regions=1,
     attributes={"dimensions": _INTS},
+    assembly="<reduce>",
+    traits=(
+        Trait.VERSION_BY_OPERANDS,
+        Trait.PROMOTES,
+    ),
     doc=(
         "Combines the elements along `dimensions` by the region, starting from the initial values, in an order "
         "that the implementation chooses. Several inputs are reduced together: the region takes one accumulator "
@@ -180,6 +185,10 @@ define(
         "window_dilations": _OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
+    traits=(
+        Trait.VERSION_BY_OPERANDS,
+        Trait.PROMOTES,
+    ),
     doc=(
         "Combines the elements of every window by the region, starting from the initial values. `window_strides` "
         "apart, windows lie in the inputs dilated by `base_dilations` and padded with the initial values; their "
@@ -249,6 +258,10 @@ define(
         "window_strides": _OPTIONAL_INTS,
         "padding": Attribute(Kind.ELEMENTS, None),
     },
+    traits=(
+        Trait.VERSION_BY_OPERANDS,
+        Trait.PROMOTES,
+    ),
     doc=(
         "In every window of the operand, selects one element by `select` (it is kept while `select(it, next)` "
         "holds), and combines the source's element of that window into the selected place by `scatter`; other "

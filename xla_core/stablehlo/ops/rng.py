@@ -72,6 +72,7 @@ define(
     traits=(Trait.SIDE_EFFECT,),
     agree=("element-type: a b result",),
     attributes={"rng_distribution": Attribute(Kind.ENUM, cases=("UNIFORM", "NORMAL"))},
+    assembly="% , % , % , distribution = rng_distribution:rng_distribution attr-dict : :functional:",
     doc=(
         "Random numbers of the given shape: uniform in [a, b), or normal with mean a and standard deviation b. "
         "Each execution draws others."
@@ -104,6 +105,7 @@ define(
     rule=_bit_generator_rule,
     lower=_lower_bit_generator,
     attributes={"rng_algorithm": Attribute(Kind.ENUM, cases=("DEFAULT", "THREE_FRY", "PHILOX"))},
+    assembly="% , algorithm = rng_algorithm:rng_algorithm attr-dict : :functional:",
     doc=(
         "Uniform random bits, and the state for the next call, from a state: the same state gives the same bits on "
         "every device, those of XLA."

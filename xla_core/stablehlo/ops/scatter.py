@@ -17,7 +17,7 @@ from xla_core.stablehlo.ops.dimension_lists import (
     given,
 )
 from xla_core.stablehlo.ops.reducers import check_reducer, promote
-from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Values, define
+from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_OR_INDEX, TENSOR
 from xla_core.stablehlo.verify.compatibility import (
     compatible_dimensions,
@@ -184,6 +184,11 @@ define(
         "indices_are_sorted": _FALSE,
         "unique_indices": _FALSE,
     },
+    traits=(
+        Trait.VERSION_BY_OPERANDS,
+        Trait.PROMOTES,
+    ),
+    releases="0.9 1.1",
     doc=(
         "The inputs with the updates combined into them by the region, at places that `scatter_indices` says; "
         "windows that lie outside are skipped. Several updates of one place are combined in an order that the "

@@ -47,6 +47,8 @@ define(
         "comparison_direction": Attribute(Kind.ENUM, cases=("EQ", "NE", "GE", "GT", "LE", "LT")),
         "compare_type": Attribute(Kind.ENUM, None, cases=("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")),
     },
+    assembly="comparison_direction:comparison_direction , % , % (? , compare_type:comparison_type ?)"
+    " attr-dict : :functional:",
     doc=(
         "Whether `comparison_direction` (EQ, NE, GE, GT, LE, LT) holds, element by element. Floats compare as IEEE "
         "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
@@ -82,6 +84,7 @@ define(
     rule=_select_rule,
     lower=_lower_select,
     traits=(Trait.ON_STORAGE,),
+    assembly="%* attr-dict : :select:",
     doc="`on_true` where the predicate is true, else `on_false`; the predicate is a scalar or has their shape.",
 )
 
@@ -114,6 +117,7 @@ define(
     "min operand max",
     rule=_clamp_rule,
     lower=_lower_clamp,
+    assembly="% , % , % attr-dict : :same:",
     doc="min(max(x, min), max), element by element; the bounds are scalars or have the operand's shape.",
     agree=("compatible-element-types",),
 )

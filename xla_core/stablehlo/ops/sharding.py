@@ -22,6 +22,7 @@ from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.entry import device_counts
 from xla_core.stablehlo.sharding.mesh_groups import mesh_groups
 from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count, shard_indices
+from xla_core.stablehlo.table.assembly_format import RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY
 from xla_core.stablehlo.verify.compatibility import fail
@@ -45,7 +46,8 @@ define(
     "input",
     rule=_same,
     lower=_lower_constraint,
-    attributes={"sharding": Attribute(Kind.ANY, None)},
+    attributes={"sharding": Attribute(Kind.ANY)},
+    assembly="% sharding:sharding attr-dict : :same:",
     doc="The operand; says how Shardy should partition it.",
 )
 
@@ -165,6 +167,7 @@ define(
         "out_shardings": Attribute(Kind.ANY),
         "manual_axes": Attribute(Kind.ANY),
     },
+    assembly="<manual_computation>",
     doc=(
         "Runs its body on every device of a mesh: on the device's shards of the operands, as in_shardings splits them "
         "along the manual axes. out_shardings says of what tensors the body's results are the shards."
@@ -176,5 +179,6 @@ define(
     "",
     lower=None,
     traits=(Trait.TERMINATOR,),
+    assembly=RETURN_ASSEMBLY,
     doc="Ends a region.",
 )

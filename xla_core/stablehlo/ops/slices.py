@@ -15,6 +15,7 @@ from xla_core.stablehlo.ir.constants import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import ints, tensor
 from xla_core.stablehlo.ops.output_shapes import sized
+from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import INTEGER_SCALAR, SHAPE_VECTOR
 from xla_core.stablehlo.verify.compatibility import (
@@ -67,6 +68,7 @@ define(
     lower=_lower_slice,
     attributes={"start_indices": _INTS, "limit_indices": _INTS, "strides": _INTS},
     traits=(Trait.ON_STORAGE,),
+    assembly="% <slice_ranges> attr-dict : :functional:",
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
     agree=(
         "size: start_indices limit_indices strides",
@@ -112,6 +114,7 @@ define(
     lower=_lower_dynamic_slice,
     attributes={"slice_sizes": _INTS},
     traits=(Trait.ON_STORAGE,),
+    assembly="% , %,* sizes = slice_sizes:dims attr-dict : :functional:",
     doc=(
         "A slice of sizes `slice_sizes` at start indices known at run time, which are clamped so that it lies "
         "within the operand."
@@ -148,6 +151,7 @@ define(
     rule=_dynamic_update_slice_rule,
     lower=_lower_dynamic_update_slice,
     traits=(Trait.ON_STORAGE,),
+    assembly=FUNCTIONAL_ASSEMBLY,
     doc=(
         "The operand with a slice replaced by the update, at start indices known at run time, which are clamped so "
         "that it lies within."
@@ -212,6 +216,7 @@ define(
     rule=_real_dynamic_slice_rule,
     lower=_lower_real_dynamic_slice,
     traits=(Trait.ON_STORAGE,),
+    assembly=FUNCTIONAL_ASSEMBLY,
     doc="`slice` with bounds and strides that operands give.",
     agree=(
         "element-type: operand result",

@@ -43,6 +43,7 @@ define(
     rule=_tuple_rule,
     lower=_lower_tuple,
     traits=(Trait.ON_STORAGE,),
+    assembly="%* attr-dict : :tuple:",
     doc="The operands as one value.",
 )
 define(
@@ -53,5 +54,6 @@ define(
     lower=_lower_element,
     attributes={"index": Attribute(Kind.INT32, minimum=0)},
     traits=(Trait.ON_STORAGE,),
+    assembly="% [ index:i32 ] attr-dict : :functional:",
     doc="Element `index` of a tuple.",
 )

@@ -76,7 +76,7 @@ class Attribute:
     """One attribute of an op.
 
     `default` is what its absence means; `minimum` bounds an integer, `cases` an enum; a STRUCT is of one of `classes`,
-    and diagnostics call it what `says` says.
+    and diagnostics call it what `says` says. Versions of the op before `since` lack the attribute.
     """
 
     kind: Kind
@@ -85,6 +85,7 @@ class Attribute:
     cases: tuple[str, ...] = ()
     classes: tuple[type, ...] = ()
     says: str = ""
+    since: int = 1
 
 
 class Arity(enum.Enum):
@@ -114,6 +115,8 @@ class Trait(enum.Enum):
     COLLECTIVE = enum.auto()
     PER_DEVICE = enum.auto()  # its value depends on which device runs it
     INFERRED_FROM_REGIONS = enum.auto()  # its rule speaks of what the regions return: it comes after what is in them
+    PROMOTES = enum.auto()  # since release 0.17 results may have other element types than operands
+    VERSION_BY_OPERANDS = enum.auto()  # operands, results or regions decide which version of VHLO's op it is
     ON_STORAGE = enum.auto()  # quantized tensors are taken as what they are stored as: the op moves elements alone
 
 
@@ -140,6 +143,8 @@ class OpDef:
         symbols: checks the names of functions and meshes that an op uses, once all else holds; None where it uses none.
         lower: makes HLO of it; None where the op is part of another, or has no meaning on a device.
         traits: what else is true of it.
+        assembly: its pretty form, in the words of `assembly_format`; None where it has the generic form alone.
+        releases: the release of StableHLO that brought each version of the op; none where portable artifacts lack it.
         doc: what it means, in words.
         lowering: what HLO it becomes, in words.
         group: the file of `xla_core/stablehlo/ops` that has its entry.
@@ -155,6 +160,8 @@ class OpDef:
     symbols: Rule | None
     lower: Lower | None
     traits: frozenset[Trait]
+    assembly: str | None
+    releases: tuple[tuple[int, int], ...]
     doc: str
     lowering: str
     group: str
@@ -196,18 +203,23 @@ def define(
     agree: Sequence[str] = (),
     types: TypeConstraint | None = None,
     result_types: TypeConstraint | None = None,
+    assembly: str | None = None,
+    releases: str | None = None,
     doc: str = "",
 ) -> OpDef:
     """Puts an op into the table.
 
     Operands and results given as a string are names apart by spaces, with `*` (variadic), `?` (optional) or `!`
-    (static) behind them; operands take `types`, results `result_types`, by default `types`. What an op means is,
-    without a `doc`, what the HLO op that it becomes means.
+    (static) behind them; operands take `types`, results `result_types`, by default `types`. `releases` says "0.9 1.5"
+    for an op whose versions came with these releases of StableHLO; the default is the first release, 0.9, and none for
+    other dialects. Without a `doc` an op means what the HLO op that it becomes means.
     """
     if name in OPS:
         raise AlreadyExistsError(f"op {name!r} is in the table already")
     if types is None:
         types = ANY_TENSOR if name.startswith("chlo.") else TENSOR
+    if releases is None:
+        releases = "0.9" if name.startswith("stablehlo.") else ""
     lowering = inspect.getdoc(lower) or ""
     op = OpDef(
         name=name,
@@ -220,12 +232,19 @@ def define(
         symbols=symbols,
         lower=lower,
         traits=frozenset(traits),
+        assembly=assembly,
+        releases=tuple([_release(text) for text in releases.split()]),
         doc=doc or _meaning_of(lowering),
         lowering=lowering,
         group=sys._getframe(1).f_globals["__name__"].rpartition(".")[2],
     )
     OPS[name] = op
     return op
+
+
+def _release(text: str) -> tuple[int, int]:
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
 
 
 def _of_dialect(name: str, types: TypeConstraint) -> TypeConstraint:

@@ -17,12 +17,13 @@ from typing import Any
 
 from xla_core.errors import XlaError
 from xla_core.stablehlo.ir import Op, Type, Value, new_op
+from xla_core.stablehlo.table.assembly_format import GENERIC_ASSEMBLY
 from xla_core.stablehlo.table.op_table import commutative_ops, has_properties
 from xla_core.stablehlo.text.assembly_format import dictionary_problem
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.custom_assembly import CUSTOM, reducer, type_of_value
 from xla_core.stablehlo.text.directives import ATTRIBUTE_GROUPS, ATTRIBUTES, attribute_dictionary
-from xla_core.stablehlo.text.formats import BARE_NAMES, FORMATS, GENERIC_FORMAT, is_known
+from xla_core.stablehlo.text.formats import BARE_NAMES, assembly_of, is_known
 from xla_core.stablehlo.text.region_reader import RegionReader
 from xla_core.stablehlo.text.type_directives import SIGNATURES, Signature
 
@@ -126,11 +127,11 @@ def _pattern(form: str) -> _Pattern | None:
 def fast_form(reader: RegionReader, name: str, is_generic: bool) -> FastForm | None:
     """The fast form of an op for one reader, or None if it has none."""
     if is_generic:
-        generic = GENERIC_FORMAT if has_properties(name) else GENERIC_FORMAT.replace("<properties> ", "")
+        generic = GENERIC_ASSEMBLY if has_properties(name) else GENERIC_ASSEMBLY.replace("<properties> ", "")
         pattern = _pattern(generic) if is_known(name) else None
         return FastForm(reader, name, pattern, is_generic) if pattern else None
     name = BARE_NAMES.get(name, name)
-    form = FORMATS.get(name)
+    form = assembly_of(name)
     pattern = _pattern(form) if form else None
     return FastForm(reader, name, pattern, is_generic) if pattern else None
 

@@ -11,7 +11,7 @@ from xla_core.stablehlo.table.op_table import OTHER_DIALECT_HINT, PROGRAMS_HINT,
 from xla_core.stablehlo.text import assembly_format
 from xla_core.stablehlo.text.cursor import TextLocation
 from xla_core.stablehlo.text.fast_path import LINE_START, FastForm, fast_form
-from xla_core.stablehlo.text.formats import BARE_NAMES, FORMATS, KNOWN_DIALECTS, is_known
+from xla_core.stablehlo.text.formats import BARE_NAMES, KNOWN_DIALECTS, assembly_of, is_known, known_names
 from xla_core.stablehlo.text.region_reader import OpState, RegionReader
 
 __all__ = ["OpReader"]
@@ -88,7 +88,7 @@ class OpReader(RegionReader):
                 error.hint = error.hint or self._program_hint(offset)
                 raise
             state = OpState(BARE_NAMES.get(word, word), offset)
-            form = FORMATS.get(state.name)
+            form = assembly_of(state.name)
             if form is None:
                 raise self.unknown_op(state.name, offset, is_pretty=True)
             steps = assembly_format.steps_of(form)
@@ -111,15 +111,16 @@ class OpReader(RegionReader):
         return error
 
     def _unknown_op(self, name: str, offset: int, is_pretty: bool) -> XlaError:
-        if name in FORMATS:
+        known = known_names()
+        if name in known:
             hint = f'write the generic form: "{name}"(...)'
             return self.error(f"custom op '{name}' has no custom assembly form", offset, hint=hint)
         if "." not in name:
             near = self.nearest(name, BARE_NAMES) or self._program_hint(offset)
             short = name[:40]
             return self.error(f"custom op '{short}' is unknown (tried 'func.{short}' as well)", offset, hint=near)
-        same = namesakes(name, FORMATS)
-        near = f"did you mean {same[0]}?" if same else self.nearest(name, FORMATS)
+        same = namesakes(name, known)
+        near = f"did you mean {same[0]}?" if same else self.nearest(name, known)
         dialect = name.partition(".")[0]
         if is_pretty and dialect in KNOWN_DIALECTS:
             return self.error(f"custom op '{name}' is unknown", offset, hint=near)

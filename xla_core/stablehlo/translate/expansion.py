@@ -26,6 +26,7 @@ from xla_core.stablehlo.vhlo.versions import MIXED_DIALECTS, Version
 __all__ = ["expand"]
 
 _CHLO = "chlo."
+_COPY = "mhlo.copy"
 _TAN = Version(1, 4)
 _BATCHING = Version(1, 1)
 
@@ -52,11 +53,13 @@ def _may_expand(name: str, version: Version) -> bool:
     """Whether an op of this name may be one that is rewritten."""
     if name == "stablehlo.tan":
         return version < _TAN
-    return name.startswith(_CHLO) or (name in _NUMBERS and version < _BATCHING)
+    return name == _COPY or name.startswith(_CHLO) or (name in _NUMBERS and version < _BATCHING)
 
 
 def _expansion(op: Op, version: Version) -> _Expansion | None:
     """What an op is rewritten by, of those that may be."""
+    if op.name == _COPY:
+        return _Copier.without_copy
     if op.name.startswith(_CHLO):
         return _Copier.chlo
     if op.name == "stablehlo.tan":
@@ -131,6 +134,10 @@ class _Copier:
         return op.results[0]
 
     # Expansions
+
+    def without_copy(self, op: Op) -> list[Value]:
+        """The operand: StableHLO has no copy."""
+        return [self.values.get(operand, operand) for operand in op.operands]
 
     def tan(self, op: Op) -> list[Value]:
         """By its formula."""

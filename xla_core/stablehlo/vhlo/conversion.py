@@ -141,7 +141,7 @@ def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
     if rest.get("operand_layouts") == () == rest.get("result_layouts"):
         del rest["operand_layouts"], rest["result_layouts"]
     for name, value in rest.items():
-        if name in op.optional and _DEFAULTS[name](value):
+        if name in op.optional and is_default(name, value):
             continue
         convert = _CONVERSIONS.get(name) if name in op.attributes else None
         try:

@@ -9,7 +9,15 @@ from xla_core.errors import InvalidArgumentError, UnimplementedError
 from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.evaluator import evaluate
 from xla_core.hlo.module import HloModule, InputOutputAlias
-from xla_core.stablehlo import lower, parse_text, to_hlo, verify
+from xla_core.stablehlo import (
+    lower,
+    parse_bytecode,
+    parse_text,
+    to_hlo,
+    verify,
+    write_portable_artifact,
+    write_text,
+)
 
 
 def hlo(text: str) -> HloModule:
@@ -428,3 +436,22 @@ def test_attributes_of_the_boundary_must_be_integers(module: str, argument: str,
 }}"""
     with pytest.raises(InvalidArgumentError, match=f"{name} must be an integer"):
         to_hlo(text)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "mhlo.copy %x : tensor<3xf32>",
+        '"mhlo.copy"(%x) : (tensor<3xf32>) -> tensor<3xf32>',
+        '"mhlo.copy"(%x) <{cross_program_prefetch_index = 0 : i32}> : (tensor<3xf32>) -> tensor<3xf32>',
+    ],
+)
+def test_a_copy_that_tensorflow_leaves_in_stablehlo(copy: str) -> None:
+    text = f"func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{\n  %y = {copy}\n  return %y : tensor<3xf32>\n}}"
+    module = hlo(text)
+    assert "copy" in opcodes(module)
+    (y,) = evaluate(module, np.arange(3, dtype=np.float32))
+    assert y.tolist() == [0, 1, 2]
+    written = parse_bytecode(write_portable_artifact(parse_text(text)))
+    assert [op.name for op in written.functions["main"].regions[0].block.ops] == ["func.return"]
+    assert "mhlo.copy" in write_text(parse_text(text))

@@ -15,6 +15,7 @@ def _of(dialect: str) -> list[str]:
 def test_it_has_every_op_of_both_dialects():
     assert len(_of("stablehlo")) == 118
     assert len(_of("chlo")) == 51
+    assert _of("mhlo") == ["mhlo.copy"]
 
 
 @pytest.mark.parametrize("name", sorted(OPS))

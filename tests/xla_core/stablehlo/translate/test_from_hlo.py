@@ -157,6 +157,9 @@ def test_every_op_of_the_table_comes_back_the_same(name: str) -> None:
     if module is None or name in ("stablehlo.async_start", "stablehlo.async_done"):  # these become what they start
         assert OPS[name].lower is None or "async" in name
         return
+    if name == "mhlo.copy":  # StableHLO has no copy
+        assert [i.opcode for i in through_text(module).entry.instructions] == ["parameter"]
+        return
     assert structurally_equal(module, through_text(module))
 
 

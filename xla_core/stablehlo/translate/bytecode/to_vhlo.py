@@ -27,7 +27,7 @@ from xla_core.stablehlo.ir.attributes import (
     Unit,
 )
 from xla_core.stablehlo.vhlo.conversion import is_default
-from xla_core.stablehlo.vhlo.ops import VHLO_OPS, VhloOp
+from xla_core.stablehlo.vhlo.ops import VhloOp, versions_of
 from xla_core.stablehlo.vhlo.versions import Version, VersionError
 
 __all__ = ["to_vhlo"]
@@ -70,19 +70,12 @@ def to_vhlo(op: Op, version: Version) -> tuple[VhloOp, dict[str, Any], dict[str,
     return vhlo, own, rest
 
 
-@functools.cache
-def _versions(base: str) -> list[VhloOp]:
-    """The versions of an op, the newest first."""
-    found = [VHLO_OPS.get(f"vhlo.{base}_v{number}") for number in (2, 1)]
-    return [op for op in found if op is not None]
-
-
 def _base(op: VhloOp) -> str:
     return op.written.removeprefix("vhlo.").rpartition("_v")[0]
 
 
 def _newest(op: Op, version: Version) -> VhloOp:
-    known = _versions(_ELSEWHERE.get(op.name) or op.name.removeprefix("stablehlo."))
+    known = versions_of(_ELSEWHERE.get(op.name) or op.name.removeprefix("stablehlo."))
     if not known or (op.name not in _ELSEWHERE and not op.name.startswith("stablehlo.")):
         raise UnimplementedError(
             f"{op.name} is no op of StableHLO's that portable artifacts have a form for",
@@ -108,12 +101,12 @@ def _fits_first(op: Op, first: VhloOp) -> bool:
 @functools.cache
 def _newer_attributes(op: VhloOp) -> set[str]:
     """Attributes that a later version of the op has."""
-    newest = _versions(_base(op))[0]
+    newest = versions_of(_base(op))[0]
     return set(newest.attributes) - set(op.attributes)
 
 
 def _first_with(op: VhloOp, name: str) -> Version:
-    return Version(*min(other.first for other in _versions(_base(op)) if name in other.attributes))
+    return Version(*min(other.first for other in versions_of(_base(op)) if name in other.attributes))
 
 
 # Attributes that are written in another way

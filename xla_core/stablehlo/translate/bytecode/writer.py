@@ -21,7 +21,7 @@ from xla_core.stablehlo.translate.bytecode.vhlo_encoding import Encoder
 from xla_core.stablehlo.translate.call_sites import locate
 from xla_core.stablehlo.translate.expansion import expand
 from xla_core.stablehlo.verify.verifier import verify
-from xla_core.stablehlo.vhlo.ops import BY_OPERANDS
+from xla_core.stablehlo.vhlo.ops import by_operands
 from xla_core.stablehlo.vhlo.versions import CURRENT, MIXED_DIALECTS, Version
 
 __all__ = ["write_portable_artifact"]
@@ -78,6 +78,7 @@ class _Writer:
         self.next_value = self.limit = 0  # the next value's number; how many are visible, and of this region
         self.unknown = varint(self.encoder.location(None))
         self._heads: dict[Any, tuple[bytes, int, bytes]] = {}
+        self._by_operands = by_operands()
         self._types: dict[int, bytes] = {}
         self._locations: dict[Any, bytes] = {}
 
@@ -171,7 +172,7 @@ class _Writer:
     def _op(self, out: bytearray, op: Op) -> None:
         # Readers share the attributes that are written alike: what ops of one name become is found by their identity.
         attributes = op.attributes
-        if op.name in BY_OPERANDS:
+        if op.name in self._by_operands:
             name, mask, encoded = self._head(op)
         else:
             key = (op.name, *attributes, *map(id, attributes.values())) if attributes else op.name

@@ -12,7 +12,7 @@ from xla_core.stablehlo.ir import Block, Module, Op, Region, require_module
 from xla_core.stablehlo.ir.attribute_text import dictionary_text, location_text
 from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.custom_assembly import type_of_value
-from xla_core.stablehlo.text.formats import FORMATS
+from xla_core.stablehlo.text.formats import assembly_of
 from xla_core.stablehlo.translate.release import for_release
 from xla_core.stablehlo.translate.text.custom_assembly import CUSTOM
 from xla_core.stablehlo.translate.text.directives import (
@@ -78,7 +78,7 @@ class OpWriter(RegionWriter):
         return f"{text} {location_text(op.location)}" if self.with_locations else text
 
     def _body(self, op: Op, indent: str) -> str:
-        form = FORMATS.get(op.name)
+        form = assembly_of(op.name)
         if form is not None and not (self.generic and op.name != "builtin.module"):
             state = self._next_result, dict(self._next_argument)
             try:

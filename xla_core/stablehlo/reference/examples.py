@@ -1,4 +1,4 @@
-"""A small program for every op of the table: `*.mlir`, each under a comment that names its op.
+"""A small program for every op: those in `ops/GROUP.mlir`, beside the entries, each under a comment that names its op.
 
 In a program, $T is an element type, $R that of its parts (complex numbers), $B an integer of its width; $zero, $one and
 $four are its literals, $order is a comparison that it has. Comments right below the op's name direct who runs it:
@@ -11,7 +11,7 @@ $four are its literals, $order is a comparison that it has. Comments right below
     // types: f32       the only element types that it is written for
     // shown: ui32      the element type to show it in, where that isn't the first that it takes
 
-An op of one or two tensors that needs no more than its name has no program in a file: it is made from the table.
+An op of one or two tensors that needs no more than its name has no program in a file: it is made from its entry.
 """
 
 from __future__ import annotations
@@ -74,25 +74,20 @@ class OpExample:
 
 def op_example(name: str) -> OpExample:
     """The example of an op. NotFoundError where the table has no such op."""
-    found = _written().get(name)
-    if found is not None:
-        return found
     if name not in OPS:
         raise NotFoundError(f"there is no op {name!r}")
-    return OpExample(name, _from_table(OPS[name]))
+    op = OPS[name]
+    return _written(op.group).get(name) or OpExample(name, _from_table(op))
 
 
 @functools.cache
-def _written() -> dict[str, OpExample]:
-    files = sorted(
-        (f for f in importlib.resources.files(__name__).iterdir() if f.name.endswith(".mlir")), key=lambda f: f.name
-    )
-    found: dict[str, OpExample] = {}
-    for file in files:
-        parts = re.split(r"^// (\S+\.?\S*)$", file.read_text(), flags=re.MULTILINE)
-        for name, body in zip(parts[1::2], parts[2::2], strict=True):
-            found[name] = _read(name, body)
-    return found
+def _written(group: str) -> dict[str, OpExample]:
+    """The examples in the file beside the entries of a group."""
+    file = importlib.resources.files("xla_core.stablehlo.ops") / f"{group}.mlir"
+    if not file.is_file():
+        return {}
+    parts = re.split(r"^// (\S+\.?\S*)$", file.read_text(), flags=re.MULTILINE)
+    return {name: _read(name, body) for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def _read(name: str, body: str) -> OpExample:

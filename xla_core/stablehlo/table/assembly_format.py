@@ -1,0 +1,45 @@
+"""The vocabulary of assembly formats: how the table says an op's pretty form.
+
+A format is a list of words, as in MLIR's declarative assembly format:
+
+| word | reads |
+|---|---|
+| `%` | one operand |
+| `%*` | operands with commas between them, or none |
+| `%,*` | operands with a comma after each |
+| `name:kind` | the attribute `name`; the kinds are in `text/directives.py` |
+| `<kind>` | several attributes, or regions, at once; in `text/directives.py` and `text/custom_assembly.py` |
+| `attr-dict` | `{name = value, ...}`, or nothing |
+| `:kind:` | the types of operands and results; the kinds are in `text/type_directives.py` |
+| `(?` ... `?)` | what stands between, if its first word is there |
+| any other | itself |
+
+Two readers and the writer follow the same format: `text/op_reader.py` takes any spacing and says what is wrong,
+`text/fast_path.py` makes one regular expression of it, `translate/text/writer.py` writes it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BINARY_ASSEMBLY",
+    "CHLO_BINARY_ASSEMBLY",
+    "CHLO_BROADCAST_ASSEMBLY",
+    "CHLO_UNARY_ASSEMBLY",
+    "FUNCTIONAL_ASSEMBLY",
+    "GENERIC_ASSEMBLY",
+    "RESULTS_ASSEMBLY",
+    "RETURN_ASSEMBLY",
+    "UNARY_ASSEMBLY",
+]
+
+UNARY_ASSEMBLY = "% attr-dict : :same:"
+BINARY_ASSEMBLY = "% , % attr-dict : :same:"
+FUNCTIONAL_ASSEMBLY = "%* attr-dict : :functional:"
+RESULTS_ASSEMBLY = "attr-dict : :results:"
+RETURN_ASSEMBLY = "%* attr-dict :return:"
+CHLO_UNARY_ASSEMBLY = "% attr-dict : :arrow:"
+CHLO_BINARY_ASSEMBLY = "% , % attr-dict : :arrow:"
+CHLO_BROADCAST_ASSEMBLY = "% , % attr-dict : :functional:"
+
+GENERIC_ASSEMBLY = "( %* ) <properties> attr-dict : :functional:"
+"""What follows the quoted name of an op without regions."""
