@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -18,41 +18,73 @@ __all__ = ["ElementType"]
 
 
 class ElementType(enum.Enum):
-    """What an array holds. The value is the name in HLO text. (XLA: xla/xla_data.proto, PrimitiveType.)"""
+    """What an array holds. The value is the name in HLO text. (XLA: xla/xla_data.proto, PrimitiveType.)
 
-    PRED = "pred"
-    S2 = "s2"
-    S4 = "s4"
-    S8 = "s8"
-    S16 = "s16"
-    S32 = "s32"
-    S64 = "s64"
-    U2 = "u2"
-    U4 = "u4"
-    U8 = "u8"
-    U16 = "u16"
-    U32 = "u32"
-    U64 = "u64"
-    F4E2M1FN = "f4e2m1fn"
-    F6E2M3FN = "f6e2m3fn"
-    F6E3M2FN = "f6e3m2fn"
-    F8E3M4 = "f8e3m4"
-    F8E4M3 = "f8e4m3"
-    F8E4M3B11FNUZ = "f8e4m3b11fnuz"
-    F8E4M3FN = "f8e4m3fn"
-    F8E4M3FNUZ = "f8e4m3fnuz"
-    F8E5M2 = "f8e5m2"
-    F8E5M2FNUZ = "f8e5m2fnuz"
-    F8E8M0FNU = "f8e8m0fnu"
-    BF16 = "bf16"
-    F16 = "f16"
-    F32 = "f32"
-    F64 = "f64"
-    C64 = "c64"
-    C128 = "c128"
-    TUPLE = "tuple"
-    OPAQUE = "opaque"
-    TOKEN = "token"
+    A row has the type's numbers in the formats that programs come in; a new type is a row here.
+
+    Attributes:
+        proto: XLA's PrimitiveType.
+        vhlo: VHLO's code in bytecode; None where VHLO has no type for it.
+        release: the release of StableHLO that brought it.
+        builtin: the code of MLIR's builtin float types in bytecode; None for other types.
+    """
+
+    proto: int
+    vhlo: int | None
+    release: tuple[int, int]
+    builtin: int | None
+
+    PRED = "pred", 1, 0
+    S2 = "s2", 26, 31, (1, 2)
+    S4 = "s4", 21, 10
+    S8 = "s8", 2, 11
+    S16 = "s16", 3, 12
+    S32 = "s32", 4, 13
+    S64 = "s64", 5, 14
+    U2 = "u2", 27, 32, (1, 2)
+    U4 = "u4", 22, 15
+    U8 = "u8", 6, 16
+    U16 = "u16", 7, 17
+    U32 = "u32", 8, 18
+    U64 = "u64", 9, 19
+    F4E2M1FN = "f4e2m1fn", 32, 37, (1, 8), 29
+    F6E2M3FN = "f6e2m3fn", 36, 38, (1, 8), 30
+    F6E3M2FN = "f6e3m2fn", 35, 39, (1, 8), 31
+    F8E3M4 = "f8e3m4", 29, 36, (1, 7), 28
+    F8E4M3 = "f8e4m3", 28, 35, (1, 7), 23
+    F8E4M3B11FNUZ = "f8e4m3b11fnuz", 23, 29, (0, 11), 27
+    F8E4M3FN = "f8e4m3fn", 20, 6, (0, 9), 24
+    F8E4M3FNUZ = "f8e4m3fnuz", 25, 27, (0, 10), 26
+    F8E5M2 = "f8e5m2", 19, 7, (0, 9), 22
+    F8E5M2FNUZ = "f8e5m2fnuz", 24, 28, (0, 10), 25
+    F8E8M0FNU = "f8e8m0fnu", 33, 40, (1, 8), 32
+    BF16 = "bf16", 16, 2, (0, 9), 3
+    F16 = "f16", 10, 3, (0, 9), 4
+    F32 = "f32", 11, 4, (0, 9), 5
+    F64 = "f64", 12, 5, (0, 9), 6
+    C64 = "c64", 15
+    C128 = "c128", 18
+    TUPLE = "tuple", 13
+    OPAQUE = "opaque", 14
+    TOKEN = "token", 17
+
+    def __new__(
+        cls,
+        name: Any,  # mypy takes a lookup, ElementType("f32"), for a call of this
+        proto: int = 0,
+        vhlo: int | None = None,
+        release: tuple[int, int] = (0, 9),
+        builtin: int | None = None,
+    ) -> ElementType:
+        self = object.__new__(cls)
+        self._value_ = name
+        self.proto, self.vhlo, self.release, self.builtin = proto, vhlo, release, builtin
+        return self
+
+    if TYPE_CHECKING:  # mypy takes the value of an enum with a `__new__` for Any
+
+        @property
+        def value(self) -> str: ...
 
     # The members stand in dictionary keys on every hot path: identity hashing is several times faster than Enum's.
     __hash__ = object.__hash__
@@ -67,6 +99,18 @@ class ElementType(enum.Enum):
                 f"numpy dtype {np.dtype(dtype)} has no element type",
                 hint="use a bool, integer, floating or complex dtype of numpy or ml_dtypes",
             ) from None
+
+    @cached_property
+    def mlir_name(self) -> str:
+        """The type in MLIR text: `i1` for pred, `i8`, `ui8`, `f8E4M3FN`, `complex<f32>`."""
+        kind = self.value[0]
+        if self is ElementType.PRED:
+            return "i1"
+        if self.is_complex:
+            return f"complex<{self.component.value}>"
+        if kind in "su":
+            return ("i" if kind == "s" else "ui") + self.value[1:]
+        return kind + self.value[1:].upper() if kind == "f" else self.value
 
     @cached_property
     def is_array(self) -> bool:

@@ -6,46 +6,21 @@ import functools
 import re
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from xla_core.hlo.element_type import ElementType
 
 __all__ = ["BIT_WIDTHS", "DTYPES", "FLOATS", "OTHER_FLOATS", "integer_format", "is_scalar"]
 
-DTYPES: dict[str, np.dtype[Any]] = {
-    "i1": np.dtype(np.bool_),
-    "i2": np.dtype(ml_dtypes.int2),
-    "i4": np.dtype(ml_dtypes.int4),
-    "ui2": np.dtype(ml_dtypes.uint2),
-    "ui4": np.dtype(ml_dtypes.uint4),
-    **{f"i{n}": np.dtype(f"int{n}") for n in (8, 16, 32, 64)},
-    **{f"ui{n}": np.dtype(f"uint{n}") for n in (8, 16, 32, 64)},
-    "index": np.dtype(np.int64),
-    "f4E2M1FN": np.dtype(ml_dtypes.float4_e2m1fn),
-    "f6E2M3FN": np.dtype(ml_dtypes.float6_e2m3fn),
-    "f6E3M2FN": np.dtype(ml_dtypes.float6_e3m2fn),
-    "f8E3M4": np.dtype(ml_dtypes.float8_e3m4),
-    "f8E4M3": np.dtype(ml_dtypes.float8_e4m3),
-    "f8E4M3B11FNUZ": np.dtype(ml_dtypes.float8_e4m3b11fnuz),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
-    "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f16": np.dtype(np.float16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "complex<f32>": np.dtype(np.complex64),
-    "complex<f64>": np.dtype(np.complex128),
-}
+_BY_NAME = {t.mlir_name: t for t in ElementType if t.is_array} | {"index": ElementType.S64}
+
+DTYPES: dict[str, np.dtype[Any]] = {name: t.dtype for name, t in _BY_NAME.items()}
 """Element types that have arrays: MLIR's name to numpy's."""
 
-BIT_WIDTHS = {name: ElementType.from_numpy(dtype).bit_width for name, dtype in DTYPES.items()}
+BIT_WIDTHS = {name: t.bit_width for name, t in _BY_NAME.items()}
 """Bits of one element; ml_dtypes holds those of less than 8 in the lower bits of a byte."""
 
-FLOATS = frozenset(name for name, dtype in DTYPES.items() if ElementType.from_numpy(dtype).is_floating)
+FLOATS = frozenset(name for name, t in _BY_NAME.items() if t.is_floating)
 
 _INTEGER_TYPE = re.compile(r"(si|ui|i)([1-9][0-9]{0,7})\Z").match
 OTHER_FLOATS = frozenset(("tf32", "f80", "f128"))

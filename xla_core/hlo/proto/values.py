@@ -32,42 +32,8 @@ __all__ = [
 
 _MAX_TUPLE_DEPTH = 64
 
-# PrimitiveType: the number of each element type. LiteralProto has the values of most types in a field of that number.
-_ELEMENT_TYPES = {
-    1: ElementType.PRED,
-    2: ElementType.S8,
-    3: ElementType.S16,
-    4: ElementType.S32,
-    5: ElementType.S64,
-    6: ElementType.U8,
-    7: ElementType.U16,
-    8: ElementType.U32,
-    9: ElementType.U64,
-    10: ElementType.F16,
-    11: ElementType.F32,
-    12: ElementType.F64,
-    13: ElementType.TUPLE,
-    14: ElementType.OPAQUE,
-    15: ElementType.C64,
-    16: ElementType.BF16,
-    17: ElementType.TOKEN,
-    18: ElementType.C128,
-    19: ElementType.F8E5M2,
-    20: ElementType.F8E4M3FN,
-    21: ElementType.S4,
-    22: ElementType.U4,
-    23: ElementType.F8E4M3B11FNUZ,
-    24: ElementType.F8E5M2FNUZ,
-    25: ElementType.F8E4M3FNUZ,
-    26: ElementType.S2,
-    27: ElementType.U2,
-    28: ElementType.F8E4M3,
-    29: ElementType.F8E3M4,
-    32: ElementType.F4E2M1FN,
-    33: ElementType.F8E8M0FNU,
-    35: ElementType.F6E3M2FN,
-    36: ElementType.F6E2M3FN,
-}
+# LiteralProto has the values of most types in a field of the type's own number.
+_ELEMENT_TYPES = {t.proto: t for t in ElementType}
 
 _VARINT_FIELDS = {
     ElementType.PRED: 2,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.scalar_types import integer_format
 from xla_core.stablehlo.bytecode.codes import LOCATION_CODES, BuiltinAttribute
 from xla_core.stablehlo.bytecode.constants import dense_array, dense_elements, float_number, integer_number
@@ -227,15 +228,14 @@ def _unranked(reader: DialectReader) -> OpaqueType:
     return OpaqueType(f"tensor<*x{type_text(reader.type())}>")
 
 
-_NEWER_FLOATS = (
-    "tf32 f8E5M2 f8E4M3 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ f8E4M3B11FNUZ f8E3M4 f4E2M1FN f6E2M3FN f6E3M2FN f8E8M0FNU"
-)
-
 TYPES: dict[int, Decoder] = {
     0: _integer,
     1: named("index"),
     2: function_type,
-    **{3 + i: named(name) for i, name in enumerate(("bf16", "f16", "f32", "f64", "f80", "f128"))},
+    **{t.builtin: named(t.mlir_name) for t in ElementType if t.builtin is not None},
+    7: named("f80"),
+    8: named("f128"),
+    21: named("tf32"),
     9: complex_type,
     10: _kept("memref", has_space=False),
     11: _kept("memref", has_space=True),
@@ -247,7 +247,6 @@ TYPES: dict[int, Decoder] = {
     18: _unranked,
     19: _kept("vector", has_space=False, has_layout=False),
     20: _kept("vector", has_space=False, has_layout=False),
-    **{21 + i: named(name) for i, name in enumerate(_NEWER_FLOATS.split())},
 }
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 
+from xla_core.hlo.element_type import ElementType
+
 __all__ = ["ENUM_CODES", "LOCATION_CODES", "SCALAR_CODES", "BuiltinAttribute", "VhloAttribute", "VhloType"]
 
 
@@ -54,28 +56,11 @@ ENUM_CODES: dict[str, tuple[VhloAttribute, int]] = {
 
 
 class VhloType(enum.IntEnum):
-    """Types of the dialect vhlo."""
+    """Types of the dialect vhlo, besides those of `ElementType`."""
 
-    I1 = 0
     COMPLEX = 1
-    BF16 = 2
-    F16 = 3
-    F32 = 4
-    F64 = 5
-    F8E4M3FN = 6
-    F8E5M2 = 7
     FUNCTION = 8
     INDEX = 9
-    I4 = 10
-    I8 = 11
-    I16 = 12
-    I32 = 13
-    I64 = 14
-    UI4 = 15
-    UI8 = 16
-    UI16 = 17
-    UI32 = 18
-    UI64 = 19
     RANKED_TENSOR = 20
     RANKED_TENSOR_WITH_ENCODING = 21
     TOKEN = 22
@@ -83,29 +68,18 @@ class VhloType(enum.IntEnum):
     UNIFORM_QUANTIZED = 24
     UNRANKED_TENSOR = 25
     WITNESS = 26
-    F8E4M3FNUZ = 27
-    F8E5M2FNUZ = 28
-    F8E4M3B11FNUZ = 29
     UNIFORM_QUANTIZED_PER_AXIS = 30
-    I2 = 31
-    UI2 = 32
     NONE = 33
     TF32 = 34
-    F8E4M3 = 35
-    F8E3M4 = 36
-    F4E2M1FN = 37
-    F6E2M3FN = 38
-    F6E3M2FN = 39
-    F8E8M0FNU = 40
     BUFFER = 41
     FUTURE = 42
 
 
-_SCALARS = (
-    "i1 i2 i4 i8 i16 i32 i64 ui2 ui4 ui8 ui16 ui32 ui64 index none bf16 f16 f32 f64 tf32 f4E2M1FN f6E2M3FN f6E3M2FN"
-    " f8E3M4 f8E4M3 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2FNUZ f8E8M0FNU"
-)
-SCALAR_CODES: dict[str, VhloType] = {name: VhloType[name.upper()] for name in _SCALARS.split()}
+SCALAR_CODES: dict[str, int] = {t.mlir_name: t.vhlo for t in ElementType if t.vhlo is not None} | {
+    "index": VhloType.INDEX,
+    "none": VhloType.NONE,
+    "tf32": VhloType.TF32,
+}
 """Scalar types by their names in StableHLO."""
 
 

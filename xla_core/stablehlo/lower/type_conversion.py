@@ -11,26 +11,17 @@ from xla_core.stablehlo import ir
 
 __all__ = ["element_type", "shape_of"]
 
-_BY_NAME = {t.value: t for t in ElementType if t.is_array} | {
-    "i1": ElementType.PRED,
-    "index": ElementType.S64,
-    "complex<f32>": ElementType.C64,
-    "complex<f64>": ElementType.C128,
-}
+_BY_NAME = {t.mlir_name: t for t in ElementType if t.is_array} | {"index": ElementType.S64}
+_STORAGE = {t.value: t for t in ElementType if t.is_unsigned}  # quantized types say u8 where tensors say ui8
 
 
 @functools.lru_cache(maxsize=4096)
 def element_type(element: str | ir.QuantizedType) -> ElementType:
     """MLIR's element type as HLO's; of a quantized type, its storage type. Raises UnimplementedError for others."""
-    if isinstance(element, ir.QuantizedType):
-        element = element.storage
-    name = element.lower() if element[0] == "f" else element
-    if name[0] == "i" and name[1:].isdigit() and name != "i1":
-        name = "s" + name[1:]
-    elif name.startswith("ui"):
-        name = "u" + name[2:]
+    is_quantized = isinstance(element, ir.QuantizedType)
+    name = element.storage if isinstance(element, ir.QuantizedType) else element
     try:
-        return _BY_NAME[name]
+        return _STORAGE[name] if is_quantized and name in _STORAGE else _BY_NAME[name]
     except KeyError:
         raise UnimplementedError(f"element type {element} has no counterpart in HLO") from None
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from xla_core.hlo.element_type import ElementType
 from xla_core.stablehlo.ir import (
     DYNAMIC,
     FunctionType,
@@ -28,17 +29,13 @@ __all__ = ["read_type"]
 
 _DIMENSION = re.compile(r"([0-9]{1,19}|\?)x").match
 _VERSIONED = re.compile(r"(\w+)_v1\Z").match
-_FLOATS = (
-    "bf16 f16 f32 f64 f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3FN f8E5M2 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2FNUZ"
-    " f8E8M0FNU tf32"
-)
 _SCALARS = {
-    **{name: name for name in _FLOATS.split()},
-    **{f"{prefix}{width}": f"{prefix}{width}" for prefix in ("i", "ui") for width in (2, 4, 8, 16, 32, 64)},
+    **{t.mlir_name: t.mlir_name for t in ElementType if t.vhlo is not None},
     "bool": "i1",
     "index": "index",
     "none": "none",
     "tf31": "tf32",  # so spelled by VHLO
+    "tf32": "tf32",
 }
 
 

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
+from xla_core.hlo.element_type import ElementType
 
 __all__ = ["CURRENT", "MINIMUM", "MIXED_DIALECTS", "TYPE_VERSIONS", "Version", "VersionError"]
 
@@ -47,20 +48,10 @@ MIXED_DIALECTS = Version(1, 11)
 """From here on, portable artifacts may hold attributes and ops of other dialects."""
 
 TYPE_VERSIONS: dict[str, Version] = {
-    "f8E4M3FNUZ": Version(0, 10),
-    "f8E5M2FNUZ": Version(0, 10),
-    "f8E4M3B11FNUZ": Version(0, 11),
+    **{t.mlir_name: Version(*t.release) for t in ElementType if t.release > MINIMUM[:2]},
     "quantized per axis": Version(0, 18),
-    "i2": Version(1, 2),
-    "ui2": Version(1, 2),
     "none": Version(1, 6),
     "tf32": Version(1, 6),
-    "f8E3M4": Version(1, 7),
-    "f8E4M3": Version(1, 7),
-    "f4E2M1FN": Version(1, 8),
-    "f6E2M3FN": Version(1, 8),
-    "f6E3M2FN": Version(1, 8),
-    "f8E8M0FNU": Version(1, 8),
     "memref": Version(1, 13),
     "!stablehlo.future": Version(1, 15),
 }
