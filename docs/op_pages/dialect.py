@@ -19,8 +19,6 @@ from .places import place_of, tests_of
 
 __all__ = ["dialect_section"]
 
-_SHOWN_REFUSALS = 40
-
 
 def dialect_section(op: OpReference) -> str:
     parts = [f"## {op.name} {{ #{op.name} }}", op.doc, fenced("mlir", op.syntax)]
@@ -37,11 +35,8 @@ def dialect_section(op: OpReference) -> str:
         notes.append(f"Traits: {', '.join(op.traits)}.")
     if notes:
         parts.append(" ".join(notes))
-    if op.agreements:
-        parts.append("In common:\n\n" + "\n".join(f"- {text}" for text in op.agreements))
-    if op.refused:
-        messages = "\n".join(f"- `{m}`" for m in op.refused[:_SHOWN_REFUSALS])
-        parts.append(f"The verifier refuses, besides wrong operands and attributes:\n\n{messages}")
+    if op.type_traits:
+        parts.append("Type traits:\n\n" + "\n".join(f"- {text}" for text in op.type_traits))
     parts += ["**Example**", fenced("mlir", op.example)]
     values = _values(op)
     if values:

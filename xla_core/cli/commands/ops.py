@@ -76,10 +76,8 @@ def _dialect_op(op: OpReference) -> str:
             lines += _wrapped(f"known, by XLA's names: {', '.join(known)}")
     if op.regions:
         lines += ["", f"regions: {op.regions}"]
-    if op.agreements:
-        lines += ["", "in common:", *(f"  {text}" for text in op.agreements)]
-    if op.refused:
-        lines += ["", "refused, besides wrong operands and attributes:", *(f"  {text}" for text in op.refused)]
+    if op.type_traits:
+        lines += ["", "type traits:", *(f"  {text}" for text in op.type_traits)]
     if op.lowering:
         lines += ["", *_wrapped(f"becomes {op.lowering}")]
     lines += ["", "example:", *(f"  {line}" for line in op.example.rstrip().splitlines())]

@@ -29,7 +29,6 @@ from xla_core.hlo.scalar_types import DTYPES
 from xla_core.stablehlo.ir import TensorType
 
 __all__ = [
-    "ACCURACY_PROBLEMS",
     "ENUMS",
     "UNIT",
     "AxisRef",
@@ -355,12 +354,6 @@ class OutputOperandAlias:
     operand_tuple_indices: tuple[int, ...] = ()
 
 
-ACCURACY_PROBLEMS = (
-    "Negative tolerance",
-    "Invalid tolerances for ResultAccuracyAttr with mode …, must be all zero.",
-)
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResultAccuracy:
     """`#stablehlo.result_accuracy<...>`; `mode` is DEFAULT, HIGHEST or TOLERANCE."""
@@ -374,9 +367,9 @@ class ResultAccuracy:
     def problem(self) -> str | None:
         """What is wrong with it; None where nothing is."""
         if min(self.atol, self.rtol, self.ulps) < 0:
-            return ACCURACY_PROBLEMS[0]
+            return "Negative tolerance"
         if self.mode != "TOLERANCE" and (self.atol, self.rtol, self.ulps) != (0, 0, 0):
-            return ACCURACY_PROBLEMS[1].replace("…", self.mode)
+            return f"Invalid tolerances for ResultAccuracyAttr with mode {self.mode}, must be all zero."
         return None
 
 

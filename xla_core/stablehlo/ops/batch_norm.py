@@ -103,7 +103,7 @@ define(
         "Normalizes the operand over all dimensions but `feature_index`: (x - mean) / sqrt(variance + epsilon) * "
         "scale + offset. Mean and (biased) variance are computed, and are results too."
     ),
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )
 define(
     "stablehlo.batch_norm_inference",
@@ -116,7 +116,7 @@ define(
         "Normalizes the operand by given means and variances: (x - mean) / sqrt(variance + epsilon) * scale + "
         "offset, for each index of `feature_index`."
     ),
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )
 define(
     "stablehlo.batch_norm_grad",
@@ -130,5 +130,5 @@ define(
     lower=_lower_norm_grad,
     attributes=_NORM,
     doc=("The gradients of `batch_norm_training` with respect to operand, scale and offset, given that of its output."),
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )

@@ -85,5 +85,5 @@ define(
     ),
     types=TENSOR_OR_PER_AXIS,
     result_types=STATIC_OR_BOUNDED,
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )

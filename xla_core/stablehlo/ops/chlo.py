@@ -53,7 +53,7 @@ for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh",
         rule=same_type,
         lower=elementwise(Opcode(_name)),
         types=PLAIN_FLOAT_OR_COMPLEX,
-        agree=("compatible-types", "elementwise"),
+        type_traits=("compatible-types", "elementwise"),
         assembly=CHLO_UNARY_ASSEMBLY,
     )
 define(
@@ -62,7 +62,7 @@ define(
     rule=same_type,
     lower=elementwise(Opcode.ERF),
     types=FLOAT,
-    agree=("compatible-types", "elementwise"),
+    type_traits=("compatible-types", "elementwise"),
     assembly=CHLO_UNARY_ASSEMBLY,
 )
 
@@ -102,7 +102,7 @@ for _name, _function, _types in _FORMULAS:
         rule=same_type,
         lower=formula(_function),
         types=_types,
-        agree=("compatible-types", "elementwise"),
+        type_traits=("compatible-types", "elementwise"),
         assembly=CHLO_UNARY_ASSEMBLY,
     )
 
@@ -118,7 +118,7 @@ for _name, _function, _types in _PLAIN_FORMULAS:
         rule=same_type,
         lower=formula(_function, through_f32=False),
         types=_types,
-        agree=("compatible-types", "elementwise"),
+        type_traits=("compatible-types", "elementwise"),
         assembly=CHLO_UNARY_ASSEMBLY,
     )
 
@@ -140,7 +140,7 @@ for _name, _infinite, _function in (
         lower=formula(_function, through_f32=False),
         types=FLOAT,
         result_types=PRED,
-        agree=("elementwise",),
+        type_traits=("elementwise",),
         assembly=CHLO_UNARY_ASSEMBLY,
         doc=f"Whether the element is {_infinite}.",
     )
@@ -162,7 +162,7 @@ for _name, _operands, _lower in BROADCASTING:
         rule=same_type,
         lower=_lower,
         types=FLOAT,
-        agree=("compatible-types",),
+        type_traits=("compatible-types",),
         assembly=CHLO_BINARY_ASSEMBLY,
     )
 
@@ -172,7 +172,7 @@ define(
     (Values("result", INTEGER),),
     rule=same_type,
     lower=elementwise(Opcode.MULHI),
-    agree=("compatible-types",),
+    type_traits=("compatible-types",),
     assembly=CHLO_BINARY_ASSEMBLY,
 )
 
@@ -224,7 +224,7 @@ define(
     "chlo.constant_like",
     "operand",
     rule=_constant_like_rule,
-    agree=("same-shape",),
+    type_traits=("same-shape",),
     lower=_lower_constant_like,
     attributes={"value": Attribute(Kind.ANY)},
     doc="A constant of the operand's shape, also where that is known at run time only.",

@@ -79,7 +79,7 @@ def _lower_broadcast(inner: Lower) -> Lower:
 _DIMS = {"broadcast_dimensions": Attribute(Kind.INTS, None)}
 
 _LOGICAL = ("and", "or", "xor")
-_ELEMENTS_AGREE: dict[str, tuple[str, ...]] = {
+_TYPE_TRAITS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("add", "maximum", "minimum"), ("compatible-element-types",)),
     **dict.fromkeys(_LOGICAL, ()),
 }
@@ -97,7 +97,7 @@ for _inner in (
         # All tensors else: the op behind the broadcasts says which it takes, once it is lowered.
         types=_inner.operands[0].types if _name in (*_LOGICAL, "zeta") else None,
         result_types=ANY_TENSOR if _name in _LOGICAL else None,
-        agree=_ELEMENTS_AGREE.get(_name, ("same-element-type",)),
+        type_traits=_TYPE_TRAITS.get(_name, ("same-element-type",)),
         attributes=_DIMS,
         assembly=CHLO_BROADCAST_ASSEMBLY,
     )

@@ -194,5 +194,5 @@ define(
     traits=_COLLECTIVE,
     attributes={"replica_groups": Attribute(Kind.STRUCT, classes=(DenseElements,))},
     doc="The sum of the operands of all replicas of a group. Old programs have it; `all_reduce` replaced it.",
-    agree=("compatible-types",),
+    type_traits=("compatible-types",),
 )

@@ -88,7 +88,7 @@ define(
         "Each process of a group gets the operands of all of them, concatenated along `all_gather_dim` in the "
         "group's order."
     ),
-    agree=("pairwise-element-type",),
+    type_traits=("pairwise-element-type",),
 )
 
 
@@ -155,7 +155,7 @@ define(
         "Each process splits its operand into `split_count` parts along `split_dimension` and sends part j to "
         "process j of its group; what it receives is concatenated along `concat_dimension`."
     ),
-    agree=("pairwise-element-type",),
+    type_traits=("pairwise-element-type",),
 )
 
 
@@ -203,7 +203,7 @@ define(
         "Sends the operand from the source to the target of each of `source_target_pairs`; a process that is no "
         "target gets zeros."
     ),
-    agree=("same-element-type",),
+    type_traits=("same-element-type",),
 )
 
 

@@ -243,5 +243,5 @@ define(
     doc=(
         "The operands, unchanged. Nothing that makes them moves behind it, and nothing that uses the results before it."
     ),
-    agree=("pairwise-type",),
+    type_traits=("pairwise-type",),
 )

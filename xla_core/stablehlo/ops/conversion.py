@@ -55,7 +55,7 @@ define(
         "complex to real drops the imaginary part; to i1, whether it isn't zero."
     ),
     types=UNQUANTIZED,
-    agree=("same-shape",),
+    type_traits=("same-shape",),
 )
 
 
@@ -137,5 +137,5 @@ define(
     attributes={"exponent_bits": Attribute(Kind.INT32, minimum=1), "mantissa_bits": Attribute(Kind.INT32, minimum=0)},
     assembly="% , format = <exponent_mantissa> attr-dict : :same:",
     doc="Rounds to a float of `exponent_bits` and `mantissa_bits`, and back.",
-    agree=("elementwise", "compatible-types"),
+    type_traits=("elementwise", "compatible-types"),
 )

@@ -61,7 +61,7 @@ define(
     doc="The operand's elements, in row-major order, under other dimensions of the same product.",
     types=TENSOR_OR_PER_AXIS,
     result_types=STATIC_OR_BOUNDED,
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )
 
 
@@ -99,7 +99,7 @@ define(
     assembly="% , dims = permutation:dims attr-dict : :functional:",
     doc="Result dimension i is operand dimension `permutation[i]`.",
     types=TENSOR_OR_PER_AXIS,
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )
 
 
@@ -129,7 +129,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly="% , dims = dimensions:dims attr-dict : :same:",
     doc="The elements in reverse order along each of `dimensions`.",
-    agree=("same-element-type",),
+    type_traits=("same-element-type",),
 )
 
 
@@ -182,7 +182,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly="%,* dim = dimension:int attr-dict : :functional:",
     doc="The inputs one after another along `dimension`; they agree in all other dimensions.",
-    agree=("same-element-type",),
+    type_traits=("same-element-type",),
 )
 
 
@@ -233,7 +233,7 @@ define(
         "(`interior_padding`) its elements; negative edge padding removes elements, after the interior padding was "
         "put in."
     ),
-    agree=(
+    type_traits=(
         "size: edge_padding_low edge_padding_high interior_padding",
         "same-element-type",
     ),
@@ -285,7 +285,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
     doc="`pad` by amounts that operands give.",
-    agree=(
+    type_traits=(
         "element-type: operand padding_value result",
         "type: edge_padding_low edge_padding_high interior_padding",
         "rank: operand result",
@@ -306,7 +306,7 @@ define(
     "operand",
     rule=same_type,
     lower=_lower_copy,
-    agree=("compatible-types",),
+    type_traits=("compatible-types",),
     attributes={"cross_program_prefetch_index": Attribute(Kind.INT32, None)},
     traits=(Trait.ON_STORAGE,),
     assembly=UNARY_ASSEMBLY,

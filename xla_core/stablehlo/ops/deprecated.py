@@ -54,7 +54,7 @@ define(
         "`broadcast_in_dim` replaced it."
     ),
     result_types=TENSOR_OR_PER_AXIS,
-    agree=("same-element-type",),
+    type_traits=("same-element-type",),
 )
 
 

@@ -67,7 +67,7 @@ for _name, _types in (
         rule=same_type,
         lower=elementwise(Opcode(_name.replace("_", "-"))),
         types=_types,
-        agree=_COMPATIBLE,
+        type_traits=_COMPATIBLE,
         assembly=UNARY_ASSEMBLY,
     )
 
@@ -91,7 +91,7 @@ for _name, _releases in (
         rule=same_type,
         lower=elementwise(Opcode(_name.replace("_", "-"))),
         types=FLOAT_OR_COMPLEX,
-        agree=_COMPATIBLE,
+        type_traits=_COMPATIBLE,
         attributes=_ACCURACY,
         assembly=UNARY_ASSEMBLY,
         releases=_releases,
@@ -124,7 +124,7 @@ for _name, _types, _commutes in BINARY_OPS:
         lower=elementwise(Opcode(_name.replace("_", "-"))),
         types=_types,
         result_types=TENSOR if _types is PRED_OR_INTEGER else None,
-        agree=("same-shape",) if _name == "add" else (*_COMPATIBLE, "same-shape"),
+        type_traits=("same-shape",) if _name == "add" else (*_COMPATIBLE, "same-shape"),
         traits=(Trait.COMMUTATIVE,) if _commutes else (),
         assembly=BINARY_ASSEMBLY,
     )
@@ -152,7 +152,7 @@ for _name, _types, _parts in (
         lower=elementwise(Opcode(_name)),
         types=_types,
         result_types=_parts,
-        agree=("elementwise",),
+        type_traits=("elementwise",),
         assembly=UNARY_ASSEMBLY,
     )
 
@@ -170,7 +170,7 @@ define(
     lower=elementwise(Opcode.COMPLEX),
     types=COMPLEX_PART,
     result_types=COMPLEX,
-    agree=(
+    type_traits=(
         "same-element-type-of-operands",
         "same-shape",
     ),
@@ -195,6 +195,6 @@ define(
     lower=elementwise(Opcode.IS_FINITE),
     types=ELEMENTWISE_FLOAT,
     result_types=PRED,
-    agree=("elementwise",),
+    type_traits=("elementwise",),
     assembly=FUNCTIONAL_ASSEMBLY,
 )

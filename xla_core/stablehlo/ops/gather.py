@@ -166,7 +166,7 @@ define(
         "lie within. `offset_dims` are the result's dimensions that run over a slice, the others over the indices."
     ),
     traits=(Trait.ON_STORAGE,),
-    agree=("element-type: operand result",),
+    type_traits=("element-type: operand result",),
 )
 
 

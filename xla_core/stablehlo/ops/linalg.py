@@ -54,7 +54,7 @@ define(
         "The lower (or upper) triangular L with L L^H = a (or U^H U = a), for each matrix of a batch; NaN where a "
         "is not positive definite. Only one triangle of a is read."
     ),
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )
 
 
@@ -99,7 +99,7 @@ define(
         "The x with op(a) x = b (`left_side`) or x op(a) = b, for triangular matrices a; op is what `transpose_a` "
         "says. Only one triangle of a is read, without its diagonal if `unit_diagonal`."
     ),
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )
 
 

@@ -55,7 +55,7 @@ define(
         "round(x / scale) + zero point, clamped to the storage's range: a quantized tensor from floats, or from "
         "another quantized tensor."
     ),
-    agree=("elementwise",),
+    type_traits=("elementwise",),
 )
 define(
     "stablehlo.uniform_dequantize",
@@ -66,5 +66,5 @@ define(
     assembly=UNARY_ASSEMBLY,
     doc="(storage - zero point) * scale: floats from a quantized tensor.",
     result_types=FLOAT,
-    agree=("elementwise",),
+    type_traits=("elementwise",),
 )

@@ -334,7 +334,7 @@ define(
     attributes={"dimensions": _INTS},
     traits=(Trait.INFERRED_FROM_REGIONS,),
     doc="The region applied to the inputs element by element.",
-    agree=("same-shape",),
+    type_traits=("same-shape",),
 )
 
 
@@ -388,5 +388,5 @@ define(
         "second; several inputs are sorted together. Equal elements keep their order if `is_stable`. A negative "
         "dimension counts from the last."
     ),
-    agree=("same-shape",),
+    type_traits=("same-shape",),
 )

@@ -70,7 +70,7 @@ define(
     rule=_rng_rule,
     lower=_lower_rng,
     traits=(Trait.SIDE_EFFECT,),
-    agree=("element-type: a b result",),
+    type_traits=("element-type: a b result",),
     attributes={"rng_distribution": Attribute(Kind.ENUM, cases=("UNIFORM", "NORMAL"))},
     assembly="% , % , % , distribution = rng_distribution:rng_distribution attr-dict : :functional:",
     doc=(

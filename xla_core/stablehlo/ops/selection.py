@@ -54,7 +54,7 @@ define(
         "754 says (nothing equals NaN), or in its total order (TOTALORDER); complex numbers only for equality."
     ),
     result_types=PRED,
-    agree=("elementwise", "compatible-operands"),
+    type_traits=("elementwise", "compatible-operands"),
 )
 
 
@@ -119,5 +119,5 @@ define(
     lower=_lower_clamp,
     assembly="% , % , % attr-dict : :same:",
     doc="min(max(x, min), max), element by element; the bounds are scalars or have the operand's shape.",
-    agree=("compatible-element-types",),
+    type_traits=("compatible-element-types",),
 )

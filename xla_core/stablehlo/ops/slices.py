@@ -70,7 +70,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly="% <slice_ranges> attr-dict : :functional:",
     doc="The elements from `start_indices` up to `limit_indices`, `strides` apart, of every dimension.",
-    agree=(
+    type_traits=(
         "size: start_indices limit_indices strides",
         "same-element-type",
     ),
@@ -119,7 +119,7 @@ define(
         "A slice of sizes `slice_sizes` at start indices known at run time, which are clamped so that it lies "
         "within the operand."
     ),
-    agree=("element-type: operand result",),
+    type_traits=("element-type: operand result",),
 )
 
 
@@ -156,7 +156,7 @@ define(
         "The operand with a slice replaced by the update, at start indices known at run time, which are clamped so "
         "that it lies within."
     ),
-    agree=("element-type: operand update result",),
+    type_traits=("element-type: operand update result",),
 )
 
 
@@ -218,7 +218,7 @@ define(
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
     doc="`slice` with bounds and strides that operands give.",
-    agree=(
+    type_traits=(
         "element-type: operand result",
         "type: start_indices limit_indices strides",
     ),

@@ -1,37 +1,30 @@
-"""What the table says of an op, as text: what `xla ops` and the documentation show.
+"""What the op table says of an op, as text: `xla ops` and the documentation show it.
 
-Nothing is written down here. What an op takes is in its entry; what its verifier refuses is read off the source of its
-rule: the messages of every `fail` that the rule can come to; what it becomes is the HLO of its example.
+Everything is read from the op's entry and from the HLO that its example becomes.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import functools
-import inspect
-import textwrap
-from collections.abc import Callable, Iterator
-from types import FunctionType
+from collections.abc import Callable
 from typing import Any
 
 from xla_core.errors import NotFoundError, XlaError
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.ir.attributes import ACCURACY_PROBLEMS, DotAlgorithm
+from xla_core.stablehlo.ir.attributes import DotAlgorithm
 from xla_core.stablehlo.ir.dot_algorithms import KNOWN_ALGORITHMS
 from xla_core.stablehlo.reference.examples import op_example
 from xla_core.stablehlo.shapes.lowering import lower
-from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Attribute, Kind, OpDef, Trait, Values
+from xla_core.stablehlo.table.op_table import OPS, REQUIRED, Arity, Attribute, Kind, Trait, Values
 from xla_core.stablehlo.text.parser import parse_text
-from xla_core.stablehlo.verify.compatibility import fail
 from xla_core.stablehlo.verify.verifier import verify
 
-__all__ = ["OpReference", "op_reference", "refusals"]
+__all__ = ["OpReference", "op_reference"]
 
 _ELEMENTS = ("f32", "complex<f32>", "i32", "i1", "!quant.uniform<i8:f32, 5.000000e-01:-1>")
 """Element types in which an example is shown: the first that the op takes."""
-_DEEPEST = 4  # calls from a rule to a message
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,9 +41,7 @@ class OpReference:
         attributes: (name, kind, default) of each.
         structures: (name, fields, known values by name) of each structure among the attributes.
         regions: how many, as text; "" where it has none.
-        agreements: what the types of operands and results, or attributes, have in common.
-        refused: what the verifier refuses besides wrong operands and attributes, as its messages; "…" stands for
-            what depends on the op.
+        type_traits: what the types of operands and results, or attributes, have in common.
         traits: what else is true of it.
         lowering: what HLO it becomes, in words.
         example: a program, as text.
@@ -67,8 +58,7 @@ class OpReference:
     attributes: tuple[tuple[str, str, str], ...]
     structures: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
     regions: str
-    agreements: tuple[str, ...]
-    refused: tuple[str, ...]
+    type_traits: tuple[str, ...]
     traits: tuple[str, ...]
     lowering: str
     example: str
@@ -94,8 +84,7 @@ def op_reference(name: str) -> OpReference:
         attributes=tuple((n, _kind(a), _default(a)) for n, a in op.attributes.items()),
         structures=tuple(_structure(c) for a in op.attributes.values() for c in a.classes),
         regions={None: "any number", 0: ""}.get(op.regions, str(op.regions)),
-        agreements=tuple(map(_agreement, op.agree)),
-        refused=tuple(dict.fromkeys(_refused(op))),
+        type_traits=tuple(map(_type_trait, op.type_traits)),
         traits=tuple(t.name.lower().replace("_", " ") for t in Trait if t in op.traits),
         lowering=_opcodes(hlo) if hlo is not None and op.lowering == op.doc else op.lowering,
         example=example,
@@ -159,9 +148,9 @@ def _literal(value: Any) -> str:
     return "[]" if value == () else f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def _agreement(agreement: str) -> str:
-    """As of `agreement.py`, in words."""
-    kind, _, names = agreement.partition(": ")
+def _type_trait(trait: str) -> str:
+    """A type trait in words."""
+    kind, _, names = trait.partition(": ")
     what = kind.removeprefix("pairwise-").replace("-", " ")
     if names:
         return f"{', '.join(names.split())}: the same {what}"
@@ -186,56 +175,3 @@ def _syntax(name: str) -> str:
     types = f"({', '.join('type' for _ in op.operands)}) -> {'(types)' if len(op.results) != 1 else 'type'}"
     head = f"{results} = " if results else ""
     return f'{head}"{name}"({operands}){f" <{{{words}}}>" if words else ""}{regions} : {types}'
-
-
-# -- what a rule refuses ---------------------------------------------------------------------------------------------
-
-
-def _refused(op: OpDef) -> Iterator[str]:
-    for rule in filter(None, (op.rule, op.symbols)):
-        yield from refusals(rule)
-    if "result_accuracy" in op.attributes:
-        yield from ACCURACY_PROBLEMS
-
-
-def refusals(rule: Callable[..., Any]) -> Iterator[str]:
-    """The messages with which a rule, or what it calls within this package, refuses an op."""
-    yield from _refusals(rule, set(), _DEEPEST)
-
-
-def _refusals(function: Any, seen: set[Any], depth: int) -> Iterator[str]:
-    if not isinstance(function, FunctionType) or function in seen or not depth:
-        return
-    seen.add(function)
-    known = _names(function)
-    for call in _calls(function):
-        if not isinstance(call.func, ast.Name):
-            continue
-        called = known.get(call.func.id)
-        if called is fail and len(call.args) > 1:
-            yield from _messages(call.args[1])
-        elif isinstance(called, FunctionType) and called.__module__.startswith("xla_core.stablehlo."):
-            yield from _refusals(called, seen, depth - 1)
-
-
-def _names(function: FunctionType) -> dict[str, Any]:
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
-
-
-def _calls(function: FunctionType) -> Iterator[ast.Call]:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, SyntaxError):  # a lambda amid an expression: its source is no statement
-        return
-    yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-
-
-def _messages(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    elif isinstance(node, ast.JoinedStr):
-        yield "".join(str(p.value) if isinstance(p, ast.Constant) else "…" for p in node.values)
-    elif isinstance(node, ast.IfExp):
-        yield from _messages(node.body)
-        yield from _messages(node.orelse)

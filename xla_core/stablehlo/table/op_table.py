@@ -138,7 +138,7 @@ class OpDef:
         results: likewise.
         attributes: by name.
         regions: how many; None for any number.
-        agree: what the types of operands and results have in common, as of `agreement`.
+        type_traits: what the types of operands and results must have in common: see `verify/type_traits.py`.
         rule: checks an op beyond what this says, and infers its result types.
         symbols: checks the names of functions and meshes that an op uses, once all else holds; None where it uses none.
         lower: makes HLO of it; None where the op is part of another, or has no meaning on a device.
@@ -155,7 +155,7 @@ class OpDef:
     results: tuple[Values, ...]
     attributes: Mapping[str, Attribute]
     regions: int | None
-    agree: tuple[str, ...]
+    type_traits: tuple[str, ...]
     rule: Rule
     symbols: Rule | None
     lower: Lower | None
@@ -200,7 +200,7 @@ def define(
     attributes: Mapping[str, Attribute] | None = None,
     regions: int | None = 0,
     traits: Sequence[Trait] = (),
-    agree: Sequence[str] = (),
+    type_traits: Sequence[str] = (),
     types: TypeConstraint | None = None,
     result_types: TypeConstraint | None = None,
     assembly: str | None = None,
@@ -227,7 +227,7 @@ def define(
         results=_values(results, _of_dialect(name, types if result_types is None else result_types)),
         attributes=dict(attributes or {}),
         regions=regions,
-        agree=tuple(agree),
+        type_traits=tuple(type_traits),
         rule=rule or (lambda op, module: None),
         symbols=symbols,
         lower=lower,

@@ -1,4 +1,4 @@
-"""What the types of an op's operands and results have in common: MLIR's type traits, by name.
+"""Type traits: what the types of an op's operands and results must have in common.
 
 | name | of what |
 |---|---|
@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.table.op_table import OpDef
 from xla_core.stablehlo.verify.compatibility import (
     compatible,
     compatible_elements,
@@ -32,16 +33,13 @@ from xla_core.stablehlo.verify.compatibility import (
     is_unranked,
 )
 
-if TYPE_CHECKING:
-    from xla_core.stablehlo.table.op_table import OpDef
-
-__all__ = ["check_agreement"]
+__all__ = ["check_type_traits"]
 
 
-def check_agreement(op: ir.Op, definition: OpDef) -> None:
-    """Raises InvalidArgumentError, in MLIR's words, for the first of the op's agreements that doesn't hold."""
-    for agreement in definition.agree:
-        kind, _, names = agreement.partition(": ")
+def check_type_traits(op: ir.Op, definition: OpDef) -> None:
+    """Raises InvalidArgumentError, in MLIR's words, for the first of the op's type traits that doesn't hold."""
+    for trait in definition.type_traits:
+        kind, _, names = trait.partition(": ")
         if kind in _PAIRWISE:
             _check_pairs(op, kind)
             continue

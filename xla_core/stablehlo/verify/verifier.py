@@ -16,7 +16,7 @@ from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
 from xla_core.stablehlo.verify.compatibility import compatible, fail, fail_inferred, types_text
-from xla_core.stablehlo.verify.type_traits import check_agreement
+from xla_core.stablehlo.verify.type_traits import check_type_traits
 
 __all__ = ["verify"]
 
@@ -170,8 +170,8 @@ def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequenc
     _check_values(op, definition.results, definition.result_count, [r.type for r in op.results], "result")
     for i, region in enumerate(op.regions):
         _check_region(op, i, region)
-    if definition.agree:
-        check_agreement(op, definition)
+    if definition.type_traits:
+        check_type_traits(op, definition)
     return None if Trait.INFERRED_FROM_REGIONS in definition.traits else _run(definition.rule, op, module)
 
 
