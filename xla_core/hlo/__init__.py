@@ -18,6 +18,7 @@ from xla_core.hlo.attributes import (
 from xla_core.hlo.backend_config import parse_backend_config, read_backend_config
 from xla_core.hlo.builder import comparator, scalar_computation
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.environment import TOKEN, Environment, Token, Value
 from xla_core.hlo.evaluation_context import EvaluationContext, flatten_value, unflatten_value
@@ -35,7 +36,6 @@ from xla_core.hlo.literal_comparison import Difference, Tolerance, compare_array
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.op_table import OPS, Attribute, AttributeKind, OpDef, Trait, lookup
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.ops.control_flow import branch_computations
 from xla_core.hlo.ops.custom_calls import is_custom_call_registered, register_custom_call
 from xla_core.hlo.printer import PrintOptions
@@ -57,6 +57,7 @@ __all__ = [
     "AttributeKind",
     "ConvolutionDimensionNumbers",
     "Difference",
+    "DynamicShapeProgram",
     "ElementType",
     "Environment",
     "EvaluationContext",
@@ -69,7 +70,6 @@ __all__ = [
     "OpDef",
     "OpMetadata",
     "Opcode",
-    "OpenProgram",
     "OutputToOperandAlias",
     "PaddingDimension",
     "PrintOptions",

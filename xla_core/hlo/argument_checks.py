@@ -1,4 +1,4 @@
-"""Whether the shapes of arguments fit what a program of open sizes declares."""
+"""Whether the shapes of arguments fit what a program with dynamic shapes declares."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ def check_argument(what: str, shape: Shape, declared: Shape) -> None:
     if shape.rank != declared.rank:
         raise InvalidArgumentError(wrong)
     flags = declared.dynamic_dimensions or (False,) * declared.rank
-    for dimension, (size, wanted, is_open) in enumerate(zip(shape.dimensions, declared.dimensions, flags, strict=True)):
-        if not is_open and size != wanted:
+    for dimension, (size, wanted, is_dynamic) in enumerate(
+        zip(shape.dimensions, declared.dimensions, flags, strict=True)
+    ):
+        if not is_dynamic and size != wanted:
             raise InvalidArgumentError(wrong)
-        if is_open and wanted != Shape.UNBOUNDED and size > wanted:
+        if is_dynamic and wanted != Shape.UNBOUNDED and size > wanted:
             raise InvalidArgumentError(f"{wrong}: the size of dimension {dimension}, {size}, is over its bound")

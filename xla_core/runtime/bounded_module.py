@@ -9,18 +9,18 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import PaddingDimension
 from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
 from xla_core.hlo.entry import donated_parameters, flatten_entry
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.literal import Literal
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import INT_MAX, Shape
 
 __all__ = ["BoundedModule"]
 
 
-class BoundedModule(OpenProgram):
+class BoundedModule(DynamicShapeProgram):
     """An HLO module with bounded dynamic parameters. Every value is computed at its bound."""
 
     def __init__(self, module: HloModule) -> None:
@@ -33,7 +33,9 @@ class BoundedModule(OpenProgram):
         self.donated = donated_parameters(module)
         self.num_replicas, self.num_partitions = module.num_replicas, module.num_partitions
         for parameter, shape in zip(module.entry.parameters, self.parameters, strict=True):
-            bounds = [n for n, is_open in zip(shape.dimensions, shape.dynamic_dimensions, strict=False) if is_open]
+            bounds = [
+                n for n, is_dynamic in zip(shape.dimensions, shape.dynamic_dimensions, strict=False) if is_dynamic
+            ]
             if max(bounds, default=0) > INT_MAX:
                 raise InvalidArgumentError(
                     f"parameter {parameter.name} is {shape}: a bound of more elements than s32 can say",
@@ -73,8 +75,8 @@ def _padded(entry: HloComputation, parameter: HloInstruction, declared: Shape) -
     sizes = parameter.shape.dimensions
     room = tuple(PaddingDimension(0, bound - n) for n, bound in zip(sizes, declared.dimensions, strict=True))
     value = entry.add(Opcode.PAD, parameter, zero, padding=room, metadata=parameter.metadata)
-    for dimension, is_open in enumerate(declared.dynamic_dimensions):
-        if is_open:
+    for dimension, is_dynamic in enumerate(declared.dynamic_dimensions):
+        if is_dynamic:
             size = entry.add(Opcode.CONSTANT, literal=Literal(np.asarray(sizes[dimension], np.int32)))
             value = entry.add(Opcode.SET_DIMENSION_SIZE, value, size, dimensions=(dimension,))
     return value

@@ -11,8 +11,8 @@ from xla_core.backend.executable import Executable
 from xla_core.checks import require
 from xla_core.compile_options import CompileOptions
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
+from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape
 from xla_core.runtime import serialization
 from xla_core.runtime.buffer import Buffer
@@ -38,7 +38,7 @@ class DynamicExecutable(LoadedExecutable):
     def __init__(
         self,
         device_set: DeviceSet,
-        program: OpenProgram,
+        program: DynamicShapeProgram,
         source: str | bytes,
         options: CompileOptions,
         compile: Callable[[Callable[[], HloModule]], StaticExecutable],

@@ -123,7 +123,7 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @property
     def parameter_shapes(self) -> tuple[Shape, ...]:
-        """With the layouts that the compiler chose; those of open sizes have none yet."""
+        """With the layouts that the compiler chose; those of dynamic shapes have none yet."""
         return self._shapes
 
     @property

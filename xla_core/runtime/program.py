@@ -47,7 +47,7 @@ def parse(
             or its sizes, for each argument; None for one that the program declares in full.
 
     Raises:
-        InvalidArgumentError: for a malformed program: where, and what was expected; for open sizes without
+        InvalidArgumentError: for a malformed program: where, and what was expected; for dynamic shapes without
             `argument_shapes`; for shapes that don't fit.
         UnimplementedError: for bytecode of a newer format.
     """
@@ -59,8 +59,8 @@ def parse(
     from xla_core.stablehlo.shapes.polymorphism import PolymorphicProgram, has_polymorphic_entry
 
     if argument_shapes is not None:
-        open_program = PolymorphicProgram(found)
-        return open_program.lower(_argument_shapes(open_program, argument_shapes))
+        polymorphic = PolymorphicProgram(found)
+        return polymorphic.lower(_argument_shapes(polymorphic, argument_shapes))
     if has_polymorphic_entry(found):
         _require_shapes(PolymorphicProgram(found))
     return lower(found)
@@ -78,7 +78,7 @@ def evaluate(
     """Runs a program by the reference evaluator, on one device.
 
     Args:
-        program: what `parse` takes. Sizes that it leaves open are those of the arrays, or follow from their values.
+        program: what `parse` takes. Dynamic sizes are those of the arrays, or follow from their values.
         arrays: one for every array among the entry's parameters, tuples flattened, of its shape and dtype.
         file: the program's name, for locations in errors.
         environment, max_steps, max_bytes, timeout: as of `xla_core.hlo.EvaluationContext`.
@@ -100,7 +100,7 @@ def evaluate(
 
 
 def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str = "") -> HloModule:
-    """As `parse`; sizes that the program leaves open are those of the arrays, or follow from their values."""
+    """As `parse`; dynamic sizes are those of the arrays, or follow from their values."""
     found = read(program, file=file)
     if isinstance(found, HloModule):
         return found
@@ -117,7 +117,7 @@ def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str 
 def _argument_shapes(program: PolymorphicProgram, given: Sequence[Shape | Sequence[int] | None]) -> tuple[Shape, ...]:
     """The shapes that a caller gave, as Shapes: sizes take the element type that the program declares.
 
-    Raises InvalidArgumentError where that can't be done, or None stands for an argument of open sizes.
+    Raises InvalidArgumentError where that can't be done, or None stands for an argument with a dynamic shape.
     """
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         raise InvalidArgumentError(f"argument_shapes must be a list of shapes, not {type(given).__name__}")
@@ -143,7 +143,7 @@ def _require_shapes(program: PolymorphicProgram) -> None:
     ]
     if unbounded:
         raise InvalidArgumentError(
-            f"{program.name} leaves sizes open: {', '.join(unbounded)}",
+            f"{program.name} has dynamic shapes: {', '.join(unbounded)}",
             hint="say what they are: xla_core.parse(program, argument_shapes=[(2, 3), ...]); Client.compile and "
             "xla_core.evaluate take them from the arguments of each call",
         )
@@ -206,7 +206,7 @@ def _program_hint(given: object) -> str:
     if not isinstance(given, Module):
         return "pass StableHLO or HLO text, bytes, or an HloModule"
     if has_dynamic_types(given):
-        return "it leaves sizes open: pass the bytes that xla_core.stablehlo.write_portable_artifact(module) makes"
+        return "it has dynamic shapes: pass the bytes that xla_core.stablehlo.write_portable_artifact(module) makes"
     return "pass the HloModule that xla_core.stablehlo.lower(module) makes of it"
 
 

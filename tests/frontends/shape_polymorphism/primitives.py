@@ -88,7 +88,7 @@ add("reduce_precision", lambda x: lax.reduce_precision(x, 5, 3), "b, n")
 # Reductions.
 add("reduce", lambda x: (x.max(1), x.min(), (x > 0).all(0), (x > 1).any(1), x.argmax(0)), "b, n")
 add("sums and products", lambda x: (x.sum(0), x.prod(1), x.sum()), "b, n", roundings=8)
-add("argmax of open sizes", lambda x: (jnp.argmax(x, 1), jnp.argmin(x.reshape(-1))), "b, n")
+add("argmax of dynamic sizes", lambda x: (jnp.argmax(x, 1), jnp.argmin(x.reshape(-1))), "b, n")
 add("logsumexp", lambda x: jax.nn.logsumexp(x, 0), "b, n", roundings=4)
 add(
     "quantiles",

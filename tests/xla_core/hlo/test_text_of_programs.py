@@ -39,7 +39,7 @@ def test_examples_of_ops(name):
         try:
             module = xla_core.parse(op_example(name).program(element))
         except (InvalidArgumentError, UnimplementedError, NotFoundError):
-            continue  # another type, open sizes, or no example
+            continue  # another type, dynamic shapes, or no example
         check(module)
         read.append(element)
     if not read:

@@ -1,4 +1,4 @@
-"""Programs of open sizes: a compilation for each signature, what is kept, what is refused, threads, serialization."""
+"""Programs with dynamic shapes: a compilation for each signature, what is kept, what is refused, threads, serialization."""
 
 from __future__ import annotations
 

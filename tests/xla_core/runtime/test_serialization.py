@@ -166,7 +166,7 @@ OPEN = """func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
 """
 
 
-def test_parts_of_an_open_program_are_checked(client) -> None:
+def test_parts_of_a_program_with_dynamic_shapes_are_checked(client) -> None:
     exe = client.compile(OPEN)
     assert np.asarray(exe(A)[0]).tolist() == [0, 2, 4, 6]
     header, payload = unpacked(exe.serialize())

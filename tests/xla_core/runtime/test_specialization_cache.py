@@ -1,4 +1,4 @@
-"""What a program of open sizes is compiled for: found, made once, forgotten, closed."""
+"""What a program with dynamic shapes is compiled for: found, made once, forgotten, closed."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _padded(instruction: HloInstruction, operands: list[Value], builder: Builder
             f"{opcode} of {_shapes(instruction)} has no form on arrays of fixed size",
             op=opcode,
             location=instruction.location,
-            hint="leave the sizes of arguments open instead: the program is compiled for those of each call",
+            hint="make the sizes of arguments dynamic instead: the program is compiled for those of each call",
         )
     return made.plain if isinstance(made, Padded) else made
 

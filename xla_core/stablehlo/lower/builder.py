@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ class Builder:
         self.computation = computation
         self.metadata: OpMetadata = NO_METADATA
         self.frontend_attributes: tuple[tuple[str, str], ...] = ()
+        self.check: Callable[[HloInstruction], None] | None = None  # called for each instruction that is added
 
     def add(
         self,
@@ -39,7 +40,10 @@ class Builder:
         """Appends an instruction, as `HloComputation.add` does."""
         if self.frontend_attributes:
             attributes["frontend_attributes"] = self.frontend_attributes
-        return self.computation.add(opcode, *operands, shape=shape, name=name, metadata=self.metadata, **attributes)
+        made = self.computation.add(opcode, *operands, shape=shape, name=name, metadata=self.metadata, **attributes)
+        if self.check is not None:
+            self.check(made)
+        return made
 
     def constant(self, value: Literal | npt.ArrayLike, shape: Shape | None = None) -> HloInstruction:
         """A constant; a scalar with a `shape` is broadcast to it."""

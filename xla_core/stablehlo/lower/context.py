@@ -17,7 +17,6 @@ from xla_core.hlo.attributes import OpMetadata
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.builder import NO_METADATA, Builder
@@ -106,23 +105,8 @@ class LoweringContext(Builder):
         self.module = module
         self.parent = parent
         self.values: dict[ir.Value, HloInstruction] = {}
-        self.is_recomputing = False  # what is added has been added to another computation already
         if parent is not None:
             self.metadata = parent.metadata
-
-    def add(
-        self,
-        opcode: Opcode,
-        *operands: HloInstruction,
-        shape: Shape | None = None,
-        name: str | None = None,
-        **attributes: Any,
-    ) -> HloInstruction:
-        """Appends an instruction, as `HloComputation.add` does."""
-        made = super().add(opcode, *operands, shape=shape, name=name, **attributes)
-        if self.is_recomputing:
-            self.module.capture_limits.check(made)
-        return made
 
     def results(self, value: HloInstruction, op: ir.Op) -> list[HloInstruction]:
         """One instruction a result of `op`, whose HLO counterpart gives a tuple where there are several (or none)."""
@@ -162,8 +146,8 @@ class LoweringContext(Builder):
         where the value depends on an argument, an op with regions, or an op with effects; ResourceExhaustedError where
         a program recomputes too many ops.
         """
-        saved = self.metadata, self.frontend_attributes, self.is_recomputing
-        self.is_recomputing = True
+        saved = self.metadata, self.frontend_attributes, self.check
+        self.check = self.module.capture_limits.check
         stack = [value]
         while stack:
             needed = stack[-1]
@@ -177,7 +161,7 @@ class LoweringContext(Builder):
             else:
                 self.module.capture_limits.count(op)
                 self.lower_op(op)
-        self.metadata, self.frontend_attributes, self.is_recomputing = saved
+        self.metadata, self.frontend_attributes, self.check = saved
         return self.values[value]
 
     def _defining_op(self, value: ir.Value) -> ir.Op:

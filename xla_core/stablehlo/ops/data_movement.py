@@ -298,7 +298,7 @@ define(
 
 def _lower_copy(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
     """HLO `copy`."""
-    return ctx.add("copy", operand)
+    return ctx.add(Opcode.COPY, operand)
 
 
 define(

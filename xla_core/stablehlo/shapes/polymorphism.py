@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from xla_core.errors import XlaError, snippet
+from xla_core.hlo.dynamic_shape_program import DynamicShapeProgram
 from xla_core.hlo.module import HloModule
-from xla_core.hlo.open_program import OpenProgram
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.lower.context import body_of
@@ -24,11 +24,11 @@ __all__ = ["PolymorphicProgram", "has_polymorphic_entry", "source_lines"]
 
 
 def has_polymorphic_entry(module: ir.Module) -> bool:
-    """Whether an argument of the entry has a size that the program leaves open, with a bound or without."""
+    """Whether an argument of the entry has a dynamic size, with a bound or without."""
     return any(not leaf.is_static for a in body_of(entry_function(module)).arguments for leaf in _tensors(a.type))
 
 
-class PolymorphicProgram(OpenProgram):
+class PolymorphicProgram(DynamicShapeProgram):
     """A StableHLO module."""
 
     def __init__(self, module: ir.Module) -> None:
@@ -100,12 +100,12 @@ def _tensors(type: ir.Type) -> Iterator[ir.TensorType]:
 
 def _described(type: ir.TensorType) -> Shape:
     bounds = type.bounds or (None,) * type.rank
-    open_sizes = tuple(size == ir.DYNAMIC for size in type.shape)
+    dynamic = tuple(size == ir.DYNAMIC for size in type.shape)
     sizes = [
         (Shape.UNBOUNDED if bound is None else bound) if size == ir.DYNAMIC else size
         for size, bound in zip(type.shape, bounds, strict=True)
     ]
-    return Shape(element_type(type.element), tuple(sizes), dynamic_dimensions=open_sizes if any(open_sizes) else ())
+    return Shape(element_type(type.element), tuple(sizes), dynamic_dimensions=dynamic if any(dynamic) else ())
 
 
 def _sized(type: ir.Type, shapes: Iterator[Shape]) -> ir.Type:

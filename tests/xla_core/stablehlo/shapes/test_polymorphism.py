@@ -1,4 +1,4 @@
-"""Programs whose entry leaves sizes open: what they declare, what fits, tuples, tokens, donation."""
+"""Programs whose entry has dynamic shapes: what they declare, what fits, tuples, tokens, donation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenProgram: a program that leaves sizes of its arguments open."""
+"""DynamicShapeProgram: a program whose arguments have dynamic shapes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from xla_core.hlo.argument_checks import check_arguments
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.shape import Shape
 
-__all__ = ["OpenProgram"]
+__all__ = ["DynamicShapeProgram"]
 
 
-class OpenProgram(abc.ABC):
+class DynamicShapeProgram(abc.ABC):
     """A verified program, to be lowered for the sizes of its arguments.
 
     Attributes:
         name: the module's.
-        parameters, results: flat, as the entry declares them, tuples taken apart and tokens left out. An open size is
+        parameters, results: flat, as the entry declares them, tuples taken apart and tokens left out. A dynamic size is
             `Shape.UNBOUNDED` (`?`) or its bound (`<=n`).
         donated: numbers of the parameters that the program donates.
         num_replicas, num_partitions: what the module says.
