@@ -1,4 +1,22 @@
-"""StableHLO: its op tree, readers, op table, verifier, and the lowering to HLO."""
+"""StableHLO: what frameworks write, read into an op tree, verified and lowered to HLO.
+
+| room | what is in it |
+|---|---|
+| `ir` | the op tree: types, attributes, values, ops, regions, modules |
+| `table` | what an entry of the op table consists of; assembly formats |
+| `verify` | the verifier, constraints of types and attributes |
+| `vhlo` | VHLO's ops by version, derived from the op table; releases |
+| `sharding` | meshes and shardings |
+| `text`, `bytecode` | readers of MLIR text and MLIR bytecode |
+| `lower` | the lowering to HLO of programs without unbounded sizes |
+| `special_functions` | formulas of functions that HLO has no op for |
+| `ops` | the entries of the op table: rules and lowerings |
+| `shapes` | refinement, and the lowering of programs with dynamic shapes |
+| `reference` | what the documentation says of an op |
+| `translate` | writers, raising from HLO, releases: loaded by nothing that compiles |
+
+A room imports only from those above it in this list (`translate` from all); import-linter checks it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MLIR bytecode: StableHLO's portable artifacts (VHLO), and its own bytecode, read into the op tree."""
+"""Reads MLIR bytecode into the op tree: portable artifacts (VHLO) and StableHLO's own bytecode."""
 
 from __future__ import annotations
 

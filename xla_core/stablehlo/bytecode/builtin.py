@@ -1,4 +1,4 @@
-"""How the builtin dialect, and quant, encode their attributes and types.
+"""Decodes attributes and types of the dialects builtin and quant.
 
 Source: llvm-project, mlir/include/mlir/IR/BuiltinDialectBytecode.td, Dialect/Quant/IR/QuantDialectBytecode.td.
 """

@@ -1,4 +1,4 @@
-"""The numbers by which MLIR bytecode tells a dialect's attributes and types apart: reader and writer name them here.
+"""Codes of attributes and types in MLIR bytecode, for readers and writers.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloBytecode.cpp; llvm-project, BuiltinDialectBytecode.td.
 """

@@ -1,4 +1,4 @@
-"""Numbers, arrays and tensors of constants: from the bytes of a file to the values of attributes, without a copy."""
+"""Decodes numbers, arrays and tensors of constants. Tensors are views of the file's bytes, not copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The primitives of MLIR bytecode: bytes, varints, lists and blobs. Every error says at which byte.
+"""Reads the primitives of MLIR bytecode: bytes, varints, lists and blobs. Errors name the byte.
 
 Source: MLIR docs/BytecodeFormat.md, "Primitives" and "Sections".
 """

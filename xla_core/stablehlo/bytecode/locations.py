@@ -1,7 +1,7 @@
-"""Where ops come from: read when somebody asks, as most are never asked for.
+"""Decodes locations when they are asked for, since most never are.
 
-What is kept of a location is what the text reader keeps of it: the place in the user's program (the first file
-location, the innermost frame of a call stack) and the name stack (the outermost name).
+A location keeps what the text reader keeps of it: the place in the user's program (the first file location, the
+innermost frame of a call stack) and the name stack (the outermost name).
 """
 
 from __future__ import annotations

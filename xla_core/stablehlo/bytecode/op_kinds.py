@@ -1,4 +1,4 @@
-"""The op names of a file, and what the attributes of ops are: decided once for all ops that share them."""
+"""Op names of a file, and attributes of ops. Ops with equal attributes share one decoded dictionary."""
 
 from __future__ import annotations
 

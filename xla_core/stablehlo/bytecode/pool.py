@@ -1,4 +1,4 @@
-"""The attributes and types of a file, each read once, when first asked for, by its dialect's table of encodings."""
+"""Attributes and types of a file. Each is decoded once, when it is first used, by its dialect's decoders."""
 
 from __future__ import annotations
 

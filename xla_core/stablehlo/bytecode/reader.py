@@ -1,7 +1,6 @@
-"""MLIR bytecode to the op tree: ops, blocks, regions. VHLO becomes StableHLO on the way.
+"""Reads the ops, blocks and regions of MLIR bytecode. VHLO's ops become StableHLO's.
 
-Written for speed where it is read most: a block is one loop over bytes with its integers decoded in place, and what an
-op's attributes are is decided once for all ops that share them.
+The loop over a block decodes integers in place because most of the time is spent there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ops refer to by number: names, locations and types. What a byte alone refers to is in lists by that byte."""
+"""Names, locations and types by number. Lists hold those that one byte can refer to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the dialect sdy (Shardy) encodes its attributes: read as the text that the text reader keeps of them.
+"""Decodes attributes of the dialect sdy (Shardy) into their MLIR text, as the text reader keeps them.
 
 Source: openxla/shardy, shardy/dialect/sdy/ir/bytecode.td, attrs.td, printers.cc.
 """

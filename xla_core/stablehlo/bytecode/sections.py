@@ -1,6 +1,8 @@
-"""The sections of a bytecode file: strings, dialects, op names, where attributes, types, properties and resources are.
+"""Finds the sections of a bytecode file: strings, dialects, op names, attributes, types, properties, resources.
 
-Nothing here knows what an attribute means; entries are found, not read. Source: MLIR docs/BytecodeFormat.md.
+It finds where entries are; `pool` decodes them.
+
+Source: MLIR docs/BytecodeFormat.md.
 """
 
 from __future__ import annotations

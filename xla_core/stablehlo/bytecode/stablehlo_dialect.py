@@ -1,4 +1,4 @@
-"""How the dialects stablehlo and chlo encode their attributes and types.
+"""Decodes attributes and types of the dialects stablehlo and chlo.
 
 Source: openxla/stablehlo, stablehlo/dialect/StablehloBytecode.cpp, ChloBytecode.cpp.
 """

@@ -1,4 +1,4 @@
-"""How the dialect vhlo encodes its attributes and types, read at once as what they are in StableHLO.
+"""Decodes attributes and types of the dialect vhlo as the StableHLO ones that they stand for.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloBytecode.cpp, VhloEnums.td.
 """

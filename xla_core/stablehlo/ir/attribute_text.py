@@ -1,4 +1,4 @@
-"""MLIR's text of attribute values: what the text writer prints, and what backend_config and composites hold in HLO."""
+"""Prints attributes as MLIR text: for the text writer, and for backend_config and composites in HLO."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a value of the op tree is, where a constant makes it."""
+"""Finds the value of a `stablehlo.constant`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dot algorithms that hardware is known to have, by XLA's names."""
+"""The dot algorithms that XLA names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's garbage collector, out of the way while trees of many small objects are made or walked."""
+"""Switches off Python's garbage collector while large op trees are made or walked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Results that are declared static where sizes of the operands are what a run decides.
+"""Makes results static where their type is, though the operands' sizes are known only at run time.
 
-StableHLO takes `tensor<6xf32>` for the result of an op on `tensor<?xf32, #stablehlo.bounds<6>>`. HLO infers `f32[<=6]`.
+StableHLO allows the result type `tensor<6xf32>` for an op on `tensor<?xf32, #stablehlo.bounds<6>>`; HLO infers
+`f32[<=6]`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The entry's boundary: flat parameters and results, donation, and what module attributes say of the whole program."""
+"""Lowers the entry function: flat parameters and results, donation, numbers of replicas and partitions."""
 
 from __future__ import annotations
 

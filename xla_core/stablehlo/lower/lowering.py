@@ -1,4 +1,4 @@
-"""Lowers a module whose shapes are static or bounded: functions become computations, ops what the op table says."""
+"""Lowers a module whose shapes are static or bounded. Each function becomes a computation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Quantized tensors in HLO: a value is its storage; ops on it go through the expressed type.
+"""Lowers ops on quantized tensors. A quantized tensor in HLO is the tensor of its storage type.
 
 The specification defines a quantized op as dequantize, the op on expressed values, quantize. Ops that only move
-elements work on the storage as it is.
+elements run on the storage type directly.
 """
 
 from __future__ import annotations

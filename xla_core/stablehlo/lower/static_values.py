@@ -1,4 +1,4 @@
-"""The value of an instruction that depends on constants alone: shape operands, padding amounts, slice sizes."""
+"""Evaluates instructions that depend on constants alone: shape operands, padding amounts, slice sizes."""
 
 from __future__ import annotations
 

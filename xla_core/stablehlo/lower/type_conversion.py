@@ -1,4 +1,4 @@
-"""StableHLO types to HLO shapes and element types."""
+"""Converts StableHLO types to HLO shapes and element types."""
 
 from __future__ import annotations
 

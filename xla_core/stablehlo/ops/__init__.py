@@ -1,4 +1,4 @@
-"""The entries of the StableHLO op table, a file an op group: rule and lowering side by side."""
+"""The entries of the StableHLO op table. Each file has a group of ops: their rules, lowerings and entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broadcasts: dimensions that come, and dimensions that grow."""
+"""broadcast_in_dim."""
 
 from __future__ import annotations
 

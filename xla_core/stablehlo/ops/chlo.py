@@ -1,4 +1,4 @@
-"""CHLO ops that work element by element: functions that decompose, and constants."""
+"""Elementwise ops of CHLO and its constants."""
 
 from __future__ import annotations
 

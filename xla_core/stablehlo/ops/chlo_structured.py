@@ -1,4 +1,4 @@
-"""CHLO ops with a structure of their own: top_k, scan, ragged_dot."""
+"""top_k, scan and ragged_dot of CHLO."""
 
 from __future__ import annotations
 

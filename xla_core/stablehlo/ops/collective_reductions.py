@@ -1,4 +1,4 @@
-"""Collectives that reduce: the operands of a group's processes, combined by a region."""
+"""Collectives that combine the operands of a group's processes by a region."""
 
 from __future__ import annotations
 

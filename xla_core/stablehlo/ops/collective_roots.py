@@ -1,4 +1,4 @@
-"""The roots of collective_broadcast and collective_reduce: a process of each group; the last operand may name it."""
+"""The root of each group in collective_broadcast and collective_reduce; the last operand may name it."""
 
 from __future__ import annotations
 

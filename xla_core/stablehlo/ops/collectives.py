@@ -1,4 +1,4 @@
-"""Collectives that move: operands go between the processes of a group as they are."""
+"""Collectives that exchange operands between the processes of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the op files share: attribute accessors, rules for whole families of ops, plain lowerings."""
+"""Helpers of the op files: accessors of attributes, rules of families of ops, lowerings to one HLO op."""
 
 from __future__ import annotations
 

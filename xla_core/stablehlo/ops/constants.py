@@ -1,4 +1,4 @@
-"""Ops that make elements from nothing: constant, iota."""
+"""constant and iota."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control flow and structure: func, while, if, case, tokens, barriers."""
+"""Calls, returns, while, if, case, tokens and barriers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion between element types: by value, by bits, and rounding to fewer bits."""
+"""convert, bitcast_convert and reduce_precision."""
 
 from __future__ import annotations
 

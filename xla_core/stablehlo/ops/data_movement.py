@@ -1,4 +1,4 @@
-"""Ops that arrange elements and compute none: reshape, transpose, reverse, concatenate, pad, dynamic_pad."""
+"""reshape, transpose, reverse, concatenate, pad, dynamic_pad and copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops of the dialect that the specification left behind: they decompose into others."""
+"""Ops that the specification has dropped: broadcast, dot, einsum, unary_einsum, torch_index_select."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the devices that run a program this one is."""
+"""partition_id and replica_id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What gather and scatter check of their dimension numbers."""
+"""Checks of dimension numbers that gather and scatter share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""get_dimension_size, set_dimension_size: sizes that dimensions have at run time."""
+"""get_dimension_size and set_dimension_size."""
 
 from __future__ import annotations
 

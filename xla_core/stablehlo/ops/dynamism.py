@@ -1,4 +1,4 @@
-"""Ops with the result's shape as an operand: it becomes static once that is known."""
+"""Ops whose result shape is an operand. The lowering needs its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops between the device and the host: infeed, outfeed, send, recv."""
+"""infeed, outfeed, send and recv."""
 
 from __future__ import annotations
 

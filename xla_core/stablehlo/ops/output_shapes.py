@@ -1,4 +1,4 @@
-"""A shape that is an operand: what it says of the result's type, and the sizes that the lowering takes from it."""
+"""Shape operands: the result type that follows from one, and its sizes in the lowering."""
 
 from __future__ import annotations
 

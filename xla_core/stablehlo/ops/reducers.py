@@ -1,4 +1,4 @@
-"""The region of a reduction: what the specification demands of it, and its operands in the types it computes in."""
+"""Checks of reduction regions, and the conversion of operands to the types that the region computes in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops that reduce, window, sort or map with a region."""
+"""reduce, reduce_window, select_and_scatter, map and sort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replica groups and channels: what collectives check and pass on."""
+"""Replica groups and channels of collectives: checks and conversion to HLO."""
 
 from __future__ import annotations
 

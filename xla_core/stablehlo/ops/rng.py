@@ -1,4 +1,4 @@
-"""Random numbers: rng and rng_bit_generator."""
+"""rng and rng_bit_generator."""
 
 from __future__ import annotations
 

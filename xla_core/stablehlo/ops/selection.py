@@ -1,4 +1,4 @@
-"""Comparison, and ops that choose element by element: select, clamp."""
+"""compare, select and clamp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuples: several values as one."""
+"""tuple and get_tuple_element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What windows are checked for, in reductions and convolutions alike."""
+"""Checks of windows that reductions and convolutions share."""
 
 from __future__ import annotations
 

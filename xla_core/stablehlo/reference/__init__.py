@@ -1,1 +1,1 @@
-"""What the documentation says of an op, read from its entry in the op table, and an example program of each op."""
+"""The reference of ops that `xla ops` and the documentation show, and an example program of each op."""

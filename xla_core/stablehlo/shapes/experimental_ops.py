@@ -1,4 +1,4 @@
-"""Custom calls that stand for ops whose shapes are operands: what frontends write where StableHLO has no dynamic op."""
+"""Custom calls by which frontends write dynamic ops that StableHLO lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers of a program that follow from shapes and constants: what sizes are computed with."""
+"""Evaluates the small integer values from which a program computes sizes."""
 
 from __future__ import annotations
 

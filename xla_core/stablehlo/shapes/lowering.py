@@ -1,4 +1,4 @@
-"""Lowers any program: `lower` refines one with unbounded sizes first."""
+"""Lowers any program. A program with unbounded sizes is refined first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs whose entry has sizes that only its arguments have: one module, an HLO module for each signature."""
+"""Programs whose entry has dynamic shapes. Each signature of arguments gives one HLO module."""
 
 from __future__ import annotations
 

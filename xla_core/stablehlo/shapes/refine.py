@@ -1,8 +1,8 @@
-"""Shape refinement: a program with `?` dimensions becomes one for the types of its arguments.
+"""Shape refinement: specializes a program with `?` dimensions for the types of its arguments.
 
-Ops are visited in order. Each gets the types that follow from its refined operands by its own rule in the op table;
-integers that follow from shapes and constants are computed, and stand as constants in their place. Functions are
-specialized for the types and known values that they are called with.
+Ops are visited in order. The op's rule infers its result types from the refined operands. Integers that follow from
+shapes and constants are evaluated and become constants. Each function is specialized for the types and known values of
+each call.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Meshes, Shardy's shardings, and the protos of `mhlo.sharding`: read from attributes into plain values."""
+"""Meshes, Shardy's shardings and `mhlo.sharding`, parsed from attributes."""

@@ -1,4 +1,4 @@
-"""Meshes of devices, StableHLO's own and Shardy's: which one a name means, and its devices.
+"""Finds meshes of devices by name, StableHLO's own and Shardy's.
 
 Source: openxla/shardy, shardy/dialect/sdy/ir/attrs.td; openxla/stablehlo, stablehlo/dialect/StablehloAttrs.td.
 """

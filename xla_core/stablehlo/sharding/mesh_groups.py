@@ -1,4 +1,4 @@
-"""Replica groups that are given by the axes of a mesh."""
+"""Replica groups that the axes of a mesh give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The attribute `mhlo.sharding` as HLO's attribute `sharding`."""
+"""Converts the attribute `mhlo.sharding` to HLO's attribute `sharding`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shardy's meshes and shardings, from the text that the readers keep of them.
+"""Parses Shardy's meshes and shardings from their text.
 
 Source: openxla/shardy, shardy/dialect/sdy/ir/attrs.td, parsers.cc.
 """

@@ -1,4 +1,4 @@
-"""Functions that HLO has no op for, as formulas over `Expression`: gamma, error, Bessel, the next number."""
+"""Formulas of functions that HLO has no op for: lgamma, digamma, zeta, erfc, Bessel functions, next_after."""
 
 from __future__ import annotations
 

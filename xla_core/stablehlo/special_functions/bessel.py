@@ -1,4 +1,4 @@
-"""Modified Bessel functions, exponentially scaled."""
+"""The exponentially scaled modified Bessel function of order 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""erfc and the inverse of erf, of f32 and f64."""
+"""erfc and the inverse of erf, in f32 and f64."""
 
 from __future__ import annotations
 

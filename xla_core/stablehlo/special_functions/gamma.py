@@ -1,4 +1,4 @@
-"""lgamma and digamma of f32 and f64."""
+"""lgamma and digamma, in f32 and f64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The next number of a format."""
+"""next_after: the next representable number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polynomials whose constant term has more digits than its type."""
+"""Polynomials whose constant term is a sum of two numbers, for more digits than the type has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Hurwitz zeta function, and polygamma by it."""
+"""The Hurwitz zeta function, and polygamma computed from it."""
 
 from __future__ import annotations
 

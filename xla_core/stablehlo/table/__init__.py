@@ -1,4 +1,4 @@
-"""What an entry of the op table consists of: operands, attributes, type constraints, traits, rules.
+"""Definitions of the op table: entries, operands, attributes, type constraints, traits, assembly formats.
 
-The entries are in `xla_core.stablehlo.ops`, which fills the table when it is imported.
+`xla_core.stablehlo.ops` fills the table when it is imported.
 """

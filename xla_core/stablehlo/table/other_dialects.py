@@ -1,4 +1,4 @@
-"""Ops of other dialects that a program of StableHLO may contain: they are read and written, not verified or lowered."""
+"""Ops of other dialects that StableHLO programs contain. They are read and written, not verified or lowered."""
 
 from __future__ import annotations
 

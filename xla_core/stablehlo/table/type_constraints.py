@@ -1,4 +1,4 @@
-"""What types an operand may have: named sets of element types, with a rank where that matters."""
+"""Type constraints of operands and results: sets of element types, ranks, static shapes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reads MLIR text, in the pretty and the generic form, into the op tree. VHLO as text is read here too."""
+"""Reads MLIR text, in pretty and generic form, into the op tree; VHLO's text too."""

@@ -1,4 +1,4 @@
-"""Formats (`syntax.py`) as steps that read them one after another."""
+"""Turns an assembly format into a list of steps, each of which reads one word of the format."""
 
 from __future__ import annotations
 

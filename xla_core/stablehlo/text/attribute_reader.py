@@ -1,4 +1,4 @@
-"""Reads MLIR attributes into the values that `attributes.py` describes."""
+"""Reads MLIR attributes into the values of `ir/attributes.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A place in MLIR text, and the few ways to move on from it; every error says where and what was expected."""
+"""A position in MLIR text, and the primitives that advance it. Errors say where and what was expected."""
 
 from __future__ import annotations
 

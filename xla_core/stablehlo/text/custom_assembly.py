@@ -1,4 +1,4 @@
-"""Pretty forms that no list of words describes: those with regions, and those whose types follow from a value."""
+"""Custom assembly: readers of pretty forms that no format describes, most of them of ops with regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the attributes of the dialects stablehlo and chlo: enums and structs. Any other dialect's are kept as text."""
+"""Reads attributes of the dialects stablehlo and chlo. Attributes of other dialects are kept as text."""
 
 from __future__ import annotations
 

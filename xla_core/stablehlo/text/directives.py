@@ -1,4 +1,4 @@
-"""The parts of pretty forms that hold attributes: how each kind is read, and the pattern that finds its end."""
+"""Readers of the attributes in assembly formats, each with a regular expression that delimits its text."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""The fast way through ops that stand on one line as MLIR prints them.
+"""Reads ops that stand on one line as MLIR prints them, which is most of a program.
 
-Each format (`syntax.py`) becomes one regular expression for the rest of the line. Where it matches, the op is made from
-its groups: operands are looked up, and so are the texts of attributes and types, in tables that the patient readers
-have filled, for programs repeat themselves. Where anything is unusual or wrong nothing happens, and the patient reader
-takes the line: both give the same op.
+Each assembly format becomes one regular expression for the rest of the line. Where it matches, the op is built from the
+groups; attributes and types are looked up by their text in tables, because programs repeat them. Where it does not
+match, or something is wrong, `op_reader` reads the line. Both give the same op.
 
-The expressions can't take more than linear time: where a part may be read in two ways its length is bounded.
+Matching takes linear time: a part that could match in two ways has a bounded length.
 """
 
 from __future__ import annotations

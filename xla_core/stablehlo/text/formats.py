@@ -1,4 +1,4 @@
-"""Looks up how an op is written: in the op table, or among the ops of other dialects."""
+"""Looks up assembly formats in the op table and among the ops of other dialects."""
 
 from __future__ import annotations
 

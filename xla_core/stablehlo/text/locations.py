@@ -1,7 +1,7 @@
-"""`loc(...)`: read into small tuples at once, turned into a SourceLocation when somebody asks.
+"""Reads `loc(...)` into tuples, and turns them into a SourceLocation when it is asked for.
 
-A location is a tree; of it we keep what a user wants to see: the place in their program (the first file location, the
-innermost frame of a call stack) and the name stack (the outermost name).
+A SourceLocation keeps of the tree of locations the place in the user's program (the first file location, the innermost
+frame of a call stack) and the name stack (the outermost name).
 """
 
 from __future__ import annotations

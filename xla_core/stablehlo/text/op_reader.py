@@ -1,4 +1,4 @@
-"""Reads ops in any spacing, and says what is wrong with them. `fast_path` reads most ops; this reader the others."""
+"""Reads ops in any spacing, and reports errors in them. `fast_path` reads most ops before this reader has to."""
 
 from __future__ import annotations
 

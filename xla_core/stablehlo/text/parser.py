@@ -1,4 +1,4 @@
-"""StableHLO text to the op tree."""
+"""Parses StableHLO text into a module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads regions, blocks and operands, and keeps the values in scope. `OpReader` adds how an op itself is read."""
+"""Reads regions, blocks and operands, and keeps the values in scope. `OpReader` reads the ops in them."""
 
 from __future__ import annotations
 

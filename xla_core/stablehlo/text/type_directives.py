@@ -1,7 +1,7 @@
-"""How the types of an op's operands and results are written at its end.
+"""Readers of the types at the end of an op.
 
-Each kind is a reader: given the number of operands, it reads the types that stand next and says what every operand
-and every result has. The pattern beside it finds the end of the same text where it is of the usual kind.
+Each reads, given the number of operands, the types of all operands and results. The regular expression beside it
+delimits the text.
 """
 
 from __future__ import annotations

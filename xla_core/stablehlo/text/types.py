@@ -1,4 +1,4 @@
-"""Reads MLIR types: builtin, quantized and StableHLO's; any other dialect's is kept as text."""
+"""Reads MLIR types: builtin, quantized and StableHLO's. Types of other dialects are kept as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of VHLO as text, read as what they are in StableHLO.
+"""Reads the types of VHLO text as the types of StableHLO that they stand for.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloTypes.td.
 """

@@ -1,6 +1,6 @@
-"""Where a function is called: the place of what goes wrong in it, where its own ops have none.
+"""Gives the ops of a function without locations the location of the call.
 
-JAX names the ops of a function that it calls more than once, and says file and line only where it calls it.
+JAX gives the ops of a function that it calls more than once only names; file and line stand at the call.
 """
 
 from __future__ import annotations

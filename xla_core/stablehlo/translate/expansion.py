@@ -1,9 +1,8 @@
-"""Ops that a release of StableHLO lacks as ops that it has: CHLO's, `tan`, batching dimensions of gather and scatter.
-And attributes: see `older_attributes`.
+"""Expands ops that a release of StableHLO lacks: CHLO's, `tan`, batching dimensions of gather and scatter, copies.
 
-CHLO's ops are lowered to HLO one by one and raised again: what they mean is said once, in the op table, and formulas of
-functions are those of every compiler here. The rest is what StableHLO's own compatibility expander does.
-(stablehlo/transforms/StablehloCompatibilityExpander.cpp)
+Ops of CHLO are lowered to HLO one at a time and raised again, so that the op table alone says what they mean. The other
+expansions are those of StableHLO's compatibility expander. (stablehlo/transforms/StablehloCompatibilityExpander.cpp)
+`older_attributes` does the same for attributes.
 """
 
 from __future__ import annotations

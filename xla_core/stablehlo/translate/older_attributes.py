@@ -1,7 +1,7 @@
-"""Attributes that a release of StableHLO can't hold, as others that mean the same to XLA.
+"""Rewrites attributes that a release of StableHLO can't hold.
 
-Discardable attributes of other dialects say how a program may be compiled, never what it computes: Shardy's become the
-text that XLA keeps of them in HLO, all others are left out. (Shardy: xla/service/spmd/shardy/sdy_round_trip)
+Attributes of other dialects direct the compilation and don't change what a program computes. Shardy's become the text
+that XLA keeps of them in HLO; the others are dropped. (Shardy: xla/service/spmd/shardy/sdy_round_trip)
 """
 
 from __future__ import annotations

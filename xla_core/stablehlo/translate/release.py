@@ -1,4 +1,4 @@
-"""Programs for a release of StableHLO: what it lacks is expanded or refused."""
+"""Rewrites a program for a release of StableHLO: what the release lacks is expanded or refused."""
 
 from __future__ import annotations
 

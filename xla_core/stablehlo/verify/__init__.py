@@ -1,4 +1,4 @@
-"""The verifier, and the checks that it shares with the ops' own rules: compatibility of types, type traits.
+"""The verifier, and the checks that it shares with the rules of ops: compatibility, type traits, constraints.
 
-Readers use the constraints of attributes too. Code here changes no op tree.
+Nothing here changes the op tree.
 """

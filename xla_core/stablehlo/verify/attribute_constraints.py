@@ -1,4 +1,4 @@
-"""Whether an attribute's value is what the op table says."""
+"""Checks the value of an attribute against its entry in the op table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When two StableHLO types go together: dynamic dimensions, bounds, quantization, promotion."""
+"""Compatibility of types: dynamic dimensions, bounds, quantization, promotion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,1 @@
-"""What VHLO is: its ops in each version, and how their attributes become StableHLO's.
-
-The readers of text and bytecode and the writers share it.
-"""
+"""VHLO: its ops in each version, and the conversion of their attributes to StableHLO's."""

@@ -1,7 +1,6 @@
-"""What the attributes of an op of vhlo are in StableHLO: rules by their names.
+"""Converts the attributes of VHLO's ops to StableHLO's, by their names.
 
-Defaults are left out, lists of integers become arrays, and attributes that were taken apart are put together. Source:
-openxla/stablehlo, stablehlo/transforms/VhloLegalizeToStablehlo.cpp.
+Defaults are left out, tensors of integers become arrays, structures are put together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Releases of StableHLO: those that can be written, and the first that has each type.
+"""Releases of StableHLO, and the release that brought each type.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloDialect.td (the log of releases), Version.h, VhloOps.cpp.
 """

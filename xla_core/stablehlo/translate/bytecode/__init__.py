@@ -1,1 +1,1 @@
-"""Writes portable artifacts: VHLO of a release, as MLIR bytecode."""
+"""Writes portable artifacts: VHLO of a release as MLIR bytecode."""

@@ -1,4 +1,4 @@
-"""Attributes and locations as the dialect builtin encodes them, and a file's tables: the inverse of `builtin`.
+"""Encodes attributes and locations of the dialect builtin: the inverse of `bytecode/builtin.py`.
 
 Source: llvm-project, mlir/include/mlir/IR/BuiltinDialectBytecode.td.
 """

@@ -1,4 +1,4 @@
-"""Ops of other dialects in a portable artifact: they keep builtin types, and casts stand between them and VHLO's ops.
+"""Ops of other dialects in a portable artifact. They keep builtin types; casts connect them to VHLO's ops.
 
 Source: openxla/stablehlo, stablehlo/transforms/StablehloLegalizeToVhlo.cpp (with other dialects allowed).
 """

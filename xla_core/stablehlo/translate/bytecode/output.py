@@ -1,6 +1,7 @@
-"""What MLIR bytecode is written with: integers, sections, and the tables of strings, attributes and types.
+"""Writes the primitives of MLIR bytecode: integers, sections, tables of strings, attributes and types.
 
-Entries of the tables are kept in their encoding, by which they are told apart: two that read the same are one.
+A table is keyed by the encoding of its entries, so equal entries are written once.
+
 Source: MLIR docs/BytecodeFormat.md.
 """
 

@@ -1,7 +1,8 @@
-"""What an op of StableHLO is in VHLO at a release: the inverse of `vhlo_conversion.py`.
+"""Converts the attributes of StableHLO ops to VHLO of a release: the inverse of `vhlo/conversion.py`.
 
-Defaults are spelled out, lists of integers become tensors, structs are taken apart. Of an op's versions the newest
-that the release has is taken; an attribute which that version lacks must have its default.
+Defaults are written out, lists of integers become tensors, structures are taken apart. The newest version of the op
+that the release has is used; an attribute which that version lacks must have its default.
+
 Source: openxla/stablehlo, stablehlo/transforms/StablehloLegalizeToVhlo.cpp, VhloToVersion.cpp.
 """
 

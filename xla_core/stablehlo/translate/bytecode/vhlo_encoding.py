@@ -1,4 +1,4 @@
-"""Attributes and types as the dialect vhlo encodes them: the inverse of `vhlo_dialect`.
+"""Encodes attributes and types of the dialect vhlo: the inverse of `bytecode/vhlo_dialect.py`.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloBytecode.cpp.
 """

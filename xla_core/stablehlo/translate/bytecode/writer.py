@@ -1,4 +1,4 @@
-"""The op tree to a portable artifact: MLIR bytecode with the ops of VHLO at a chosen release of StableHLO.
+"""Writes a module as a portable artifact: MLIR bytecode with VHLO's ops at a release of StableHLO.
 
 Source: MLIR docs/BytecodeFormat.md; openxla/stablehlo, stablehlo/dialect/Serialization.cpp, Version.cpp.
 """

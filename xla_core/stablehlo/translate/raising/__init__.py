@@ -1,4 +1,4 @@
-"""HLO back to StableHLO: an op tree that any StableHLO compiler takes."""
+"""Raises HLO to StableHLO."""
 
 from __future__ import annotations
 

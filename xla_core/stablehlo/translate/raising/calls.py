@@ -1,4 +1,4 @@
-"""Control flow and calls: while, conditional, call, fusion, composites, custom calls, asynchronous pairs."""
+"""Raises control flow, calls, fusions, composites, custom calls and asynchronous pairs."""
 
 from __future__ import annotations
 

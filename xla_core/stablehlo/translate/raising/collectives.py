@@ -1,4 +1,4 @@
-"""Collectives, with their groups spelled out."""
+"""Raises collectives. Replica groups are listed in full."""
 
 from __future__ import annotations
 

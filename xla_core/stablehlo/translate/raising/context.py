@@ -1,7 +1,7 @@
-"""What the rules of raising work with: a computation's context, the program around it, the table of rules.
+"""The context and the table of raising rules.
 
-HLO's closed computations become regions or private functions, its tuples vanish: an op with several results gives a
-Python tuple of values. What an opcode becomes is a rule.
+HLO's called computations become regions or private functions. Tuples disappear: an op with several results gives a
+Python tuple of values. A rule raises one opcode.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Contractions, linear algebra, normalization."""
+"""Raises contractions, linear algebra and batch normalization."""
 
 from __future__ import annotations
 

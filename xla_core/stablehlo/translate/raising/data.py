@@ -1,4 +1,4 @@
-"""Constants, elementwise ops with attributes, movement of data."""
+"""Raises constants, data movement and elementwise ops with attributes."""
 
 from __future__ import annotations
 

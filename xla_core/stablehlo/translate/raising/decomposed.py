@@ -1,4 +1,4 @@
-"""Ops that StableHLO lacks, as what they mean: loops, composites, arithmetic."""
+"""Raises ops that StableHLO lacks by decomposing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops whose operands and result say all: their rules follow from the op table, which says what becomes what."""
+"""Raises elementwise ops. The op table says which op of StableHLO lowers to which opcode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens, barriers, and ops between the device and the host."""
+"""Raises tokens, barriers and transfers between device and host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an instruction means by its decomposition, as a computation that can be raised in its place."""
+"""The decomposition of an instruction as a computation, which is raised in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module of HLO as one of StableHLO: its functions, and what it says of parameters and results."""
+"""Raises a module: its functions, parameters and results."""
 
 from __future__ import annotations
 

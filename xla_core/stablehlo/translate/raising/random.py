@@ -1,4 +1,4 @@
-"""Random numbers."""
+"""Raises random numbers."""
 
 from __future__ import annotations
 

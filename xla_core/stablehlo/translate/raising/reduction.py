@@ -1,4 +1,4 @@
-"""Ops with regions over elements: reductions, windows, scatter, sort, map."""
+"""Raises ops with regions over elements: reductions, windows, scatter, sort, map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What HLO values become: StableHLO's types and values; a value of tuple shape is a Python tuple of them."""
+"""Types and values of raised instructions. A tuple is a Python tuple of values."""
 
 from __future__ import annotations
 

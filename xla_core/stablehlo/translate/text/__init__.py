@@ -1,4 +1,4 @@
-"""StableHLO's op tree as MLIR text."""
+"""Writes a module as MLIR text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pretty forms with regions, and those whose types follow from a value: the inverses of `custom_forms.py`."""
+"""Custom assembly: writers of the pretty forms that `text/custom_assembly.py` reads."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""How the parts of pretty forms are written: for each kind that `fragments.py` and `signatures.py` read, the inverse.
+"""Writers of attributes and types in assembly formats.
 
-A part that a value has no pretty spelling for raises `NotPretty`; the op is then written in the generic form.
+They are the inverse of `text/directives.py` and `text/type_directives.py`. A writer raises `NotPretty` for a value
+without a pretty form; the op is then written in the generic form.
 """
 
 from __future__ import annotations

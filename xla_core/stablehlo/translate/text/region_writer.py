@@ -1,4 +1,4 @@
-"""Writes regions, blocks and the names of values. `OpWriter` adds how an op itself is written."""
+"""Writes regions and blocks, and names values. `OpWriter` writes the ops in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The op tree to MLIR text: the pretty form where an op has one (`syntax.py` says which), else the generic form."""
+"""Writes ops as MLIR text: in the pretty form where the op table has one, else in the generic form."""
 
 from __future__ import annotations
 
