@@ -5,7 +5,6 @@ The loop over a block decodes integers in place because most of the time is spen
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from xla_core.stablehlo.bytecode.pool import Pool
 from xla_core.stablehlo.bytecode.references import References
 from xla_core.stablehlo.bytecode.sections import FormatVersion, Sections
 from xla_core.stablehlo.ir import Block, Module, Op, Region, Type, Value, new_op
+from xla_core.stablehlo.ir.garbage_collection import without_collector
 from xla_core.stablehlo.text.cursor import MAX_DEPTH
 
 __all__ = ["parse_bytecode"]
@@ -70,17 +70,13 @@ def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") 
         UnimplementedError: for a newer format, or a dialect whose encoding isn't known.
     """
     require("data", data, (bytes, bytearray, memoryview), "MLIR bytecode")
-    was_enabled = gc.isenabled()
-    gc.disable()  # as in the text reader: nothing that is made here is garbage in a cycle
     try:
-        return _Reader(bytes(data), file).module()
+        with without_collector():
+            return _Reader(bytes(data), file).module()
     except RecursionError as error:
         raise InvalidArgumentError(f"{file}: the program is nested too deeply to be read") from error
     except MemoryError as error:
         raise ResourceExhaustedError(f"{file}: not enough memory to read the program") from error
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Reader:

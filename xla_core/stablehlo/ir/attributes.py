@@ -26,7 +26,8 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.mesh import AxisRef
 from xla_core.hlo.scalar_types import DTYPES
-from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.ir.op import Op, Value
+from xla_core.stablehlo.ir.types import TensorType
 
 __all__ = [
     "ENUMS",
@@ -54,6 +55,7 @@ __all__ = [
     "TypedFloat",
     "TypedInt",
     "Unit",
+    "constant_of",
 ]
 
 
@@ -394,3 +396,12 @@ class ReplicaGroupMeshAxes:
 
     mesh: SymbolRef | Mesh
     axes: tuple[AxisRef, ...] = ()
+
+
+def constant_of(value: Value) -> np.ndarray | None:
+    """The elements of a value that a `stablehlo.constant` defines; None for any other value."""
+    owner = value.owner
+    if not isinstance(owner, Op) or owner.name != "stablehlo.constant":
+        return None
+    elements = owner.attributes.get("value")
+    return elements.array if isinstance(elements, DenseElements) else None

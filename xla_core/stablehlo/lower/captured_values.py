@@ -20,28 +20,28 @@ HINT = "pass it as an operand of the op that has the region"
 
 
 class CaptureLimits:
-    """What a module's lowering knows of it."""
+    """Counts the ops that a module's lowering recomputes, and refuses those with effects."""
 
     def __init__(self) -> None:
         self._effects = EffectAnalysis(EFFECTS | {Trait.NONDETERMINISTIC})
         self._ops = 0
 
     def count(self, op: ir.Op) -> None:
-        """Regions that all take the end of a long chain make the program as long as their number times its length."""
+        """Bounds the recomputed ops: regions that all capture the end of a long chain multiply its length."""
         self._ops += bool(op.operands)  # a constant is one op wherever it is used
         if self._ops > _MAX_OPS:
             raise ResourceExhaustedError(
-                f"more than {_MAX_OPS:,} ops would be computed anew in regions that take their results from outside",
+                f"more than {_MAX_OPS:,} ops would be computed again in regions that take their results from outside",
                 op=op.name,
                 location=op.location,
                 hint=HINT,
             )
 
     def check(self, instruction: HloInstruction) -> None:
-        """Raises UnimplementedError for an instruction that may not run twice. The op that it is of says where."""
+        """Raises UnimplementedError for an instruction that may not run twice. The caller adds its op's location."""
         if self._effects.of(instruction):
             raise UnimplementedError(
                 f"a region whose HLO computation must be closed takes the result of this {instruction.opcode} from "
-                "outside; computed anew inside, it would happen more than once",
+                "outside; computed again inside, it would happen more than once",
                 hint=HINT,
             )

@@ -34,14 +34,14 @@ _MAX_DEPTH = 120  # regions and calls together
 
 
 def recursion(name: str, call: ir.Op) -> InvalidArgumentError:
-    """The error of a function that is called within itself."""
+    """The error for a function that calls itself."""
     return InvalidArgumentError(
         f"function @{name} calls itself", op=call.name, location=call.location, hint="HLO has no recursion; use while"
     )
 
 
 def body_of(function: ir.Op) -> ir.Block:
-    """The block of a function. Raises InvalidArgumentError where it is only declared."""
+    """The body of a function. Raises InvalidArgumentError for a declaration without one."""
     if not function.regions or not function.regions[0].blocks:
         raise InvalidArgumentError(
             f"function @{function.attributes.get('sym_name')} is declared, but has no body", location=function.location
@@ -50,7 +50,7 @@ def body_of(function: ir.Op) -> ir.Block:
 
 
 class ModuleLowering:
-    """The state of one module's lowering: the HLO module, and a computation per function that was called so far."""
+    """The state of a module's lowering: the HLO module, and the computations of the functions called so far."""
 
     def __init__(self, source: ir.Module, hlo: HloModule) -> None:
         self.source = source
@@ -93,10 +93,7 @@ class ModuleLowering:
 
 
 class LoweringContext(Builder):
-    """What an op's lowering works with: the computation it adds to, and the HLO value of each value of the op tree.
-
-    `add` gives every instruction the metadata of the op that is being lowered.
-    """
+    """Lowers ops into one computation, and maps values of the op tree to instructions."""
 
     def __init__(
         self, module: ModuleLowering, computation: HloComputation, parent: LoweringContext | None = None
@@ -109,7 +106,7 @@ class LoweringContext(Builder):
             self.metadata = parent.metadata
 
     def results(self, value: HloInstruction, op: ir.Op) -> list[HloInstruction]:
-        """One instruction a result of `op`, whose HLO counterpart gives a tuple where there are several (or none)."""
+        """An instruction for each result of `op`. HLO's op gives a tuple unless there is exactly one result."""
         return [value] if len(op.results) == 1 else self.elements(value)
 
     def result_shape(self, op: ir.Op) -> Shape:
@@ -117,9 +114,9 @@ class LoweringContext(Builder):
         return shape_of(op.results[0].type)
 
     def static_value(self, value: HloInstruction, op: ir.Op, what: str) -> np.ndarray:
-        """The value of an instruction that depends on constants alone.
+        """The value of an instruction, which must depend on constants alone.
 
-        Raises UnimplementedError at `op`, naming `what`, where it depends on something that is known at run time only.
+        Raises UnimplementedError at `op`, naming `what`, where it depends on a value that only a run has.
         """
         array = self.module.static_values.of(value)
         if array is None:
@@ -175,7 +172,7 @@ class LoweringContext(Builder):
         return op
 
     def lower_block(self, block: ir.Block) -> list[HloInstruction]:
-        """Lowers the ops of a block; returns what its terminator gives back."""
+        """Lowers the ops of a block; returns the operands of its terminator."""
         module = self.module
         module.depth += 1
         if module.depth > _MAX_DEPTH:
@@ -188,7 +185,7 @@ class LoweringContext(Builder):
         return [self.value(v) for v in block.ops[-1].operands]
 
     def lower_op(self, op: ir.Op) -> None:
-        """Adds what the table says an op is, and remembers its results. Errors get the op's location."""
+        """Lowers an op by its entry in the op table and records its results. Errors get the op's location."""
         definition = op_table.OPS.get(op.name) or op_table.lookup(op)
         if definition.lower is None:
             raise UnimplementedError(f"{op.name} has no form in HLO", op=op.name, location=op.location)
@@ -243,7 +240,7 @@ class LoweringContext(Builder):
         return context.computation
 
     def captures(self, regions: Iterable[ir.Region]) -> list[ir.Value]:
-        """What regions take from outside, each once, without constants (those are made anew inside)."""
+        """The values that regions capture, each once. Constants are left out: they are created again inside."""
         found: dict[ir.Value, None] = {}
         for region in regions:
             inside: set[ir.Value] = set()
@@ -271,7 +268,7 @@ class LoweringContext(Builder):
     ) -> HloComputation:
         """A region as a computation with one tuple parameter: the block's arguments, then the captured values.
 
-        With `return_captured`, the captured values are results too: the body of a while carries them along.
+        With `return_captured` the captured values are also results, as the body of a while needs.
         """
         context = self.child(name)
         values = [*region.block.arguments, *captured]
@@ -298,7 +295,7 @@ def _is_constant(value: ir.Value) -> bool:
 
 
 def _reducer_key(block: ir.Block) -> tuple[Any, ...] | None:
-    """What identifies a region of one binary op over its two arguments, as nearly every reduction has it."""
+    """A key for a region of one binary op on its two arguments, so that equal reducers share a computation."""
     if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].attributes:
         return None
     op, end = block.ops

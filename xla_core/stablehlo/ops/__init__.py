@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_core.stablehlo.ops import (
+from xla_core.stablehlo.ops import (  # noqa: F401  imported for the entries that they add
     async_ops,
     batch_norm,
     broadcasts,
@@ -35,37 +35,3 @@ from xla_core.stablehlo.ops import (
     slices,
     tuples,
 )
-
-__all__ = [
-    "async_ops",
-    "batch_norm",
-    "broadcasts",
-    "chlo",
-    "chlo_broadcasts",
-    "chlo_structured",
-    "collective_reductions",
-    "collectives",
-    "constants",
-    "contraction",
-    "control_flow",
-    "conversion",
-    "convolution",
-    "custom_calls",
-    "data_movement",
-    "deprecated",
-    "device_ids",
-    "dimension_sizes",
-    "dynamism",
-    "elementwise",
-    "gather",
-    "host_transfer",
-    "linalg",
-    "quantization",
-    "reduction",
-    "rng",
-    "scatter",
-    "selection",
-    "sharding",
-    "slices",
-    "tuples",
-]

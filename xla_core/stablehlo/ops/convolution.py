@@ -9,8 +9,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import ConvDimensionNumbers
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import ConvDimensionNumbers, constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import PRECISION, SIZE, ints, matrix, tensor, tensor_of
 from xla_core.stablehlo.ops.contraction import check_precision, check_result_shape, dot_attributes

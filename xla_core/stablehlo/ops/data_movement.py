@@ -11,7 +11,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, ints, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import sized

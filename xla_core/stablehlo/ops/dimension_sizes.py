@@ -13,7 +13,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import INT_MAX, Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import INDEX, tensor
 from xla_core.stablehlo.table.op_table import Trait, Values, define

@@ -8,8 +8,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.attributes import GatherDimensionNumbers
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import GatherDimensionNumbers, constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import check_dimension_list, ints, tensor
 from xla_core.stablehlo.ops.dimension_lists import (

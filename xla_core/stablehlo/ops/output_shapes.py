@@ -11,7 +11,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import tensor_of
 from xla_core.stablehlo.verify.compatibility import compatible, fail, if_declared, list_text

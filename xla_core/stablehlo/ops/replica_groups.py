@@ -12,7 +12,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, Mesh, ReplicaGroupMeshAxes
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.common import CHANNEL
-from xla_core.stablehlo.sharding.mesh_groups import mesh_groups
+from xla_core.stablehlo.sharding.mesh import mesh_groups
 from xla_core.stablehlo.table.op_table import Attribute, Kind
 from xla_core.stablehlo.verify.compatibility import (
     fail,

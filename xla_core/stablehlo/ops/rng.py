@@ -9,7 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import tensor, tensor_of

@@ -20,7 +20,7 @@ from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import AxisRef, ReplicaGroupMeshAxes
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.entry import device_counts
-from xla_core.stablehlo.sharding.mesh_groups import mesh_groups
+from xla_core.stablehlo.sharding.mesh import mesh_groups
 from xla_core.stablehlo.sharding.shardy import Sharding, axis_names, parse_shardings, shard_count, shard_indices
 from xla_core.stablehlo.table.assembly_format import RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define

@@ -9,8 +9,7 @@ import numpy as np
 from xla_core.errors import UnimplementedError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, EnumAttribute, TypedInt
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import DenseArray, DenseElements, EnumAttribute, TypedInt, constant_of
 from xla_core.stablehlo.verify.compatibility import fail
 
 __all__ = ["static_op"]

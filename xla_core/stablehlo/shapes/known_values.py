@@ -12,8 +12,7 @@ from xla_core.errors import XlaError
 from xla_core.hlo.shape import INT_MAX
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements
-from xla_core.stablehlo.ir.constants import constant_of
+from xla_core.stablehlo.ir.attributes import DenseElements, constant_of
 from xla_core.stablehlo.lower.lowering import lower_static
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import Trait
@@ -31,14 +30,14 @@ _UNKNOWN = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.PER_DEVICE))
 
 
 class ValueFolder:
-    """Evaluates ops on known values, each but once: programs compute the same sizes again and again."""
+    """Evaluates ops on known values and caches the results, because programs repeat such computations."""
 
     def __init__(self) -> None:
         self._computed: dict[Any, list[np.ndarray] | None] = {}
         self._steps = _MAX_STEPS_OF_ALL
 
     def computed(self, op: ir.Op) -> list[np.ndarray] | None:
-        """The values of an op's results; None where they follow from what is not known, or it has effects."""
+        """The values of an op's results; None where an operand is not known or the op has effects."""
         if not _may_compute(op):
             return None
         if op.name == "stablehlo.get_dimension_size":
@@ -85,12 +84,12 @@ def constant_like(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
 
 
 def known_value(value: ir.Value) -> np.ndarray | None:
-    """The elements of a constant, where they may say something of sizes."""
+    """The elements of a constant that may be sizes; None for any other value."""
     return constant_of(value) if _is_shape_like(value.type) else None
 
 
 def _is_shape_like(type: ir.Type) -> bool:
-    """Integers (or flags) few enough to be sizes, or a few floats, which some programs compute sizes with."""
+    """Whether a type may hold sizes: few integers or flags, or very few floats, from which some compute sizes."""
     if not isinstance(type, TensorType) or not type.is_static:
         return False
     count, elements = math.prod(type.shape), elements_of(type.element)
@@ -100,7 +99,7 @@ def _is_shape_like(type: ir.Type) -> bool:
 
 
 def _may_compute(op: ir.Op) -> bool:
-    """Whether an op has results that may say something of sizes, and no effects."""
+    """Whether an op has no effects and its results may be sizes."""
     definition = op_table.OPS.get(op.name)
     if definition is None or definition.lower is None or op.name == "stablehlo.constant" or not op.results:
         return False
@@ -111,7 +110,7 @@ def _may_compute(op: ir.Op) -> bool:
 
 
 def _captured(op: ir.Op) -> list[ir.Value]:
-    """What the regions of an op take from outside of it."""
+    """The values that the regions of an op capture."""
     if not op.regions:
         return []
     nested = list(op.walk())[1:]

@@ -105,7 +105,7 @@ def refine(
 
 
 class _Scope:
-    """The refined value of each value, and what is known of refined ones."""
+    """Maps values to their refined values, by nested scopes."""
 
     def __init__(self, parent: _Scope | None = None) -> None:
         self.parent = parent
@@ -137,7 +137,7 @@ class _Refiner:
     def function(
         self, name: str, types: Sequence[ir.Type], known: Sequence[np.ndarray | None], caller: ir.Op | None = None
     ) -> ir.Op:
-        """The function for these types and known values: made once."""
+        """The specialization of a function for these types and known values, made once."""
         key = (name, tuple(types), tuple(None if k is None else k.tobytes() for k in known))
         if key in self._made:
             return self.functions[self._made[key]]
@@ -169,7 +169,7 @@ class _Refiner:
         return made
 
     def call(self, op: ir.Op, attribute: str, operands: list[ir.Value], scope: _Scope) -> None:
-        """A call, or a composite, of the function for its operands' types; results that are known are constants."""
+        """Refines a call or composite: specializes its function; results with known values become constants."""
         name = str(op.attributes[attribute])
         if name not in self.module.functions:
             raise InvalidArgumentError(f"'{name}' does not reference a valid function", location=op.location)
@@ -211,7 +211,7 @@ class _Refiner:
         self._ops += 1
         if self._ops > self._most_ops:
             raise ResourceExhaustedError(
-                f"the program becomes more than {self._most_ops:,} ops: each function is made anew for all types and "
+                f"the program becomes more than {self._most_ops:,} ops: each function is specialized for all types and "
                 "constants that it is called with",
                 op=op.name,
                 location=op.location,
@@ -261,7 +261,7 @@ class _Refiner:
         return ir.Op(op.name, operands, types, attributes, regions, op.location)
 
     def attributes(self, op: ir.Op) -> Mapping[str, Any]:
-        """The op's own, with the functions that a custom call names made for the types that they declare."""
+        """The op's attributes. The functions that a custom call names are specialized for their declared types."""
         called = [str(name) for name in op.attributes.get("called_computations") or ()]
         if not called or not all(name in self.module.functions for name in called):
             return op.attributes
@@ -274,7 +274,7 @@ class _Refiner:
         return {**op.attributes, "called_computations": names}
 
     def region(self, op: ir.Op, region: ir.Region, operands: Sequence[ir.Value], scope: _Scope) -> ir.Region:
-        """A region within its scope; arguments of unknown size take the types of the operands at their places."""
+        """Refines a region. Arguments with dynamic shapes take the types of the operands at their positions."""
         inner, blocks = _Scope(scope), []
         for block in region.blocks:
             types = [a.type for a in block.arguments]
@@ -303,7 +303,7 @@ def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
 
 
 def _holds(op: ir.Op, operands: Sequence[ir.Value]) -> bool:
-    """Whether a shape assertion is known to hold. Raises InvalidArgumentError, with its message, where it fails."""
+    """Whether a shape assertion is known to hold. Raises InvalidArgumentError with its message where it fails."""
     if not operands or op.results:
         fail(
             op,

@@ -9,11 +9,13 @@ import re
 
 import numpy as np
 
-from xla_core.hlo.mesh import mesh_devices
-from xla_core.stablehlo.ir import Module, TensorType
-from xla_core.stablehlo.ir.attributes import DenseElements, Mesh, OpaqueAttribute
+from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.attributes import ReplicaGroups
+from xla_core.hlo.mesh import groups_along, mesh_devices
+from xla_core.stablehlo.ir import Module, Op, TensorType
+from xla_core.stablehlo.ir.attributes import DenseElements, Mesh, OpaqueAttribute, ReplicaGroupMeshAxes
 
-__all__ = ["device_ids", "find_mesh", "parse_mesh"]
+__all__ = ["device_ids", "find_mesh", "mesh_groups", "parse_mesh"]
 
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=\s*(\d+)')
 _DEVICE_IDS = re.compile(r"device_ids\s*=\s*\[([\d,\s]*)\]")
@@ -48,3 +50,16 @@ def device_ids(mesh: Mesh) -> np.ndarray:
     Raises InvalidArgumentError where the mesh names more or fewer devices, ResourceExhaustedError beyond 2^20 of them.
     """
     return mesh_devices(mesh.axes, None if mesh.device_ids is None else mesh.device_ids.array)
+
+
+def mesh_groups(groups: ReplicaGroupMeshAxes, module: Module, op: Op) -> ReplicaGroups:
+    """Replica groups: devices that differ only along the axes form a group, in which the last axis varies fastest.
+
+    Raises InvalidArgumentError where the mesh, an axis or a sub-axis does not exist.
+    """
+    mesh = groups.mesh if isinstance(groups.mesh, Mesh) else find_mesh(str(groups.mesh), module)
+    if mesh is None:
+        raise InvalidArgumentError(
+            f"replica_groups: mesh symbol '{groups.mesh}' not found", op=op.name, location=op.location
+        )
+    return groups_along(mesh.axes, None if mesh.device_ids is None else mesh.device_ids.array, groups.axes)

@@ -15,8 +15,7 @@ from xla_core.stablehlo.special_functions.error_coefficients import (
     ERFCX_FAR,
     ERFCX_MIDDLE,
 )
-from xla_core.stablehlo.special_functions.expressions import Expression, polynomial, select
-from xla_core.stablehlo.special_functions.polynomials import fitted
+from xla_core.stablehlo.special_functions.expressions import Expression, fitted, polynomial, select
 
 __all__ = ["erf_inv", "erfc"]
 

@@ -6,7 +6,7 @@ numbers are constants of the other operand's element type, broadcast to its shap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 from xla_core.stablehlo.lower.context import LoweringContext
 
-__all__ = ["Expression", "Number", "in_float32", "polynomial", "select", "wrap"]
+__all__ = ["Expression", "Number", "fitted", "in_float32", "polynomial", "select", "wrap"]
 
 Number = int | float | complex
 
@@ -212,3 +212,12 @@ def in_float32(function: Callable[..., Expression], *operands: Expression) -> Ex
     if narrow in (ElementType.F32, ElementType.F64):
         return function(*operands)
     return function(*(o.convert(ElementType.F32) for o in operands)).convert(narrow)
+
+
+def fitted(t: Expression, table: Mapping[ElementType, Sequence[float]]) -> Expression:
+    """T P(t) + low + high: the table's coefficients are P's, the highest power first, then low and high.
+
+    With t around 0, high is most of the sum, so that little more than its last rounding is lost.
+    """
+    *rest, low, high = table[t.element_type]
+    return (polynomial(t, rest) * t + low) + high

@@ -6,7 +6,7 @@ import math
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.special_functions.expressions import Expression, polynomial, select
+from xla_core.stablehlo.special_functions.expressions import Expression, fitted, polynomial, select
 from xla_core.stablehlo.special_functions.gamma_coefficients import (
     COTANGENT,
     DIGAMMA_FAR,
@@ -20,7 +20,6 @@ from xla_core.stablehlo.special_functions.gamma_coefficients import (
     STIRLING,
     TANGENT,
 )
-from xla_core.stablehlo.special_functions.polynomials import fitted
 
 __all__ = ["digamma", "lgamma"]
 

@@ -38,7 +38,7 @@ _DIMENSIONS = re.compile(r"\[[-0-9, ]*\]").match
 
 
 class AttributeReader(TypeReader):
-    """Reads attributes; `dialect_attribute` is the next reader's."""
+    """Reads attributes. Subclasses define `dialect_attribute`."""
 
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
@@ -101,7 +101,7 @@ class AttributeReader(TypeReader):
         return type
 
     def _kept(self, word: str) -> OpaqueAttribute:
-        """An attribute that no op here reads: its text."""
+        """An attribute that no op uses, kept as its text."""
         start = self.position
         self.position += len(word)
         affine = _AFFINE(self.source, self.position) if word.startswith("affine") else None

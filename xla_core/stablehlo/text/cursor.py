@@ -48,7 +48,7 @@ _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 
 
 class TextMap:
-    """Offsets of one text as lines and columns; the table of lines is made when first asked for."""
+    """Converts offsets in a text to lines and columns. The table of lines is made at the first use."""
 
     __slots__ = ("_starts", "file", "source")
 
@@ -72,7 +72,7 @@ class TextMap:
 
 
 class Alias(NamedTuple):
-    """What an alias stands for, in how many nodes, and how deep they nest."""
+    """The value of an alias, its number of nodes, and its nesting depth."""
 
     value: Any
     nodes: int
@@ -80,7 +80,7 @@ class Alias(NamedTuple):
 
 
 class TextLocation:
-    """A place in the text that was read, turned into line and column when asked for."""
+    """A place in the text. Its line and column are computed when they are asked for."""
 
     __slots__ = ("offset", "text")
 
@@ -93,7 +93,7 @@ class TextLocation:
 
 
 class Cursor:
-    """Reads `source` from `position` on; whitespace and // comments before a token are skipped."""
+    """Reads `source` from `position`. It skips whitespace and // comments before a token."""
 
     def __init__(self, source: str, file: str) -> None:
         self.source = source
@@ -144,13 +144,13 @@ class Cursor:
 
     @staticmethod
     def nearest(name: str, choices: Iterable[str]) -> str | None:
-        """The hint that names what was meant, if one of `choices` is near."""
+        """A hint that names the choice nearest to `name`; None where none is near."""
         near = difflib.get_close_matches(name, choices, 3, 0.7) if len(name) < 100 else []
         near.sort(key=lambda choice: sorted(choice) != sorted(name))  # letters in another order are the likeliest slip
         return f"did you mean {near[0]}?" if near else None
 
     def found(self) -> str:
-        """What stands here, for messages."""
+        """The next token, for messages."""
         self.skip()
         token = _TOKEN.match(self.source, self.position)
         return f"'{token[0][:40]}'" if token else "the end of the text"
@@ -211,14 +211,14 @@ class Cursor:
         return match[0]
 
     def keyword(self, what: str) -> str:
-        """The keyword that must be next: a word that no quotes are around."""
+        """The keyword that must be next: a word without quotes."""
         self.skip()
         if _WORD(self.source, self.position) is None:
             raise self.form_error(f"expected valid keyword, {what}, found {self.found()}")
         return self.word(what)
 
     def take(self, match: Callable[[str, int], re.Match[str] | None], what: str) -> re.Match[str]:
-        """What a compiled pattern's `match` finds here; `what` it must be is said where it isn't."""
+        """The match of a compiled pattern here; raises an error that says `what` was expected where there is none."""
         self.skip()
         found = match(self.source, self.position)
         if found is None:
@@ -236,7 +236,7 @@ class Cursor:
         return value
 
     def any_integer(self, what: str = "") -> int:
-        """An integer of any sane size."""
+        """An integer of at most MAX_INTEGER_DIGITS digits."""
         self.skip()
         match = _INTEGER(self.source, self.position)
         if match is None:
@@ -245,7 +245,7 @@ class Cursor:
         return self.to_integer(match[0], match.start())
 
     def to_integer(self, text: str, offset: int) -> int:
-        """The value of an integer's text, of any size that is sane."""
+        """The value of an integer's text. Raises for one of too many digits."""
         if len(text) > MAX_INTEGER_DIGITS:
             raise self.error("the number has too many digits", offset)
         return int(text, 16) if "x" in text else int(text)
@@ -294,7 +294,7 @@ class Cursor:
         raise self.error(f"'{self.source[start : start + 1]}' is never closed", start)
 
     def enter(self) -> None:
-        """One level deeper, which `leave` undoes, in a `finally` where reading may go on after an error."""
+        """Enters a nesting level. Call `leave` in a `finally` where reading may go on after an error."""
         depth = self.depth + 1
         if depth > self.deepest:
             if depth > MAX_DEPTH:
@@ -306,7 +306,7 @@ class Cursor:
         self.depth -= 1
 
     def expand(self, alias: Alias, offset: int) -> Any:
-        """The value of an alias, whose size counts as if it were written out."""
+        """The value of an alias. Its nodes count as if it were written out."""
         self.nodes += alias.nodes
         self.deepest = max(self.deepest, self.depth + alias.depth)
         if self.nodes > MAX_OP_NODES or self.deepest > MAX_DEPTH:
@@ -314,7 +314,7 @@ class Cursor:
         return alias.value
 
     def alias(self, read: Callable[[], Any]) -> Alias:
-        """Read what an alias stands for."""
+        """Reads the value of an alias."""
         self.nodes = self.deepest = 0
         self.skip()
         start = self.position

@@ -346,4 +346,4 @@ CUSTOM: dict[str, Callable[[RegionReader, OpState], None]] = {
     "<vhlo_function>": _vhlo_function,
     "<while>": _while,
 }
-"""Words of formats that are readers of their own."""
+"""Readers by the word that stands for them in an assembly format."""

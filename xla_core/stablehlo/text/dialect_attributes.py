@@ -66,7 +66,7 @@ class DialectAttributeReader(AttributeReader):
         return self._struct(mnemonic, start)
 
     def vhlo_attribute(self, mnemonic: str, start: int) -> Any:
-        """`#vhlo.mnemonic`, read already, and what follows it; the next reader's."""
+        """`#vhlo.mnemonic`, read already, and what follows it. A subclass defines it."""
         raise NotImplementedError
 
     def enum(self, kind: str) -> EnumAttribute:

@@ -136,7 +136,7 @@ ATTRIBUTES: dict[str, tuple[Callable[[Reader], Any], str | None]] = {
     "ui64": (_typed("ui64"), "[0-9]+"),
     **{kind: (_enum(kind), "[A-Z_]+") for kind in ENUMS},
 }
-"""Kinds of one attribute: reader, and pattern (None: read patiently)."""
+"""Directives of one attribute: reader and pattern; without a pattern `op_reader` reads the op."""
 
 
 def _precision(reader: Reader) -> dict[str, Any]:
@@ -279,4 +279,4 @@ ATTRIBUTE_GROUPS: dict[str, tuple[Callable[[Reader], dict[str, Any]], str | None
     "<slice_ranges>": (_slice_ranges, r"\[[-0-9:, ]*\]"),
     "<window>": (_window, r"[^{}\n]*"),
 }
-"""Kinds of several attributes at once: reader, and pattern."""
+"""Directives of several attributes at once: reader and pattern."""

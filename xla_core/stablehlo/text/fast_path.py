@@ -44,17 +44,17 @@ _END = re.compile(r"(?: loc\((#[\w$.\-]+)\))? *+\n", re.ASCII)
 _COMPACT_REDUCE = "( % init: % ) applies body:applied across dimensions = dimensions:dims attr-dict : :functional:"
 _CONSTANT = r'dense<[^<>"\n\[]{0,64}> : tensor<[^<>\n]{0,64}(?:<f[0-9]{2}>)?>'
 _LONGEST_KEY = 400
-"""Longer texts are read each time: a table of them would only grow."""
+"""Longer texts are not cached, because they seldom repeat."""
 
 _Read = Callable[[Any], Any]
 
 
 class _NotFast(Exception):
-    """The format has a part that no expression delimits."""
+    """The format has a part that no regular expression can delimit."""
 
 
 class _Pattern:
-    """A format as a regular expression, and what its groups are."""
+    """An assembly format as a regular expression, with the meaning of its groups."""
 
     def __init__(self, form: str) -> None:
         self.operands: list[int] = []
@@ -124,7 +124,7 @@ def _pattern(form: str) -> _Pattern | None:
 
 
 def fast_form(reader: RegionReader, name: str, is_generic: bool) -> FastForm | None:
-    """The fast form of an op for one reader, or None if it has none."""
+    """What reads ops of a name for one reader; None where the format has no regular expression."""
     if is_generic:
         generic = GENERIC_ASSEMBLY if has_properties(name) else GENERIC_ASSEMBLY.replace("<properties> ", "")
         pattern = _pattern(generic) if is_known(name) else None
@@ -136,7 +136,7 @@ def fast_form(reader: RegionReader, name: str, is_generic: bool) -> FastForm | N
 
 
 def _checked_dictionary(op: str) -> _Read:
-    """Reads the dictionary of a pretty form; one that the op can't have is for the patient reader to refuse."""
+    """Reads the dictionary of a pretty form; raises for an illegal one, which `op_reader` then reports."""
 
     def read(reader: Any) -> dict[str, Any]:
         values = attribute_dictionary(reader)
@@ -149,7 +149,7 @@ def _checked_dictionary(op: str) -> _Read:
 
 
 class FastForm:
-    """Makes ops of one name, and keeps what their texts were read to."""
+    """Reads ops of one name, and caches what the texts of their attributes and types were read as."""
 
     __slots__ = ("attributes", "is_reduce", "lists", "location", "match", "name", "operands", "reader", "signature",
                  "signatures")  # fmt: skip
@@ -170,7 +170,7 @@ class FastForm:
         self.is_reduce = any(key == "body" for _, key, _ in pattern.attributes)
 
     def read(self, start: re.Match[str], offset: int) -> Op | None:
-        """The op whose name ends where `start` ends; None if the patient reader must look."""
+        """The op whose name ends where `start` ends; None where `op_reader` has to read it."""
         reader = self.reader
         match = self.match(reader.source, start.end())
         if match is None:
@@ -253,7 +253,7 @@ class FastForm:
         return signature
 
     def _fill(self, match: re.Match[str], group: int, read: _Read, known: dict[str, Any]) -> Any:
-        """Read a group patiently and keep it; None where it is wrong or ends elsewhere."""
+        """Reads a group by its reader and caches the result; None where the text is wrong or ends elsewhere."""
         reader = self.reader
         before = reader.position
         reader.position = match.start(group)

@@ -19,7 +19,7 @@ __all__ = ["OpReader"]
 _RESULTS = re.compile(r"%([\w$.\-]+)(?::([0-9]{1,6}))?", re.ASCII).match
 
 Name = tuple[str, int, int]
-"""What results are called: name, how many have it, its offset."""
+"""A name on the left of `=`: the name, the number of results that share it, its offset."""
 
 
 class OpReader(RegionReader):
@@ -62,7 +62,7 @@ class OpReader(RegionReader):
     # Ops
 
     def operation(self) -> Op:
-        """One op, its results' names before it and its location behind it."""
+        """Reads an op, with the names of its results and its location."""
         self.nodes = 0
         self.deepest = self.depth
         names: list[Name] = []
@@ -105,7 +105,7 @@ class OpReader(RegionReader):
             self.pretty_op = outer
 
     def unknown_op(self, name: str, offset: int, is_pretty: bool = False) -> XlaError:
-        """The error for an op that isn't there, or isn't there in the pretty form."""
+        """The error for an op that does not exist, or has no pretty form."""
         error = self._unknown_op(name, offset, is_pretty)
         error.op = name  # not the op around it
         return error
@@ -138,11 +138,11 @@ class OpReader(RegionReader):
         )
 
     def _program_hint(self, offset: int) -> str | None:
-        """What to read instead, where a text begins with what no program begins with."""
+        """A hint about the accepted formats, where the text's first word begins no program."""
         return None if self.source[:offset].strip() else PROGRAMS_HINT
 
     def finish(self, state: OpState, names: list[Name], offset: int) -> Op:
-        """Check what was read of an op, make it, and define its results."""
+        """Checks the parts of an op, creates it, and defines its results."""
         types = state.operand_types
         if len(types) != len(state.operands):
             if not self.pretty_op:

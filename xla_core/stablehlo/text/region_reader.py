@@ -17,7 +17,7 @@ _LABEL = re.compile(r"\^[\w$.\-]+", re.ASCII).match
 
 
 class OpState:
-    """What has been read of an op."""
+    """The parts of an op that have been read so far."""
 
     __slots__ = (
         "attributes",
@@ -40,7 +40,7 @@ class OpState:
         self.regions: list[Region] = []
         self.operand_types: tuple[Type, ...] = ()
         self.result_types: tuple[Type, ...] = ()
-        self.location: SourceLocation | LazyLocation | None = None  # where the form has a place of its own for it
+        self.location: SourceLocation | LazyLocation | None = None  # where the pretty form has its own place for it
 
 
 Argument = tuple[str, int, Type, Any]
@@ -48,7 +48,7 @@ Argument = tuple[str, int, Type, Any]
 
 
 class RegionReader(DialectAttributeReader):
-    """Reads the regions of ops, and knows the values in scope."""
+    """Reads the regions of ops, and keeps the values in scope."""
 
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)
@@ -106,7 +106,7 @@ class RegionReader(DialectAttributeReader):
     # Regions
 
     def region(self, arguments: list[Argument] | None = None, is_isolated: bool = False) -> Region:
-        """`{ ops }`; with `arguments` (written elsewhere) for the first block."""
+        """`{ ops }`. `arguments` are those of the first block, where the op has them outside of the braces."""
         self.enter()
         self.expect("{", "to begin a region")
         outer = self.values, self.defined
@@ -144,7 +144,7 @@ class RegionReader(DialectAttributeReader):
         return self.block(arguments)
 
     def block(self, arguments: list[Argument]) -> Block:
-        """The ops of a block up to what isn't one."""
+        """A block with these arguments, up to the first token that begins no op."""
         block = Block([argument[2] for argument in arguments])
         for (name, offset, _, _), value in zip(arguments, block.arguments, strict=True):
             value.name = name
@@ -154,17 +154,17 @@ class RegionReader(DialectAttributeReader):
         self.ops(block.ops)
         return block
 
-    # What was read of an op
+    # Checks
 
     def check_operands(self, state: OpState, types: tuple[Type, ...]) -> None:
-        """Operands must have the types that are written."""
+        """Raises where an operand's type is not the type that is written."""
         for value, type, place in zip(state.operands, types, state.offsets, strict=True):
             if value.type is not type and value.type != type:
                 used = f"use of value '%{value.name}' expects different type than prior uses"
                 raise self.error(f"{used}: '{type}' vs '{value.type}'", place)
 
     def add_attributes(self, state: OpState, values: dict[str, Any], offset: int) -> None:
-        """Attributes that were read together; none may be there already."""
+        """Adds attributes to the op; raises where it has one of them already."""
         for name in values:
             if name in state.attributes:
                 raise self.form_error(f"attribute '{name}' occurs more than once in the attribute list", offset)

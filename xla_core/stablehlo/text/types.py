@@ -30,7 +30,7 @@ _MAX_DIMENSION = (1 << 63) - 1
 
 
 class TypeReader(LocationReader):
-    """Reads types; `attribute` (for a tensor's encoding) and `vhlo_type` are the next readers'."""
+    """Reads types. Subclasses define `attribute`, for a tensor's encoding, and `vhlo_type`."""
 
     def __init__(self, source: str, file: str) -> None:
         super().__init__(source, file)

@@ -49,7 +49,7 @@ def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
 
 
 def fail_inferred(op: ir.Op, inferred: str) -> NoReturn:
-    """Raises the error for results declared as what they can't be; `inferred` is in the words of `types_text`."""
+    """Raises the error for declared result types that differ from the `inferred` ones (as `types_text` writes)."""
     declared = types_text([r.type for r in op.results])
     fail(op, f"inferred type(s) {inferred} are incompatible with return type(s) of operation {declared}")
 
@@ -97,7 +97,7 @@ _UNRANKED = "tensor<*x"
 
 
 def is_unranked(type: ir.Type) -> bool:
-    """A tensor without a rank, which CHLO's ops may take, is kept as it is written."""
+    """Whether a type is an unranked tensor, which only CHLO's ops take."""
     return isinstance(type, ir.OpaqueType) and type.text.startswith(_UNRANKED)
 
 
@@ -106,14 +106,14 @@ def unranked(element: str | QuantizedType) -> ir.OpaqueType:
 
 
 def element_of(type: ir.Type) -> str | QuantizedType | None:
-    """The element type of a tensor, with a rank or without; None for what is no tensor."""
+    """The element type of a ranked or unranked tensor; None for any other type."""
     if isinstance(type, TensorType):
         return type.element
     return type.text[len(_UNRANKED) : -1] if isinstance(type, ir.OpaqueType) and is_unranked(type) else None
 
 
 def _agree(a: TensorType, b: TensorType) -> bool:
-    """Whether shapes and bounds go together."""
+    """Whether shapes and bounds are compatible."""
     if not compatible_shapes(a.shape, b.shape):
         return False
     for one, other in ((a, b), (b, a)):
@@ -162,7 +162,7 @@ def merge_dimension(op: ir.Op, dim: int, left: Dimension, right: Dimension) -> D
 
 
 def most_specific(op: ir.Op, types: Sequence[TensorType]) -> Sequence[ir.Type] | None:
-    """What StableHLO infers of compatible types. Of bounds it speaks only where the first type has some."""
+    """The type that StableHLO infers from compatible types. It has bounds only where the first type has some."""
     merged = merge(op, types)
     if types[0].bounds or not merged.bounds:
         return [merged]

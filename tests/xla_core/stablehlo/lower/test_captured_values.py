@@ -1,4 +1,4 @@
-"""What regions with closed computations take from outside: computed anew inside, unless it may not happen twice."""
+"""What regions with closed computations take from outside: computed again inside, unless it may not happen twice."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_chains_in_many_regions_are_bounded():
     chain = "\n".join(f"  %c{i + 1} = stablehlo.add %c{i}, %one : tensor<f32>" for i in range(200))
     before = f"  %c0 = stablehlo.constant dense<0.0> : tensor<f32>\n{chain}"
     regions = "".join(SUM.format(name=f"y{i}", outer="%c200") for i in range(200))
-    with pytest.raises(ResourceExhaustedError, match="more than 20,000 ops would be computed anew") as raised:
+    with pytest.raises(ResourceExhaustedError, match="more than 20,000 ops would be computed again") as raised:
         to_hlo(program(before, regions, "%y0"))
     assert raised.value.location is not None
 

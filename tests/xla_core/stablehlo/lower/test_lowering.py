@@ -157,7 +157,7 @@ func.func @main(%n: tensor<i32>, %x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor
 def test_a_while_carries_what_its_regions_take_from_outside():
     module = hlo(WHILE)
     loop = find(module, "while")
-    # i, s, then the captured n and y; the captured constant is made anew inside.
+    # i, s, then the captured n and y; the captured constant is created again inside.
     assert str(loop.shape) == "(s32[], f32[3], s32[], f32[3])"
     body = loop.attributes["body"]
     assert [i.opcode for i in body.instructions].count("constant") == 1

@@ -38,7 +38,7 @@ class RegionWriter:
         return ", ".join([self.value(value) for value in values])
 
     def begin_function(self) -> None:
-        """Names start anew."""
+        """Resets the names of values."""
         self.names.clear()
         self._next_result = 0
         self._next_argument.clear()
