@@ -18,7 +18,8 @@ from xla_core.lapack.schur import complex_schur, eigenvalues_of_blocks, real_sch
 from xla_core.lapack.signatures import SIGNATURES, target_name
 
 if TYPE_CHECKING:
-    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.environment import Value
+    from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["ROUTINES"]

@@ -13,7 +13,8 @@ from xla_core.hlo.ops.collective_groups import meet, own_group
 from xla_core.hlo.ops.conversion import convert
 
 if TYPE_CHECKING:
-    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.environment import Value
+    from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = [

@@ -16,7 +16,7 @@ from xla_core.hlo.opcode import Opcode
 
 if TYPE_CHECKING:
     from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluator import EvaluationContext
+    from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
     from xla_core.hlo.op_table import Attributes
 

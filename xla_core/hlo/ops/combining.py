@@ -22,7 +22,8 @@ from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
 
 if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.environment import Value
+    from xla_core.hlo.evaluation_context import EvaluationContext
 
 __all__ = ["FEW", "as_value", "combine_at", "few", "fold", "windows"]
 

@@ -28,7 +28,8 @@ from xla_core.errors import (
 from xla_core.hlo.environment import TOKEN, Token
 
 if TYPE_CHECKING:
-    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.environment import Value
+    from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
     from xla_core.hlo.op_table import Attributes, Evaluate
     from xla_core.hlo.shape import Shape

@@ -18,7 +18,7 @@ from xla_core.hlo.ops.numerics import CLASS, Array, total_order_key
 
 if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.evaluator import EvaluationContext
+    from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["extreme_elements", "sort_order"]

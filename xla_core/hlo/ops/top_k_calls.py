@@ -20,7 +20,8 @@ from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.evaluator import EvaluationContext, Value
+    from xla_core.hlo.environment import Value
+    from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["top_k_attributes"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xla_core.hlo.attributes import OutputToOperandAlias
 from xla_core.hlo.op_table import AttributeKind
-from xla_core.hlo.text.cursor import Computations, Cursor, braced_list
+from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.replica_groups import read_groups
 from xla_core.hlo.text.shapes import read_shape, shape_to_text
 from xla_core.hlo.text.sharding import read_sharding
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ATTRIBUTE_TEXT", "AttributeText"]
 
+Computations = Mapping[str, "HloComputation"]
+"""The computations that were read so far, by name."""
+
 _BARE = re.compile(r"([A-Za-z_][\w.\-]*)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d++\.?\d*+(?:[eE][-+]?\d++)?|\.\d++(?:[eE][-+]?\d++)?|inf|nan))(?![\w.])\s*")
 
@@ -45,14 +48,14 @@ class AttributeText:
 # -- the simple kinds --------------------------------------------------------------------------------------------------
 
 
-def _read_bool(cursor: Cursor, _: Computations) -> bool:
+def _read_bool(cursor: Cursor, _: object) -> bool:
     for text, value in (("true", True), ("false", False), ("1", True), ("0", False)):
         if cursor.accept(text):
             return value
     raise cursor.error("expected true or false")
 
 
-def _read_float(cursor: Cursor, _: Computations) -> float:
+def _read_float(cursor: Cursor, _: object) -> float:
     match = cursor.match(_NUMBER)
     if not match:
         raise cursor.error("expected a number")
@@ -64,7 +67,7 @@ def _float_to_text(value: float, _: str) -> str:
     return text if float(text) == value else repr(float(value))
 
 
-def _read_enum(cursor: Cursor, _: Computations) -> str:
+def _read_enum(cursor: Cursor, _: object) -> str:
     match = cursor.match(_BARE)
     if not match:
         raise cursor.error("expected a word")
@@ -80,13 +83,13 @@ def _read_computation(cursor: Cursor, computations: Computations) -> HloComputat
     return found
 
 
-def _read_braced(cursor: Cursor, _: Computations) -> str:
+def _read_braced(cursor: Cursor, _: object) -> str:
     if not cursor.starts_with("{"):
         raise cursor.error("expected a value in braces")
     return cursor.braced()
 
 
-def _read_config(cursor: Cursor, _: Computations) -> str:
+def _read_config(cursor: Cursor, _: object) -> str:
     if cursor.starts_with("{"):
         return cursor.braced()
     if cursor.starts_with('"'):
@@ -99,7 +102,7 @@ def _text_to_text(text: str, _: str) -> str:
     return text if is_braced(text) else quote(text)
 
 
-def _read_dict(cursor: Cursor, _: Computations) -> tuple[tuple[str, str], ...]:
+def _read_dict(cursor: Cursor, _: object) -> tuple[tuple[str, str], ...]:
     def pair() -> tuple[str, str]:
         key = cursor.string() if cursor.starts_with('"') else _read_enum(cursor, {})
         cursor.expect("=")
@@ -123,11 +126,11 @@ def _groups_to_text(groups: tuple[tuple[int, ...], ...], _: str) -> str:
     return "{" + ",".join("{" + ",".join(map(str, group)) + "}" for group in groups) + "}"
 
 
-def _read_int_lists(cursor: Cursor, _: Computations) -> tuple[tuple[int, ...], ...]:
+def _read_int_lists(cursor: Cursor, _: object) -> tuple[tuple[int, ...], ...]:
     return braced_list(cursor, lambda: braced_list(cursor, cursor.integer))
 
 
-def _read_aliasing(cursor: Cursor, _: Computations) -> tuple[OutputToOperandAlias, ...]:
+def _read_aliasing(cursor: Cursor, _: object) -> tuple[OutputToOperandAlias, ...]:
     def one() -> OutputToOperandAlias:
         output = braced_list(cursor, cursor.integer)
         cursor.expect(":", "after the index of an output")
@@ -149,7 +152,7 @@ def _aliasing_to_text(aliases: tuple[OutputToOperandAlias, ...], _: str) -> str:
     return "{" + ", ".join(pairs) + "}"
 
 
-def _read_pairs(cursor: Cursor, _: Computations) -> tuple[tuple[int, int], ...]:
+def _read_pairs(cursor: Cursor, _: object) -> tuple[tuple[int, int], ...]:
     def pair() -> tuple[int, int]:
         start = cursor.position
         numbers = braced_list(cursor, cursor.integer)
@@ -160,7 +163,7 @@ def _read_pairs(cursor: Cursor, _: Computations) -> tuple[tuple[int, int], ...]:
     return braced_list(cursor, pair)
 
 
-def _refuse(cursor: Cursor, _: Computations) -> Any:
+def _refuse(cursor: Cursor, _: object) -> Any:
     raise cursor.error("this stands between the op's parentheses, not among its attributes")
 
 

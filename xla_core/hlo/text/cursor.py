@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from xla_core.errors import InvalidArgumentError, SourceLocation, snippet
 from xla_core.hlo.text.strings import STRING_BODY, unescaped
 
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-
-__all__ = ["NAME", "Computations", "Cursor", "braced_list", "nearest"]
+__all__ = ["NAME", "Cursor", "braced_list", "nearest"]
 
 T = TypeVar("T")
-Computations = Mapping[str, "HloComputation"]
-"""The computations that were read so far, by name."""
 
 # A string or comment that never ends is one that ends with the text: to look for the next start in it takes too long.
 _COMMENT = re.compile(rf'"{STRING_BODY}(?:"|\\?\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*', re.S)

@@ -10,7 +10,7 @@ import numpy as np
 from xla_core.errors import XlaError
 from xla_core.hlo.attributes import ReplicaGroups
 from xla_core.hlo.mesh import AxisRef, axis_sizes, groups_along, mesh_devices
-from xla_core.hlo.text.cursor import Computations, Cursor, braced_list
+from xla_core.hlo.text.cursor import Cursor, braced_list
 from xla_core.hlo.text.strings import unescaped
 
 __all__ = ["read_groups"]
@@ -24,7 +24,7 @@ _DEVICE_IDS = re.compile(r",\s*device_ids\s*=\s*\(\s*")
 _AXIS = re.compile(r"""(?:'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)")\s*""", re.S)
 
 
-def read_groups(cursor: Cursor, _: Computations) -> ReplicaGroups:
+def read_groups(cursor: Cursor, _: object) -> ReplicaGroups:
     """Groups in any of the three forms."""
     start = cursor.position
     if cursor.match(_MESH):

@@ -12,7 +12,7 @@ from xla_core.hlo.attributes import (
     Window,
     WindowDimension,
 )
-from xla_core.hlo.text.cursor import Computations, Cursor, braced_list
+from xla_core.hlo.text.cursor import Cursor, braced_list
 
 __all__ = [
     "labels_to_text",
@@ -31,7 +31,7 @@ _WINDOW_FIELD = re.compile(r"([a-z_]+)=([-\dx_]+)\s*")
 _LABELS = re.compile(r"([bf\d]{2,12})_([io\d]{2,12})->([bf\d]{2,12})(?!\w)\s*")
 
 
-def read_slice(cursor: Cursor, _: Computations) -> tuple[SliceDimension, ...]:
+def read_slice(cursor: Cursor, _: object) -> tuple[SliceDimension, ...]:
     def one() -> SliceDimension:
         match = cursor.match(_SLICE)
         if not match:
@@ -46,7 +46,7 @@ def slice_to_text(slices: tuple[SliceDimension, ...], _: str) -> str:
     return "{" + ", ".join(f"[{s.start}:{s.limit}{stride.format(s.stride)}]" for s in slices) + "}"
 
 
-def read_padding(cursor: Cursor, _: Computations) -> tuple[PaddingDimension, ...]:
+def read_padding(cursor: Cursor, _: object) -> tuple[PaddingDimension, ...]:
     match = cursor.match(_PADDING)
     if match:
         return tuple(PaddingDimension(*map(int, part.split("_"))) for part in match[1].split("x"))
@@ -70,7 +70,7 @@ _WINDOW_FIELDS = {
 }
 
 
-def read_window(cursor: Cursor, _: Computations) -> Window:
+def read_window(cursor: Cursor, _: object) -> Window:
     cursor.expect("{", "before a window")
     fields: dict[str, list[Any]] = {}
     while not cursor.accept("}"):
@@ -111,7 +111,7 @@ def window_to_text(window: Window, _: str) -> str:
     return "{" + " ".join(fields) + "}"
 
 
-def read_labels(cursor: Cursor, _: Computations) -> ConvolutionDimensionNumbers:
+def read_labels(cursor: Cursor, _: object) -> ConvolutionDimensionNumbers:
     start = cursor.position
     match = cursor.match(_LABELS)
     if not match:
