@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.buffer_classes import BufferClass, BufferClasses, SizeFunction
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
-from xla_core.analysis.dataflow import HloDataflowAnalysis, HloValue, Segment, ShapeIndex, ValueKind, leaf_index
+from xla_core.analysis.dataflow import HloDataflowAnalysis, leaf_index
 from xla_core.analysis.heap import HeapBlock, pack, peak_bytes
+from xla_core.analysis.hlo_value import HloValue, Segment, ShapeIndex, ValueKind
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction

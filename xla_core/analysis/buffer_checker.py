@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from xla_core.analysis.buffer_assignment import AllocationKind, BufferAssignment
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
-from xla_core.analysis.dataflow import HloValue, ValueKind
+from xla_core.analysis.hlo_value import HloValue, ValueKind
 from xla_core.errors import InternalError
 
 __all__ = ["check_buffer_assignment"]

@@ -9,8 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
+from xla_core.analysis.alias_edge import AliasEdge
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
-from xla_core.analysis.dataflow import AliasEdge, HloDataflowAnalysis, HloValue, ValueKind
+from xla_core.analysis.dataflow import HloDataflowAnalysis
+from xla_core.analysis.hlo_value import HloValue, ValueKind
 from xla_core.hlo.shape import Shape
 
 __all__ = ["BufferClass", "BufferClasses", "SizeFunction"]

@@ -1,21 +1,22 @@
 """Which value is where, and when it is alive (XLA: xla/hlo/analysis/hlo_dataflow_analysis.h, hlo_live_range.h).
 
 The module is laid out on one line of time: a computation that control flow calls is inlined at its call site. Every
-array, token or opaque leaf that an instruction defines is an `HloValue`; tuple, get-tuple-element, bitcast,
-opt-barrier, call and the parameters of branches define nothing and pass values on. A loop-carried leaf gets a
-phi value at the loop's start; a leaf that the body hands through unchanged doesn't: it is the initial value throughout.
+array, token or opaque leaf that an instruction defines is an `HloValue`. tuple, get-tuple-element, bitcast,
+opt-barrier, call and the parameters of branches define no values: they pass on their operands'. A loop-carried leaf has
+a phi value at the loop's start, except where the body returns the leaf unchanged: then it is the initial value.
 
-Where two values must be in one place (initial value, phi, what the body returns, and the loop's result, for one), an
-`AliasEdge` says so; `buffer_classes` joins them, and `copy_insertion` puts copies where they can't be joined.
+An `AliasEdge` records that two values must share a buffer: a loop's initial value and its phi, for example.
+`buffer_classes` joins such values, and `copy_insertion` inserts a copy where they can't be joined.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import enum
 from collections.abc import Mapping, Sequence
 
+from xla_core.analysis.alias_edge import AliasEdge, EdgeKind
 from xla_core.analysis.control_flow import control_flow_callees
+from xla_core.analysis.hlo_value import BranchPath, HloValue, ShapeIndex, ValueKind
 from xla_core.errors import FailedPreconditionError, ResourceExhaustedError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -24,117 +25,9 @@ from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-__all__ = [
-    "AliasEdge",
-    "EdgeKind",
-    "HloDataflowAnalysis",
-    "HloValue",
-    "Segment",
-    "ShapeIndex",
-    "ValueKind",
-    "leaf_index",
-]
-
-ShapeIndex = tuple[int, ...]
-Segment = tuple[int, int]  # first and last time, both included
-_Path = tuple[
-    tuple[int, int], ...
-]  # for each conditional around a computation: (time before it, time its branch starts)
+__all__ = ["HloDataflowAnalysis", "leaf_index"]
 
 _MAX_DEPTH = 150
-
-
-class ValueKind(enum.Enum):
-    INSTRUCTION = "instruction"  # computed by an instruction
-    PARAMETER = "parameter"  # of the entry
-    CONSTANT = "constant"
-    PHI = "phi"  # a loop-carried leaf at the start of an iteration
-    RESULT = "result"  # of a while or a conditional: whatever its computation left there
-    OUTPUT = "output"  # a leaf of the entry's result, as memory that the caller supplies
-
-
-class HloValue:
-    """One leaf that `instruction` defines at `index`; alive in `segments()`."""
-
-    __slots__ = ("_branch_segments", "end", "forward", "id", "index", "instruction", "kind", "shape", "start")
-
-    def __init__(
-        self, number: int, kind: ValueKind, instruction: HloInstruction, index: ShapeIndex, shape: Shape, start: int
-    ) -> None:
-        self.id = number
-        self.kind = kind
-        self.instruction = instruction
-        self.index = index
-        self.shape = shape
-        self.start = start
-        self.end = start
-        self.forward: HloValue | None = None
-        self._branch_segments: list[Segment] = []
-
-    def use(self, time: int, path: _Path) -> None:
-        """Keeps the value alive until `time`, in a computation that is reached by `path`.
-
-        A use in one branch of a conditional keeps it alive before the conditional and in that branch, not in others.
-        """
-        start = self.start
-        inside = [step for step in path if step[0] >= start]
-        if not inside:
-            if time > self.end:
-                self.end = time
-            return
-        self.end = max(self.end, inside[0][0])
-        for (_, begins), (until, _) in zip(inside, [*inside[1:], (time, 0)], strict=True):
-            self._branch_segments.append((begins, until))
-
-    def segments(self) -> list[Segment]:
-        """When it is alive: disjoint, in order."""
-        if not self._branch_segments:
-            return [(self.start, self.end)]
-        merged: list[Segment] = [(self.start, self.end)]
-        for begins, until in sorted(self._branch_segments):
-            if begins <= merged[-1][1] + 1:
-                merged[-1] = (merged[-1][0], max(merged[-1][1], until))
-            else:
-                merged.append((begins, until))
-        return merged
-
-    @property
-    def name(self) -> str:
-        """`instruction{1,0}`, as XLA prints a position."""
-        suffix = "{" + ",".join(map(str, self.index)) + "}" if self.index else ""
-        return f"{self.instruction.name}{suffix}"
-
-    def __repr__(self) -> str:
-        return f"<value {self.id} {self.name} {self.kind.value} {self.shape} {self.segments()}>"
-
-
-class EdgeKind(enum.Enum):
-    """Why two values must share a buffer, in the order in which they are joined: a copy inside a loop costs most."""
-
-    LOOP_RESULT = 0  # the phi and the while's result
-    OUTPUT_ALIAS = 1  # a donated parameter and the output that takes its buffer
-    LOOP_ROOT = 2  # what a body returns, and the phi
-    BRANCH_ROOT = 3  # what a branch returns, and the conditional's result
-    LOOP_INIT = 4  # the operand of a while, and the phi
-    OUTPUT = 5  # what the entry returns, and the output's memory
-    IN_PLACE = 6  # an operand that a custom call says it overwrites
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class AliasEdge:
-    """`source` must be where `target` is. A copy that undoes it belongs to leaf `leaf` of `place`:
-
-    the operand of a while (LOOP_INIT) or custom call (IN_PLACE: `operand`), the root of `computation` otherwise.
-    """
-
-    kind: EdgeKind
-    source: HloValue
-    target: HloValue
-    place: HloInstruction
-    leaf: int
-    computation: HloComputation
-    depth: int
-    operand: int = 0
 
 
 class HloDataflowAnalysis:
@@ -196,7 +89,7 @@ class HloDataflowAnalysis:
         self.values = [v for v in self.values if v.forward is None]
 
     def _walk(
-        self, computation: HloComputation, arguments: Sequence[list[HloValue]], path: _Path, depth: int
+        self, computation: HloComputation, arguments: Sequence[list[HloValue]], path: BranchPath, depth: int
     ) -> list[HloValue]:
         if computation in self._walked:
             raise FailedPreconditionError(
@@ -246,7 +139,7 @@ class HloDataflowAnalysis:
                     self._in_place_custom_call(instruction, operands, depth)
         return self.leaves(computation.root)
 
-    def _while(self, loop: HloInstruction, init: list[HloValue], path: _Path, depth: int) -> list[HloValue]:
+    def _while(self, loop: HloInstruction, init: list[HloValue], path: BranchPath, depth: int) -> list[HloValue]:
         condition, body = loop.attributes["condition"], loop.attributes["body"]
         self._use_all(init, path)
         self._tick()
@@ -272,7 +165,7 @@ class HloDataflowAnalysis:
         return [_resolve(value) for value in results]
 
     def _conditional(
-        self, conditional: HloInstruction, operands: list[list[HloValue]], path: _Path, depth: int
+        self, conditional: HloInstruction, operands: list[list[HloValue]], path: BranchPath, depth: int
     ) -> list[HloValue]:
         for operand in operands:
             self._use_all(operand, path, tick=False)
@@ -313,7 +206,7 @@ class HloDataflowAnalysis:
         self._clock += 1
         return self._clock
 
-    def _use_all(self, values: Sequence[HloValue], path: _Path, *, tick: bool = True) -> None:
+    def _use_all(self, values: Sequence[HloValue], path: BranchPath, *, tick: bool = True) -> None:
         time = self._tick() if tick else self._clock + 1
         for value in values:
             _resolve(value).use(time, path)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from xla_core.analysis.dataflow import Segment
+from xla_core.analysis.hlo_value import Segment
 
 __all__ = ["HeapBlock", "pack", "peak_bytes"]
 

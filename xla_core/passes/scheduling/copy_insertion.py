@@ -13,9 +13,10 @@ import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from xla_core.analysis.alias_edge import AliasEdge, EdgeKind
 from xla_core.analysis.buffer_classes import BufferClasses, SizeFunction
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
-from xla_core.analysis.dataflow import AliasEdge, EdgeKind, HloDataflowAnalysis
+from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.errors import InternalError, InvalidArgumentError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
