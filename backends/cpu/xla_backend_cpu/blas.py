@@ -11,8 +11,6 @@ import mmap
 import os
 import pathlib
 
-import scipy_openblas32
-
 from xla_backend_cpu.host import host_features, once
 from xla_core.errors import ResourceExhaustedError
 
@@ -70,6 +68,8 @@ def reserve(threads: int) -> None:
 
 
 def _path() -> pathlib.Path:
+    import scipy_openblas32  # imported when a program first calls OpenBLAS
+
     return next(pathlib.Path(scipy_openblas32.get_lib_dir()).glob("libscipy_openblas.*"))
 
 

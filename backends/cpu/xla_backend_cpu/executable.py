@@ -8,12 +8,12 @@ import functools
 import json
 import struct
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from xla_backend_cpu.blas import reserve, symbol_address
-from xla_backend_cpu.codegen.module_emitter import ENTRY, HOST_CALL, Status
+from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, Status
 from xla_backend_cpu.executor import ALIGNMENT
 from xla_backend_cpu.host import architecture, host_triple, load_objects, runtime_symbols, start_workers
-from xla_backend_cpu.host_calls import HostCalls, HostRun, host_call_address
 from xla_backend_cpu.program_checks import check_program
 from xla_core.backend import CompilationReport, DeviceMemory, Executable, ExecutableMemoryStats, RunOptions
 from xla_core.errors import (
@@ -26,6 +26,9 @@ from xla_core.errors import (
 )
 from xla_core.hlo import HloModule, parse_hlo
 from xla_core.runtime import HostStream
+
+if TYPE_CHECKING:
+    from xla_backend_cpu.host_calls import HostCalls, HostRun
 
 __all__ = ["CpuExecutable", "NativeProgram", "ResultPlace"]
 
@@ -124,8 +127,11 @@ class CpuExecutable(Executable):
         if program.routines:
             reserve(program.threads)
         imports = {name: symbol_address(name) for name in program.routines}
-        self._host_calls = HostCalls(module, program.host_calls, program.collective_timeout)
+        self._host_calls: HostCalls | None = None
         if program.host_calls:
+            from xla_backend_cpu.host_calls import HostCalls, host_call_address
+
+            self._host_calls = HostCalls(module, program.host_calls, program.collective_timeout)
             imports[HOST_CALL] = host_call_address()
         self._runs_here = architecture(program.triple) == architecture(host_triple())
         if self._runs_here:
@@ -153,7 +159,7 @@ class CpuExecutable(Executable):
             )
         table = self._table_type()
         host_run = None
-        if program.host_calls:
+        if self._host_calls is not None:
             host_run = self._host_calls.begin(run_options)
             table[0] = host_run.address
             work = functools.partial(self._run_with_host, table, host_run)
@@ -257,4 +263,5 @@ class CpuExecutable(Executable):
         """Runs that are under way end at their next loop iteration."""
         for context in self._contexts.values():
             context[0] = 1
-        self._host_calls.cancel()
+        if self._host_calls is not None:
+            self._host_calls.cancel()

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_backend_cpu.codegen.module_emitter import Status
+from xla_backend_cpu.calling_convention import Status
 from xla_backend_cpu.custom_calls import CustomCall, CustomCallFunction, custom_call_function
 from xla_core.backend import InProcessRendezvous, RunOptions, rendezvous_of
 from xla_core.errors import CancelledError, InternalError, InvalidArgumentError, XlaError

@@ -11,10 +11,10 @@ Custom calls, collectives and transfers run on the host: each is a call of `xla_
 from __future__ import annotations
 
 import dataclasses
-import enum
 from collections import Counter
 from collections.abc import Sequence
 
+from xla_backend_cpu.calling_convention import ENTRY, HOST_CALL, ContextField, Status
 from xla_backend_cpu.codegen.native_kernels import NativeKernels
 from xla_backend_cpu.codegen.vectors import VectorIsa
 from xla_backend_cpu.lapack import LapackCall
@@ -22,20 +22,7 @@ from xla_core.analysis import BufferAssignment, BufferSlice
 from xla_core.codegen.llvm import IrBuilder, IrFunction, IrModule, LoopAbi, Value
 from xla_core.hlo import OPS, Environment, HloComputation, HloInstruction, HloModule, Opcode, Trait
 
-__all__ = ["ENTRY", "HOST_CALL", "HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitter", "Status"]
-
-ENTRY = "xla_cpu_entry"
-HOST_CALL = "xla_cpu_host_call"
-
-
-class Status(enum.IntEnum):
-    """What the entry returns."""
-
-    OK = 0
-    CANCELLED = 1
-    HOST_CALL_FAILED = 2
-    OUT_OF_MEMORY = 3
-
+__all__ = ["HOST_OPCODES", "MODULE_OPCODES", "ModuleEmitter"]
 
 HOST_OPCODES = frozenset(
     op.opcode
@@ -48,15 +35,6 @@ HOST_OPCODES = frozenset(
 
 MODULE_OPCODES = (Opcode.REPLICA_ID, Opcode.PARTITION_ID, Opcode.RNG_GET_AND_UPDATE_STATE)
 """Ops that read the run's context or the module's state."""
-
-
-class ContextField(enum.IntEnum):
-    """The 32-bit words of a run's context."""
-
-    CANCELLED = 0
-    REPLICA = 1
-    PARTITION = 2
-    FAILURES = 3  # kernels that found no memory, of all runs that share the context
 
 
 _FIRST_RANDOM_STATE = Environment.rng_state  # where the reference evaluator starts too

@@ -1,0 +1,195 @@
+"""What the CPU compiler does to compile a program: its passes, its capabilities, LLVM IR, machine code.
+
+`CpuCompiler` imports this module when it first compiles; a client alone needs none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_backend_cpu.codegen.convolution import is_blocked_convolution
+from xla_backend_cpu.codegen.module_emitter import HOST_OPCODES, MODULE_OPCODES, ModuleEmitter
+from xla_backend_cpu.codegen.vectors import VectorIsa
+from xla_backend_cpu.custom_calls import why_unknown
+from xla_backend_cpu.executable import CpuExecutable, NativeProgram, ResultPlace
+from xla_backend_cpu.executor import ALIGNMENT
+from xla_backend_cpu.passes.dot_operand_transposer import DotOperandTransposer
+from xla_backend_cpu.passes.integer_dot_upcaster import IntegerDotUpcaster
+from xla_core import profiler
+from xla_core.analysis import AllocationKind, BufferAssignment, assign_buffers, can_share_buffer
+from xla_core.backend import CompilationReport
+from xla_core.codegen.llvm import LoopAbi, compile_ir, compile_objects, emitter_capabilities, may_share_buffer
+from xla_core.hlo import ElementType, HloInstruction, HloModule, Opcode, Shape
+from xla_core.passes import (
+    ConvolutionCanonicalizer,
+    HloPass,
+    HloPassPipeline,
+    ModuleDump,
+    create_pass,
+    scheduling_pipeline,
+)
+from xla_core.target import Capabilities
+
+if TYPE_CHECKING:
+    from xla_backend_cpu.compiler import CpuCompiler, CpuOptions
+
+__all__ = ["capabilities", "compile_module", "hlo_stages", "loop_abi", "vector_isa"]
+
+_LINES_OF_A_PART = 250
+"""Lines of LLVM IR that are worth a thread. An empty module costs LLVM 4 ms, as much as 40 lines."""
+
+_TARGET_PASSES = (
+    "async-to-sync",
+    "fft-decomposer",
+    "float-upcaster",
+    "dot-decomposer",
+    "reduce-window-rewriter",
+)
+
+
+def capabilities() -> Capabilities:
+    """What the shared emitter emits, and what `ModuleEmitter` adds to it."""
+    types = [t for t in ElementType if t.is_array]
+    with_own = emitter_capabilities().with_ops([*HOST_OPCODES, *MODULE_OPCODES], types)
+    return with_own.with_constraint(Opcode.CUSTOM_CALL, why_unknown)
+
+
+def vector_isa(compiler: CpuCompiler) -> VectorIsa:
+    return VectorIsa.of(compiler.features, compiler.triple)
+
+
+def loop_abi(compiler: CpuCompiler) -> LoopAbi:
+    """What the shared emitter must know of the processor."""
+    is_aarch64 = compiler.triple.startswith("aarch64")
+    half = "f16c" in compiler.features or is_aarch64
+    return LoopAbi(
+        compiler.triple,
+        compiler.cpu,
+        ",".join(f"+{name}" for name in sorted(compiler.features)),
+        vector_width=8 * vector_isa(compiler).register_bytes,
+        has_fma="fma" in compiler.features or is_aarch64,
+        native_floats=frozenset({ElementType.F16} if half else ()),
+        failure_counter=True,
+        parallel=compiler.target_config.parallel,
+    )
+
+
+def hlo_stages(compiler: CpuCompiler) -> Mapping[str, HloPass]:
+    """See `CpuCompiler.hlo_stages`."""
+    target = HloPassPipeline(
+        "target",
+        [
+            IntegerDotUpcaster(),
+            *map(create_pass, _TARGET_PASSES),
+            create_pass("reduction-splitter", parallel=compiler.target_config.parallel),
+            ConvolutionCanonicalizer(is_blocked_convolution, plain=True),
+            create_pass("dot-strength-reduction"),
+            DotOperandTransposer(compiler.has_blas),
+        ],
+    )
+    return {"target": target, "scheduling": scheduling_pipeline(compiler.target_config, _can_share)}
+
+
+def compile_module(
+    compiler: CpuCompiler, module: HloModule, own: CpuOptions, threads: int, *, keep_artifacts: bool
+) -> CpuExecutable:
+    """Buffer assignment, LLVM IR of the whole module, machine code, linked into the process."""
+    assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
+    abi = compiler.abi()
+    emitter = ModuleEmitter(module, assignment, abi, vector_isa(compiler), threads, compiler.has_blas)
+    keep = keep_artifacts or ModuleDump.active() is not None
+    with profiler.span("emit LLVM IR", category="compile"):
+        ir = emitter.emit()
+        texts = [ir.to_text()] if keep else ir.split(_LINES_OF_A_PART)
+    level = own.llvm_optimization_level
+    artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
+    with profiler.span("LLVM", category="compile"):
+        if keep:  # as one module, whose IR can be shown
+            compiled = compile_ir(texts[0], abi, level, jit=True, what=module.name)
+            objects: tuple[bytes, ...] = (compiled.object(),)
+            artifacts |= {"llvm-unoptimized": texts[0], "llvm": compiled.ir(), "asm": compiled.assembly()}
+        else:
+            objects = compile_objects(texts, abi, level, jit=True, what=module.name, threads=threads)
+    program = _program(assignment, emitter, objects, own.collective_timeout)
+    report = CompilationReport(
+        kernels=emitter.kernel_count,
+        library_calls=dict(emitter.library_calls),
+        temp_bytes=assignment.temp_bytes,
+        temp_bytes_without_reuse=assignment.temp_bytes_without_reuse,
+    )
+    return CpuExecutable(module, program, report, artifacts)
+
+
+def _can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
+    """Whether the emitted kernel (or the host) may write a result's leaf over an operand, an array."""
+    if instruction.opcode in HOST_OPCODES:
+        return can_share_buffer(instruction, operand, leaf)
+    before = sum(s.is_array for o in instruction.operands[:operand] for s in o.shape.leaves())
+    return may_share_buffer(instruction, leaf, before)
+
+
+def _program(
+    assignment: BufferAssignment, emitter: ModuleEmitter, objects: tuple[bytes, ...], collective_timeout: float
+) -> NativeProgram:
+    """The table of addresses that the emitted code expects, as data."""
+    module = assignment.module
+    leaves = _leaf_numbers([p.shape for p in module.entry.parameters])
+    donors: dict[int, int] = {}
+    parameters: dict[int, int] = {}
+    constants = bytearray()
+    constant_slots: dict[int, int] = {}
+    temp_slot = temp_bytes = 0
+    for allocation in assignment.allocations:
+        slot = 1 + allocation.index
+        if allocation.parameter is not None:
+            number, index = allocation.parameter
+            if (number, index) in leaves:
+                parameters[leaves[number, index]] = slot
+                donors[slot] = leaves[number, index]
+        elif allocation.kind is AllocationKind.CONSTANT and allocation.constant is not None:
+            constants += bytes(-len(constants) % ALIGNMENT)
+            constant_slots[slot] = len(constants)
+            constants += np.ascontiguousarray(allocation.constant.literal.array).tobytes()
+        elif allocation.kind is AllocationKind.TEMP:
+            temp_slot, temp_bytes = slot, allocation.size
+    results = []
+    root = module.entry.root
+    for shape, place in zip(root.shape.leaves(), assignment.leaf_slices(root), strict=True):
+        if shape.is_array:
+            slot = 1 + place.allocation.index
+            # A result without elements may lie in a parameter that isn't donated; it gets memory of its own.
+            results.append(ResultPlace(slot, place.size, donors.get(slot) if place.size else None))
+    return NativeProgram(
+        triple=emitter.abi.triple,
+        objects=objects,
+        slots=1 + len(assignment.allocations),
+        parameters=tuple(parameters[i] for i in range(len(parameters))),
+        results=tuple(results),
+        temp_slot=temp_slot,
+        temp_bytes=temp_bytes,
+        constants=bytes(constants),
+        constant_slots=constant_slots,
+        routines=tuple(emitter.library_calls),
+        threads=emitter.threads,
+        microseconds=float("inf") if emitter.has_loops or emitter.host_calls else emitter.nanoseconds / 1000,
+        host_calls=tuple(emitter.host_calls),
+        collective_timeout=collective_timeout,
+    )
+
+
+def _leaf_numbers(shapes: Sequence[Shape]) -> dict[tuple[int, tuple[int, ...]], int]:
+    """The number of each array leaf among the flat arguments, by (parameter, index)."""
+    numbers: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def visit(number: int, index: tuple[int, ...], shape: Shape) -> None:
+        if shape.is_array:
+            numbers[number, index] = len(numbers)
+        for i, part in enumerate(shape.tuple_shapes):
+            visit(number, (*index, i), part)
+
+    for number, shape in enumerate(shapes):
+        visit(number, (), shape)
+    return numbers
