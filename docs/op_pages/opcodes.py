@@ -10,7 +10,7 @@ from typing import Any
 from xla_core.hlo import OpDef, Trait
 from xla_core.hlo.op_table import REQUIRED
 from xla_core.passes import PASSES, OpExpander, create_pass
-from xla_core.passes.legalization import DECOMPOSITIONS
+from xla_core.passes.legalization import decompositions_of
 
 from .markdown import details, fenced, table
 from .places import place_of, source_of, tests_of
@@ -47,8 +47,9 @@ def hlo_section(op: OpDef) -> str:
 
 def _decompositions(opcode: str) -> Iterator[str]:
     yield from (f"the pass `{name}`" for name, opcodes in _expanders().items() if opcode in opcodes)
-    if DECOMPOSITIONS.get(opcode):
-        yield "legalization (" + ", ".join(filter(None, map(place_of, DECOMPOSITIONS[opcode]))) + ")"
+    rules = decompositions_of(opcode)
+    if rules:
+        yield "legalization (" + ", ".join(filter(None, map(place_of, rules))) + ")"
 
 
 @functools.cache

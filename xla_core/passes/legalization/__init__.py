@@ -1,38 +1,14 @@
-"""Rewriting a program into what a target can run."""
+"""Rewriting a program into what a target can run. The decompositions are loaded when an instruction needs one."""
 
-from xla_core.passes.legalization import (
-    complex_numbers,
-    convolution,
-    elementary,
-    elementwise,
-    fourier,
-    integer_power,
-    remainder,
-    rounding,
-    sorting,
-    structured,
-)
 from xla_core.passes.legalization.legalize import LegalityChecker, Legalization, legalize, unsupported_instructions
-from xla_core.passes.legalization.registry import DECOMPOSITIONS, decomposition, register_decomposition
-from xla_core.passes.legalization.structured import use_expander
+from xla_core.passes.legalization.registry import decomposition, decompositions_of, register_decomposition
 
 __all__ = [
-    "DECOMPOSITIONS",
     "LegalityChecker",
     "Legalization",
-    "complex_numbers",
-    "convolution",
     "decomposition",
-    "elementary",
-    "elementwise",
-    "fourier",
-    "integer_power",
+    "decompositions_of",
     "legalize",
     "register_decomposition",
-    "remainder",
-    "rounding",
-    "sorting",
-    "structured",
     "unsupported_instructions",
-    "use_expander",
 ]

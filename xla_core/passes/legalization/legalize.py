@@ -18,7 +18,7 @@ from xla_core.hlo.module import HloModule
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import hint_for_unknown, is_custom_call_registered
 from xla_core.passes.legalization.float_normalization import has_narrow_types, widen
-from xla_core.passes.legalization.registry import DECOMPOSITIONS
+from xla_core.passes.legalization.registry import decompositions_of
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.rewriter import Builder, Rule, remove_dead, replace
 from xla_core.target import Support, Unsupported
@@ -174,7 +174,7 @@ class _Legalizer:
         return True
 
     def _rules(self, opcode: Opcode) -> Sequence[Rule]:
-        return (*self._own.get(opcode, ()), *DECOMPOSITIONS.get(opcode, ()))
+        return (*self._own.get(opcode, ()), *decompositions_of(opcode))
 
     def _tried(self, rule: Rule, instruction: HloInstruction, builder: Builder) -> HloInstruction | None:
         """What a rule makes; nothing, where that has an op which the target lacks and nothing stands for."""
