@@ -2,6 +2,7 @@
 
     xla bench [--backend cpu] [--only NAME ...] [--json out/bench.json] [--chart out/bench.png]
     xla bench --reading
+    xla bench --start
 
 `run` is the part to call from elsewhere. Without JAX our side is timed alone (`--side ours`), and the other way round.
 """
@@ -21,6 +22,7 @@ from benchmarks import report
 from benchmarks.contenders import JaxCpu, XlaCore
 from benchmarks.measure import Measurement, geometric_mean, interleave, measure
 from benchmarks.reading import reading
+from benchmarks.start import start
 from benchmarks.suite import PROGRAMS, Benchmark, load
 from xla_core.cli import console
 from xla_core.errors import XlaError
@@ -76,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--backend", help="our platform; default: the best that is installed")
     parser.add_argument("--reading", action="store_true", help="time the readers of programs instead")
+    parser.add_argument("--start", action="store_true", help="time the start of processes instead")
     parser.add_argument("--side", choices=("both", "ours", "jax"), default="both")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="programs or groups; default: all")
     parser.add_argument("--programs", type=Path, default=PROGRAMS, help="a directory with manifest.json")
@@ -87,6 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out = console()
     if options.reading:
         return reading(options.seconds, options.json)
+    if options.start:
+        return start(options.backend or "cpu", options.seconds, options.json)
 
     everything = load(options.programs)
     chosen = [b for b in everything if not options.only or {b.name, b.group} & set(options.only)]

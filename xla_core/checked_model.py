@@ -22,7 +22,7 @@ __all__ = ["CheckedModel", "allowed_values", "wrong_value"]
 class CheckedModel(BaseModel):
     """A pydantic model that is frozen and has no other fields than its own. InvalidArgumentError for a wrong value."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     def __init__(self, /, **values: Any) -> None:
         try:

@@ -21,6 +21,7 @@ from benchmarks.contenders import JaxCpu, Prepared, device_counts
 from benchmarks.measure import Measurement, geometric_mean, interleave, largest_difference, measure
 from benchmarks.reading import Reading, print_table
 from benchmarks.run import main
+from benchmarks.start import start
 from benchmarks.suite import Array, ArraySpec, Benchmark, load
 
 BENCHMARKS = load()
@@ -138,6 +139,16 @@ def test_environment_that_changes_speed_is_reported(monkeypatch: pytest.MonkeyPa
     assert report.environment() == {}
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     assert report.environment() == {"OPENBLAS_CORETYPE": "Haswell"}
+
+
+def test_the_start_of_processes_is_timed_step_by_step(tmp_path: Path) -> None:
+    assert start("cpu", 0.0, tmp_path / "start.json") == 0
+    starts = {s["name"]: s for s in json.loads((tmp_path / "start.json").read_text())}
+    assert list(starts)[:4] == ["import xla_core", "Client", "first compilation", "first run"]
+    assert list(starts)[5:] == ["xla --help", "xla backends", "xla run FILE"]
+    assert all(s["cpu_seconds"] > 0 and s["seconds"] > 0 for s in starts.values())
+    steps = sum(starts[name]["cpu_seconds"] for name in list(starts)[:4])
+    assert starts["in all"]["cpu_seconds"] >= steps
 
 
 @pytest.mark.parametrize("width", [30, 60, 80, 240])

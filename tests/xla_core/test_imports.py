@@ -25,3 +25,33 @@ def test_importing_xla_core_loads_no_library() -> None:
     own = {"xla_core", "xla_core.errors", "xla_core.interruptible"}
     assert in_packages(modules, {"xla_core"}) == own
     assert "xla_core.runtime" in loaded_after("import xla_core; xla_core.parse; xla_core.CompileOptions")
+
+
+def test_a_client_loads_nothing_that_compiles() -> None:
+    modules = loaded_after("import xla_core; xla_core.Client('cpu')")
+    compiling = {
+        f"xla_core.{name}" for name in ("passes", "codegen", "stablehlo", "analysis", "schedule", "elementary")
+    }
+    assert not in_packages(modules, compiling | {"xla_backend_cpu.codegen", "xla_backend_cpu.code_generation"})
+    assert not in_packages(modules, {"scipy_openblas32", "scipy", "jax", "rich", "typer"})
+
+
+def test_a_first_compilation_loads_what_the_program_needs() -> None:
+    modules = loaded_after(
+        "import xla_core\n"
+        "xla_core.Client('cpu').compile('HloModule m ENTRY e { x = f32[4] parameter(0) ROOT y = f32[4] add(x, x) }')"
+    )
+    unused = {
+        "xla_core.stablehlo",
+        "xla_core.schedule",
+        "xla_core.passes.dynamic_padder.pad_module",
+        "scipy_openblas32",
+    }
+    assert not in_packages(modules, unused)
+    decompositions = {f"xla_core.passes.legalization.{name}" for name in ("structured", "fourier", "sorting")}
+    assert not in_packages(modules, {*decompositions, "xla_backend_cpu.host_calls"})
+
+
+def test_help_loads_nothing_that_compiles() -> None:
+    modules = loaded_after("from xla_core.cli import main; main(['--help'])")
+    assert not in_packages(modules, {"xla_core.passes", "xla_core.codegen", "xla_core.runtime", "xla_backend_cpu"})

@@ -17,19 +17,26 @@ Code here touches devices through the classes of `xla_core.backend` alone, and a
 `TrackedBuffer`'s protocol. Only `device_program` reads a buffer's fields directly: it is the path of every call.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from xla_core.runtime.allocator import MemoryStats, PoolAllocator
 from xla_core.runtime.buffer import Buffer
 from xla_core.runtime.client import Client
 from xla_core.runtime.device import Device
-from xla_core.runtime.dynamic_executable import DynamicExecutable
 from xla_core.runtime.host_event import HostEvent
 from xla_core.runtime.host_stream import INLINE_MICROSECONDS, HostStream
 from xla_core.runtime.loaded_executable import LoadedExecutable
 from xla_core.runtime.program import evaluate, parse
 from xla_core.runtime.signature import Signature
 from xla_core.runtime.static_executable import StaticExecutable
-from xla_core.runtime.thunk_executor import ThunkExecutor
-from xla_core.runtime.thunk_run import ThunkHandler, ThunkRun
+
+if TYPE_CHECKING:
+    from xla_core.runtime.dynamic_executable import DynamicExecutable
+    from xla_core.runtime.thunk_executor import ThunkExecutor
+    from xla_core.runtime.thunk_run import ThunkHandler, ThunkRun
 
 __all__ = [
     "INLINE_MICROSECONDS",
@@ -50,3 +57,16 @@ __all__ = [
     "evaluate",
     "parse",
 ]
+
+_LOADED_WHEN_USED = {
+    "DynamicExecutable": "dynamic_executable",
+    "ThunkExecutor": "thunk_executor",
+    "ThunkHandler": "thunk_run",
+    "ThunkRun": "thunk_run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LOADED_WHEN_USED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_LOADED_WHEN_USED[name]}"), name)

@@ -11,12 +11,12 @@ from xla_core.hlo.dynamic_results import set_dynamic_results
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, InputOutputAlias
 from xla_core.hlo.opcode import Opcode
-from xla_core.passes.simplifiers.call_inliner import CallInliner
 from xla_core.passes.dynamic_padder.control_flow import pad_conditional, pad_while
 from xla_core.passes.dynamic_padder.handlers import HANDLERS, elementwise
 from xla_core.passes.dynamic_padder.padded import Padded, Value
-from xla_core.passes.simplifiers.hlo_dce import HloDce
 from xla_core.passes.rewriter import Builder
+from xla_core.passes.simplifiers.call_inliner import CallInliner
+from xla_core.passes.simplifiers.hlo_dce import HloDce
 
 __all__ = ["pad_module"]
 
