@@ -10,7 +10,7 @@ HEAVY = {"llvmlite", "numpy", "rich", "typer", "pydantic", "jax", "ml_dtypes"}
 
 def loaded_after(source: str) -> set[str]:
     """The modules that a process has imported after running `source`."""
-    script = f"import sys\n{source}\nprint(*sys.modules)"
+    script = f"import atexit, sys\natexit.register(lambda: print(*sys.modules))\n{source}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 

@@ -286,7 +286,9 @@ def _at_exit() -> None:
     """Closes the feeds before the streams are finished: a program that waits for an infeed would never end."""
     for device in list(_devices):
         if device.dead is None:
-            device.platform.transfer_manager.close_queues(device.local_ordinal)
+            manager = vars(device.platform).get("transfer_manager")  # a cached property: made here, it has no feeds
+            if manager is not None:
+                manager.close_queues(device.local_ordinal)
 
 
 atexit.register(_at_exit)
