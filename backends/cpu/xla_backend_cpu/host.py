@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from xla_core.errors import InternalError
+from xla_core.errors import InternalError, UnavailableError
 
 __all__ = [
     "NativeLibrary",
@@ -85,8 +85,13 @@ def host_features() -> frozenset[str]:
 
 @once
 def _binding() -> Any:
-    import llvmlite.binding  # slow to import: only when something is compiled
-
+    try:
+        import llvmlite.binding  # slow to import: only when a device is opened
+    except OSError as error:
+        raise UnavailableError(
+            f"LLVM's library cannot be loaded: {error}",
+            hint="it takes 200 MB of address space: see `ulimit -v`; else reinstall llvmlite",
+        ) from error
     llvmlite.binding.initialize_native_target()
     llvmlite.binding.initialize_native_asmprinter()
     return llvmlite.binding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -42,3 +43,28 @@ np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5)
 def test_code_and_its_constants_may_lie_far_apart() -> None:
     done = subprocess.run([sys.executable, "-c", FAR_APART], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+LITTLE_ADDRESS_SPACE = """
+import resource
+import xla_core as xla
+resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+try:
+    xla.Client("cpu")
+except xla.XlaError as error:
+    print(error)
+"""
+
+
+def test_too_little_address_space_for_llvm_is_an_error() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LITTLE_ADDRESS_SPACE],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # numpy's
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "UNAVAILABLE" in done.stdout
+    assert "LLVM's library cannot be loaded" in done.stdout
+    assert "ulimit -v" in done.stdout
