@@ -107,7 +107,7 @@ def test_exit_code_of_a_wrong_backend(
     assert "one line" in capfd.readouterr().out
 
 
-def test_a_cause_that_is_a_heading_goes_on() -> None:
+def test_a_cause_that_ends_with_a_colon_includes_the_next_line() -> None:
     message = "def test\nE   UnimplementedError: the target cannot run 1 instruction:\nE     y = f32[] sine: unclaimed"
     run = run_of(Result("test_ops.py::test_op[sine-f32]", State.FAIL, 0.1, message))
     (case,) = report._junit(run).iter("failure")
@@ -235,7 +235,7 @@ def test_a_folder_without_test_files(tmp_path: Path, capfd: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("command", ["conform", "accuracy"])
 @pytest.mark.parametrize("expression", ["(tanh and", "tanh f32", "and", "not", "a or )", "()", "a & b", "(" * 10_000])
-def test_a_selection_that_is_no_expression(command: str, expression: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_expression_is_refused(command: str, expression: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--backend", "template", "-k", expression]) == 2
     printed = capfd.readouterr()
     assert f"INVALID_ARGUMENT: -k {expression!r} is not a valid expression" in printed.err
@@ -250,7 +250,7 @@ def test_the_hint_names_parts_that_a_file_has() -> None:
     assert len(cases(folder / "interpret" / "compare.mlir")) > 7
 
 
-def test_wrong_expectations_of_another_kind_are_never_the_files_fault(tmp_path: Path) -> None:
+def test_only_rounding_differences_prove_a_file_wrong(tmp_path: Path) -> None:
     file = tmp_path / "sqrt.mlir"
     for wrong in ("1.4", "0x3FB06F92", "0x7FC00000"):  # far off; right (the evaluator is right too); NaN
         file.write_text(DISABLED.replace("0x3FB06F93", wrong))

@@ -50,7 +50,7 @@ class Subject:
         (ValueError("oops"), CellState.ERROR),
     ],
 )
-def test_a_cell_says_what_became_of_a_run(change: Change, state: CellState) -> None:
+def test_the_state_and_reason_of_a_cell(change: Change, state: CellState) -> None:
     cell = run_cell(Subject(change), "stablehlo.slice", "f32")
     assert cell.state is state, cell
     assert bool(cell.reason) == (state is not CellState.PASS)
@@ -92,7 +92,7 @@ def test_a_run_in_another_process() -> None:
     assert matrix.counts()[CellState.PASS] == len(ELEMENT_TYPES)
 
 
-def test_a_crash_costs_a_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_fails_one_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import os, sys\n"
         "import xla_conformance.support.cells as cells\n"

@@ -131,12 +131,12 @@ def test_every_op_is_drawn():
     assert missing(counted(seeded(seed) for seed in range(250))) == []
 
 
-def test_programs_are_those_of_their_seed():
+def test_a_seed_always_gives_the_same_program():
     for seed in (3, 19):
         assert seeded(seed).module.to_text() == seeded(seed).module.to_text()
 
 
-def test_bounds_are_not_empty_promises():
+def test_most_bounds_are_exact_or_tight():
     """Most results are exact, some are not, and none may be anything."""
     results = [v for seed in range(60) for v in RandomProgram(random.Random(seed), 20).results]
     exact = sum(v.is_exact for v in results)
@@ -163,7 +163,7 @@ def test_values_lie_within_their_bounds_and_on_their_grids(count):
                 assert (steps == np.round(steps)).all(), f"seed {seed}: {value.instruction}"
 
 
-def test_mutants_are_told_from_their_programs():
+def test_a_mutant_differs_from_its_program():
     """One op exchanged for another, operands swapped, an attribute changed: where any result changes at all, nearly all
     such changes are larger than what the bounds allow.
     """
@@ -181,7 +181,7 @@ def test_mutants_are_told_from_their_programs():
     assert told >= 0.9 * live
 
 
-def test_what_fails_is_made_small():
+def test_a_failing_program_is_reduced():
     """A "difference" wherever a program multiplies: what is left is that product."""
 
     def fails(module, arguments, result):

@@ -45,7 +45,7 @@ def test_an_argument_without_elements_that_is_returned(client):
     assert [np.asarray(results[1]).tolist() for results in held] == [[i] * 3 for i in range(8)]
 
 
-def test_kernels_of_one_operand_twice_are_others_than_those_of_two(client):
+def test_a_kernel_of_one_operand_twice_is_not_shared_with_one_of_two_operands(client):
     """f(x, x) and f(x, y) shared a kernel, and y was read twice."""
     text = """HloModule m
 gt { a = s8[] parameter(0)  b = s8[] parameter(1)  c = s8[] parameter(2)  d = s8[] parameter(3)
@@ -79,7 +79,7 @@ ENTRY e {
 
 
 @pytest.mark.parametrize("narrow", ["f16", "bf16"])
-def test_whole_numbers_through_f64_to_a_narrow_type(client, narrow):
+def test_integers_converted_through_f64_to_a_narrow_type(client, narrow):
     """LLVM proves the rounding to f32 exact, and calls a routine that rounds f64 to f16 at once."""
     text = f"""HloModule m
 ENTRY e {{
@@ -177,7 +177,7 @@ ENTRY e {
     agree(client, text, np.zeros((7, 1, 4, 0), np.int32), options=xla.CompileOptions(optimization_level=level))
 
 
-def test_numbers_without_a_sign(client):
+def test_unsigned_numbers(client):
     """x - 1 became x + -1, which f8e8m0fnu doesn't have."""
     text = """HloModule m
 ENTRY e {

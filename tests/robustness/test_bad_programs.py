@@ -82,7 +82,7 @@ def test_malformed(client, refused, name):
 @pytest.mark.parametrize(
     "wrong", [b"", b"\xff\xfe\x00", b"ML\xefR", b"ML\xefR" + bytes(40), "", "   ", "HloModule", 7, None]
 )
-def test_what_is_no_program(client, wrong):
+def test_inputs_that_are_not_programs(client, wrong):
     with pytest.raises(xla.XlaError) as caught:
         client.compile(wrong)
     assert caught.value.code in (xla.StatusCode.INVALID_ARGUMENT, xla.StatusCode.UNIMPLEMENTED)
@@ -99,6 +99,6 @@ def test_a_program_that_calls_itself(client, refused):
 @pytest.mark.parametrize(
     "attributes", ["mhlo.num_partitions = 0", "mhlo.num_replicas = -1", "mhlo.num_partitions = 5000"]
 )
-def test_a_number_of_devices_that_is_not_there(client, refused, attributes):
+def test_more_devices_than_there_are(client, refused, attributes):
     text = f"module attributes {{{attributes} : i32}} {{\n{ADD.replace('@main', 'public @main')}}}\n"
     refused(xla.InvalidArgumentError, ["device"], lambda: client.compile(text))

@@ -33,14 +33,14 @@ def examine(worker, tmp_path, data, *, runs):
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
-def test_is_refused_at_once(worker, tmp_path, name):
+def test_a_bomb_is_read_or_refused_quickly(worker, tmp_path, name):
     outcome = examine(worker, tmp_path, STRUCTURES[name](), runs=False)
     wanted = {"module"} if name in SOUND else {"INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"}
     assert outcome.verdict in wanted, outcome.detail
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_does_not_go_off(worker, tmp_path, name):
+def test_bomb_ends_with_an_error_or_an_executable(worker, tmp_path, name):
     outcome = examine(worker, tmp_path, BOMBS[name](), runs=True)
     wanted = {"module"} if name in RUNS else {"RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED"}
     assert outcome.verdict in wanted, outcome.detail

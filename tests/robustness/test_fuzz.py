@@ -70,7 +70,7 @@ def test_varints_of_every_size(value, size):
     assert len(varint(value)) == size
 
 
-def test_shrinking_keeps_what_fails():
+def test_reducing_keeps_the_failure():
     assert shrink("some words, a needle and more words", lambda text: "needle" in text) == "needle"
     assert shrink(bytes(range(200)), lambda data: 77 in data) == b"M"
 

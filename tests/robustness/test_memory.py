@@ -43,14 +43,14 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_that_no_memory_holds(client, refused, name):
+def test_programs_larger_than_memory(client, refused, name):
     before = peak()
     error = refused(xla.ResourceExhaustedError, ["bytes"], lambda: client.compile(PROGRAMS[name])())
     assert error.hint
     assert peak() - before < 300_000, "kilobytes were touched for it"
 
 
-def test_an_argument_that_no_memory_holds(client, refused):
+def test_an_argument_larger_than_memory(client, refused):
     exe = client.compile(
         main(f"tensor<{HUGE}xf32>", f"return %x : tensor<{HUGE}xf32>", arguments=f"%x: tensor<{HUGE}xf32>")
     )

@@ -35,7 +35,7 @@ def test_the_command_keeps_the_order_of_checks(tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_platform_that_is_not_there_is_said_once(jobs, capfd):
+def test_a_missing_platform_is_reported_once(jobs, capfd):
     assert main(["accuracy", "--backend", "nosuch", "-j", str(jobs), "-k", "floor and bf16"]) != 0
     said = capfd.readouterr().err
     assert "NOT_FOUND" in said

@@ -97,7 +97,7 @@ def test_generic_forms(check):
         ('%c0, probe_id = "v"', "no probe 'v' ran; 'w' did"),
     ],
 )
-def test_what_a_probe_did_not_see(check, compared, detail):
+def test_an_iteration_that_a_probe_did_not_record(check, compared, detail):
     outcome = check(loop(PROBE, f"check.expect_serialized_eq {compared} : tensor<i64>"))
     assert not outcome.passed
     assert detail in outcome.detail
@@ -375,7 +375,7 @@ def test_prints(check, capsys):
     assert capsys.readouterr().out == "%v = tensor<3xi32> [0, 1, 2]\n"
 
 
-def test_what_is_no_control_flow_is_refused(check):
+def test_instruments_outside_control_flow_are_refused(check):
     body = """
     %v = stablehlo.broadcast_in_dim %i, dims = [] : (tensor<i64>) -> tensor<3xi64>
     %x = stablehlo.reduce(%v init: %c0) across dimensions = [0] : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
