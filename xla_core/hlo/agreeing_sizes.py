@@ -1,7 +1,7 @@
-"""Operands whose sizes must agree, where some of the sizes are what a run decides.
+"""Makes operand sizes agree in the evaluator where some sizes are dynamic.
 
-The evaluator's arrays have their actual sizes. The sum of an array of 6 elements and an `f32[<=6]` of 3 has 3: the
-first is cut. (Code computes at the bound, where nothing has to be cut.)
+The evaluator's arrays have their actual sizes. The sum of an `f32[6]` and an `f32[<=6]` of actual size 3 has 3
+elements, so the first operand is sliced. (Compiled code computes at the bound, where nothing has to be sliced.)
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["fit_operands"]
 
 
 def fit_operands(instruction: HloInstruction) -> Callable[[Sequence[Any]], list[Any]] | None:
-    """What makes the sizes of an instruction's operands agree, given their values; None where all are static.
+    """Returns a function that slices operand values to agreeing sizes, or None where all sizes are static.
 
-    It raises InvalidArgumentError where sizes that the run decided differ.
+    The function raises InvalidArgumentError where two dynamic sizes that must agree differ.
     """
     flags = [o.shape.dynamic_dimensions for o in instruction.operands]
     if not any(flags):

@@ -1,4 +1,4 @@
-"""Whether the shapes of arguments fit what a program with dynamic shapes declares."""
+"""Checks the shapes of arguments against the shapes that a program with dynamic shapes declares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_argument", "check_arguments", "conversion_hint", "wrong_count"
 
 
 def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgumentError:
-    """The error for `count` arguments."""
+    """Returns the error for a call with `count` arguments."""
     shapes = ", ".join(str(s.without_layout()) for s in declared)
     noun = "argument" if len(declared) == 1 else "arguments"
     hint = None
@@ -26,13 +26,18 @@ def wrong_count(name: str, declared: Sequence[Shape], count: int) -> InvalidArgu
 
 
 def conversion_hint(element_type: ElementType) -> str:
-    """How a caller makes an array of this type of one of another."""
+    """Returns a hint that tells the caller how to convert an array to this element type."""
     dtype = element_type.dtype
     return f"convert it: array.astype({repr(dtype.name) if dtype.isbuiltin == 1 else f'ml_dtypes.{dtype.name}'})"
 
 
 def check_arguments(name: str, declared: Sequence[Shape], shapes: Sequence[Shape]) -> None:
-    """Raises InvalidArgumentError that names the argument, what is declared and what came."""
+    """Checks all arguments of the program `name`.
+
+    Raises:
+        InvalidArgumentError: where the number of arguments or a shape is wrong. The error names the argument, the
+            declared shape and the shape that was given.
+    """
     if len(shapes) != len(declared):
         raise wrong_count(name, declared, len(shapes))
     for index, (shape, wanted) in enumerate(zip(shapes, declared, strict=True)):
@@ -40,7 +45,11 @@ def check_arguments(name: str, declared: Sequence[Shape], shapes: Sequence[Shape
 
 
 def check_argument(what: str, shape: Shape, declared: Shape) -> None:
-    """Raises InvalidArgumentError that names the argument by `what`. Neither shape has a layout."""
+    """Checks one argument, which errors call `what`. Neither shape has a layout.
+
+    Raises:
+        InvalidArgumentError: where element type, rank or a size doesn't fit.
+    """
     wrong = f"{what} must be {declared}, not {shape}"
     if shape.element_type is not declared.element_type:
         raise InvalidArgumentError(wrong, hint=conversion_hint(declared.element_type))

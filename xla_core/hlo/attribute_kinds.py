@@ -1,4 +1,4 @@
-"""Which Python values each kind of attribute may have."""
+"""Checks that an attribute's value has the Python type of its kind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["is_of_kind"]
 
 
 def is_of_kind(attribute: Attribute, value: Any) -> bool:
-    """Whether an attribute may have the value; its default is one."""
+    """Whether the attribute may have this value. Its default is always allowed."""
     if value is attribute.default:
         return True
     kind = attribute.kind
@@ -81,4 +81,4 @@ _PARTS: dict[AttributeKind, tuple[Callable[[Any], Iterable[Any]], type]] = {
     AttributeKind.INT_LISTS: (iter, int),
     AttributeKind.DICT: (iter, str),
 }
-"""Of what a list of a kind holds: its parts, and their type."""
+"""For a kind whose items have parts: a function that returns an item's parts, and the type of the parts."""

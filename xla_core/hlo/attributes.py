@@ -32,11 +32,11 @@ class WindowDimension:
 
     @property
     def dilated_size(self) -> int:
-        """Extent of the window over the dilated base."""
+        """The extent of the window with its dilation, in elements of the dilated base."""
         return (self.size - 1) * self.window_dilation + 1 if self.size else 0
 
     def output_size(self, base: int) -> int:
-        """How many windows fit over `base` elements."""
+        """The number of windows that fit over `base` elements."""
         padded = self.padding_low + ((base - 1) * self.base_dilation + 1 if base else 0) + self.padding_high
         return 0 if padded < self.dilated_size else (padded - self.dilated_size) // self.stride + 1
 
@@ -46,7 +46,10 @@ Window = tuple[WindowDimension, ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConvolutionDimensionNumbers:
-    """Which dimension of a convolution's input, kernel and output is what. HLO text: `dim_labels=b01f_01io->b01f`."""
+    """Assigns meanings to the dimensions of a convolution's input, kernel and output.
+
+    HLO text: `dim_labels=b01f_01io->b01f`.
+    """
 
     input_batch: int
     input_feature: int
@@ -61,7 +64,7 @@ class ConvolutionDimensionNumbers:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SliceDimension:
-    """`[start:limit:stride]`."""
+    """One dimension of a slice. HLO text: `[start:limit:stride]`."""
 
     start: int
     limit: int
@@ -70,7 +73,7 @@ class SliceDimension:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PaddingDimension:
-    """Edge padding (negative removes) and interior padding of one dimension. HLO text: `low_high_interior`."""
+    """Edge padding (negative values crop) and interior padding of one dimension. HLO text: `low_high_interior`."""
 
     low: int
     high: int
@@ -82,7 +85,7 @@ ReplicaGroups = tuple[tuple[int, ...], ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutputToOperandAlias:
-    """The result at `output_index` lies where the operand does, at `operand_index` in it. HLO text: `{0}: (1, {})`."""
+    """The result at `output_index` shares the buffer of the operand at `operand_index`. HLO text: `{0}: (1, {})`."""
 
     output_index: tuple[int, ...]
     operand_number: int
@@ -91,7 +94,7 @@ class OutputToOperandAlias:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpMetadata:
-    """Where an instruction comes from. (XLA: OpMetadata.) `op_name` is the frontend's name stack."""
+    """The source of an instruction. (XLA: OpMetadata.) `op_name` is the frontend's name stack."""
 
     op_type: str = ""
     op_name: str = ""
@@ -101,7 +104,7 @@ class OpMetadata:
 
     @property
     def location(self) -> SourceLocation | None:
-        """The place, where it is known; without a file, it is one in the text of the program."""
+        """The source location, or None where it is not known. Without a file, it is a place in the program's text."""
         if not (self.source_file or self.source_line or self.op_name):
             return None
         return SourceLocation(self.source_file, self.source_line, self.source_column, self.op_name)

@@ -1,4 +1,7 @@
-"""backend_config of custom calls as a dictionary: from MLIR's text of one, `{uplo = 76 : ui8, name = "x"}`, or JSON."""
+"""Parses the backend_config of a custom call into a dictionary.
+
+The text is JSON or an MLIR dictionary attribute such as `{uplo = 76 : ui8, name = "x"}`.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +38,19 @@ _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.S)
 
 
 def parse_backend_config(text: str) -> Mapping[str, Any]:
-    """Numbers, booleans, strings, arrays and dictionaries are Python's, a number rounded to the type behind it.
+    """Parses a backend_config into a read-only mapping.
 
-    `dense<...>` is a numpy array that can't be written, an element type a numpy dtype, `@a::@b` the name "a::@b"; any
-    other attribute of MLIR is its text: `#stablehlo<...>`, `tensor<2xf32>`, and what its type doesn't hold, `300 : i8`.
-    A text that is no dictionary is `{"": text}`; an empty one is `{}`.
+    Numbers, booleans, strings, arrays and dictionaries become Python values; a number with a type is rounded to it.
+    `dense<...>` becomes a read-only numpy array, an element type a numpy dtype, and `@a::@b` the string "a::@b". Any
+    other MLIR attribute becomes its text, such as `#stablehlo<...>` or `tensor<2xf32>`. So does a number that its type
+    cannot hold, such as `300 : i8`. A text that is no dictionary becomes `{"": text}`; an empty text becomes `{}`.
     """
     value = read_backend_config(text)
     return MappingProxyType({"": text.strip()} if value is None else value)
 
 
 def read_backend_config(text: str) -> dict[str, Any] | None:
-    """What `parse_backend_config` gives of a dictionary; None for a text that is none."""
+    """Parses a dictionary as `parse_backend_config` does, but returns None for a text that is no dictionary."""
     value = _read(text.strip())
     return None if value is None else _fresh(value)
 
@@ -66,7 +70,7 @@ def _read(text: str) -> Mapping[str, Any] | None:
 
 
 def _fresh(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy whose lists and dictionaries are the caller's, however deep."""
+    """Copies nested lists and dictionaries, so that the caller may change them."""
     copy = dict(value)
     left: list[Any] = [copy]
     while left:
@@ -154,7 +158,7 @@ class _Reader:
         return match["word"]
 
     def _other(self) -> str:
-        """The text of an attribute or type without a counterpart: up to what ends it, outside of brackets."""
+        """Returns the text of an attribute or type that has no Python counterpart, up to the next delimiter."""
         start = self._position
         open_: list[str] = []
         while self._position < len(self._text):
@@ -211,7 +215,7 @@ class _Reader:
             self._position = start
             return self._other()
         self._position = match.end()
-        array.flags.writeable = False  # whoever asks next is given it too
+        array.flags.writeable = False  # `_read` caches the array, so callers share it
         return array
 
     def _list(self, end: str) -> list[Any]:
@@ -243,9 +247,10 @@ class _ArrayType:
 
 
 def _scalar(text: str, type: str = "") -> Any:
-    """A number as Python's, of a type that is known or not. A float's hexadecimal digits are its bits.
+    """Reads a number as Python's. `type` is "" where the text has none. Hexadecimal digits of a float are its bits.
 
-    Raises LiteralError for what the type doesn't hold.
+    Raises:
+        LiteralError: where the type cannot hold the number.
     """
     dtype = DTYPES.get(type)
     is_float = type in FLOATS or type in OTHER_FLOATS

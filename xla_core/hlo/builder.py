@@ -1,4 +1,4 @@
-"""Computations that ops apply to scalars: combiners of two values, comparators of sorts."""
+"""Builds computations that ops apply to scalars: combiners of two values, comparators of sorts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["comparator", "scalar_computation"]
 def scalar_computation(
     opcode: Opcode, element_type: ElementType, *, module: HloModule | None = None, name: str | None = None
 ) -> HloComputation:
-    """A binary op on two scalars, such as reduce takes; added to the module where one is given."""
+    """Makes a computation of a binary op on two scalars, as reduce takes it; adds it to `module` if given."""
     computation = HloComputation(name or f"{opcode}_{element_type}")
     scalar = Shape(element_type)
     computation.add(opcode, computation.parameter(0, scalar), computation.parameter(1, scalar))
@@ -26,12 +26,12 @@ def scalar_computation(
 def comparator(
     direction: str, *element_types: ElementType, key: int = 0, type: str | None = None, module: HloModule | None = None
 ) -> HloComputation:
-    """A comparator for sort: the scalars of the operand number `key` compared, the others carried along.
+    """Makes a comparator for sort. It compares the scalars of operand number `key`; the other operands don't matter.
 
     Args:
-        direction: LT sorts ascending, GT descending.
-        element_types: of the sorted operands.
-        type: TOTALORDER gives NaN and -0 places of their own.
+        direction: LT sorts in ascending order, GT in descending order.
+        element_types: the element types of the sorted operands.
+        type: TOTALORDER orders NaNs and puts -0 before +0.
     """
     computation = HloComputation(f"compare_{direction.lower()}")
     parameters = [

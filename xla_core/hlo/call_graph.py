@@ -1,4 +1,4 @@
-"""The call graph, walked so that each computation is met once, however often and however deep it is called."""
+"""Walks the call graph. Each computation is visited once, however often it is called."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _MAX_GROWTH = 64
 
 
 def callees_first(computation: HloComputation, known: Container[HloComputation] = ()) -> list[HloComputation]:
-    """A computation and all that it calls, each after what it calls; those that are `known` are left out, with what
-    only they call. Recursion, which the verifier refuses, ends where it meets itself.
+    """Returns a computation and everything that it calls, callees before callers.
+
+    Computations in `known`, and those that only they call, are left out. A recursive call, which the verifier refuses,
+    is not followed.
     """
     order: dict[HloComputation, None] = {}
     entered: set[HloComputation] = set()
@@ -41,15 +43,17 @@ def callees_first(computation: HloComputation, known: Container[HloComputation] 
 
 
 def check_growth(module: HloModule, copied: Callable[[HloInstruction], Iterable[HloComputation]]) -> None:
-    """Tells whether a module would become far too large by copies, before one is made: computations that refer to
-    another one twice double it at each level.
+    """Checks that cloning called computations keeps the module's size within bounds.
+
+    Where each computation calls another one twice, cloning doubles the module at each level, so the size is computed
+    before any copy is made.
 
     Args:
-        module: what is about to change.
-        copied: the computations of which an instruction gets a copy of its own.
+        module: the module that is about to change.
+        copied: returns the computations that are cloned for an instruction.
 
     Raises:
-        ResourceExhaustedError: when it would have more than 100,000 instructions, and 64 times as many as now.
+        ResourceExhaustedError: when the module would exceed both 100,000 instructions and 64 times its current size.
     """
     sizes: dict[HloComputation, int] = {}
     for computation in module.post_order():

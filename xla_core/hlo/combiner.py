@@ -1,4 +1,4 @@
-"""What the computation of a reduce, a scatter or an all-reduce combines its operands by."""
+"""Recognizes the op that the computation of a reduce, a scatter or an all-reduce applies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _IN_ANY_ORDER = frozenset((Trait.COMMUTATIVE, Trait.ASSOCIATIVE))
 
 
 def combiner(computation: HloComputation) -> OpDef | None:
-    """The commutative and associative op that a computation applies to its two parameters, and nothing else; None
-    where it does more or another thing. `OpDef.identity` is the value to start from.
+    """Returns the commutative and associative op that the computation applies to its two parameters.
+
+    It is None where the computation does anything else. `OpDef.identity` gives the op's initial value.
     """
     root, parameters = computation.root, computation.parameters
     op = root.op

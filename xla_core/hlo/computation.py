@@ -45,9 +45,12 @@ class HloComputation:
         metadata: OpMetadata | None = None,
         **attributes: Any,
     ) -> HloInstruction:
-        """Appends an instruction; its shape comes from the op table's rule (`shape` where the operands don't fix it).
+        """Appends an instruction and infers its shape by the op table's rule.
 
-        Raises InvalidArgumentError when operands, attributes and shape don't fit.
+        `shape` is needed where the operands don't determine the result.
+
+        Raises:
+            InvalidArgumentError: when operands, attributes and shape don't fit together.
         """
         op = op_table.lookup(opcode)
         if not op.accepts_arity(len(operands)):
@@ -69,7 +72,7 @@ class HloComputation:
         return self.add_instruction(instruction, name)
 
     def add_instruction(self, instruction: HloInstruction, name: str | None = None) -> HloInstruction:
-        """Takes an instruction that is in no computation (a clone, say).
+        """Appends an instruction that belongs to no computation, such as a clone.
 
         Until `set_root` is called, the newest instruction is the root.
         """
@@ -94,7 +97,9 @@ class HloComputation:
     def constant(
         self, value: Literal | npt.ArrayLike, shape: Shape | None = None, name: str | None = None
     ) -> HloInstruction:
-        """A constant; a scalar `value` with a `shape` that is not one becomes a broadcast of a scalar constant."""
+        """Appends a constant. Where `value` is a scalar and `shape` is not, it appends a broadcast of a scalar
+        constant.
+        """
         if isinstance(value, Literal):
             return self.add(Opcode.CONSTANT, shape=value.shape, name=name, literal=value)
         literal = Literal(
@@ -111,7 +116,7 @@ class HloComputation:
         return constant
 
     def unique_name(self, wanted: str) -> str:
-        """`wanted`, or `wanted.N` with an N that is free."""
+        """Returns `wanted`, or `wanted.N` with the first free N."""
         names = self.module.names if self.module is not None else self._names
         return names.unique(wanted)
 
@@ -119,7 +124,7 @@ class HloComputation:
 
     @property
     def instructions(self) -> Sequence[HloInstruction]:
-        """In the order they were added (a snapshot: safe to change the computation while iterating)."""
+        """The instructions in the order in which they were added; the list is a snapshot."""
         return list(self._instructions)
 
     @property
@@ -152,7 +157,10 @@ class HloComputation:
         return self.module is not None and self.module.entry is self
 
     def post_order(self) -> list[HloInstruction]:
-        """Every instruction after its operands and control predecessors; the dead ones too. Deterministic."""
+        """Returns every instruction, dead ones included, after its operands and control predecessors.
+
+        The order is deterministic.
+        """
         order: list[HloInstruction] = []
         state: dict[HloInstruction, bool] = {}  # False: entered, True: left
         for start in self._instructions:
@@ -180,7 +188,7 @@ class HloComputation:
         return order
 
     def called_computations(self) -> Iterator[HloComputation]:
-        """Those that instructions of this one refer to, each once."""
+        """Returns the computations that the instructions of this one refer to, each once."""
         seen: set[int] = set()
         for instruction in self._instructions:
             if not instruction.op.calls:
@@ -193,8 +201,9 @@ class HloComputation:
     # -- changing ----------------------------------------------------------------------------------------------------
 
     def remove(self, instruction: HloInstruction) -> None:
-        """Removes an instruction without users; its control predecessors pass to its control successors. The root
-        cannot be removed.
+        """Removes an instruction that has no users.
+
+        Its control predecessors become control predecessors of its control successors. The root cannot be removed.
         """
         if instruction._users:
             raise InternalError(f"{instruction.name} has users and cannot be removed")
@@ -211,7 +220,7 @@ class HloComputation:
         instruction.parent = None
 
     def remove_parameter(self, number: int) -> None:
-        """Removes an unused parameter and renumbers those after it; the callers' operands must follow."""
+        """Removes an unused parameter and renumbers the later ones. The caller must update the operands of calls."""
         parameter = self._parameters.pop(number)
         self.remove(parameter)
         for index, other in enumerate(self._parameters):
@@ -225,12 +234,14 @@ class HloComputation:
         shape: Shape | None = None,
         **attributes: Any,
     ) -> HloInstruction:
-        """Adds an instruction with `old`'s metadata, gives it all of `old`'s uses, and removes `old`."""
+        """Adds an instruction with `old`'s metadata, replaces all uses of `old` by it, and removes `old`."""
         new = self.add(opcode, *operands, shape=shape, metadata=old.metadata, **attributes)
         return self.replace_with(old, new)
 
     def replace_with(self, old: HloInstruction, new: HloInstruction) -> HloInstruction:
-        """Gives `new` (of this computation) all of `old`'s uses and removes `old` (a parameter stays)."""
+        """Replaces all uses of `old` by `new`, which is in this computation, and removes `old` unless it is a
+        parameter.
+        """
         was_root = self.root is old
         old.replace_all_uses_with(new)
         if was_root:
@@ -248,7 +259,10 @@ class HloComputation:
     def clone(
         self, name: str | None = None, replacements: Mapping[HloInstruction, HloInstruction] | None = None
     ) -> HloComputation:
-        """A copy outside any module; called computations are shared; `replacements` stand for their keys."""
+        """Returns a copy that belongs to no module. Called computations are shared.
+
+        `replacements` maps instructions of this computation to the ones that take their places in the copy.
+        """
         copy = HloComputation(name or self.name)
         copies: dict[HloInstruction, HloInstruction] = dict(replacements or {})
         for old in self.post_order():

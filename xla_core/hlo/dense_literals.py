@@ -27,27 +27,28 @@ _RAGGED = "tensor literal is invalid; ranks are not consistent between elements"
 _EXPECTED = {"Expecting ',' delimiter": "expected ']' or ','", "Extra data": "expected '>'"}  # for json's words
 _PLUS = re.compile(r"(?<![\w.])\+(?=[0-9])")
 _MOST_SPARSE = 1 << 24
-"""How many elements a sparse literal may have: one line makes an array of them all, of 256 MiB at most (complex<f64>).
+"""How many elements a sparse literal may have: at most 256 MiB for complex<f64>.
 
-More could take all memory for a text of a few bytes; fewer would refuse a matrix of 4096 x 4096.
+A sparse literal of one line becomes a dense array. Without a limit, a text of a few bytes could exhaust the memory;
+this limit still admits a matrix of 4096 x 4096.
 """
 
 
 class DenseType(Protocol):
-    """What a literal has to be told of its type: `tensor<2x3xf32>`."""
+    """What the decoder needs to know about the literal's type, such as `tensor<2x3xf32>`."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
     def element(self) -> object:
-        """A name of `scalar_types.DTYPES`; of what has another there is no literal."""
+        """A name in `scalar_types.DTYPES`. Literals of other element types are refused."""
 
     @property
     def is_static(self) -> bool: ...
 
 
 class LiteralError(ValueError):
-    """What is wrong with a literal, and where in its text, if that is known."""
+    """An error in a literal; `offset` is its position in the literal's text, 0 if not known."""
 
     def __init__(self, message: str, offset: int = 0) -> None:
         super().__init__(message)
@@ -55,7 +56,12 @@ class LiteralError(ValueError):
 
 
 def wrap_integer(value: int, element: str) -> int:
-    """`value` as the integer type holds it: a signless type takes the unsigned spelling of a negative value too."""
+    """Returns `value` as the integer type holds it. A signless type also takes the unsigned spelling of negative
+    values.
+
+    Raises:
+        LiteralError: where the value is out of the type's range.
+    """
     kind, width = integer_format(element) or ("i", 64)
     low = 0 if kind == "ui" else -(1 << (width - 1))
     high = (1 << (width - 1)) - 1 if kind == "si" else (1 << width) - 1
@@ -78,7 +84,7 @@ def _dtype_of(type: DenseType) -> np.dtype[Any]:
 
 
 def scalar_from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray:
-    """The 0-d array of a float type whose bit pattern is `bits`."""
+    """Returns the 0-d array of a float type whose bit pattern is `bits`."""
     size = dtype.itemsize
     if bits < 0:
         raise LiteralError("hexadecimal float literal should not have a leading minus: it is a bit pattern")
@@ -88,9 +94,9 @@ def scalar_from_bits(bits: int, dtype: np.dtype[Any]) -> np.ndarray:
 
 
 def from_bytes(text: str, type: DenseType) -> np.ndarray:
-    """The data of a hexadecimal dump "0x..."; 0-d where it is one value for all.
+    """Decodes a hexadecimal dump "0x...". The result is 0-d where the dump is one value for all elements.
 
-    i1 is packed eight to a byte (or one a byte), every other type is little endian in whole bytes.
+    i1 is packed eight to a byte (or one a byte); every other type is little endian in whole bytes.
     """
     dtype = _dtype_of(type)
     try:
@@ -117,7 +123,10 @@ def from_bytes(text: str, type: DenseType) -> np.ndarray:
 
 
 def from_text(text: str, type: DenseType) -> np.ndarray:
-    """The data of what stands between the brackets of `dense<...>` and isn't a string; 0-d where it is one value."""
+    """Decodes the text between the brackets of `dense<...>`, unless it is a string.
+
+    The result is 0-d where the text is one value for all elements.
+    """
     dtype = _dtype_of(type)
     count = math.prod(type.shape)
     if not text or text.isspace():
@@ -128,10 +137,10 @@ def from_text(text: str, type: DenseType) -> np.ndarray:
 
 
 def from_sparse(indices: str, values: str, type: DenseType) -> np.ndarray:
-    """The data of `sparse<indices, values>`: an index (a list of as many numbers as the type has dimensions) a value.
+    """Decodes `sparse<indices, values>`. Each value has an index, a list of one number for each dimension.
 
-    Every other element is zero; of two values of one place the first counts. Lists of one may be written as their item.
-    Where there are no indices the data are one zero for all.
+    Every other element is zero. Where an index occurs twice, its first value counts. A list of one item may be written
+    as the item. Without indices, the result is a single zero for all elements.
     """
     dtype = _dtype_of(type)
     if not indices:

@@ -1,6 +1,6 @@
-"""Results of a static program that hold arrays of dynamic size: which, and which further results are their sizes.
+"""Records which results of a static program are arrays of dynamic size, and which further results hold those sizes.
 
-The record is a frontend attribute of the module, so that it goes wherever the module goes.
+The record is a frontend attribute of the module, so that it stays with the module wherever that is copied.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ _ATTRIBUTE = "dynamic_results"
 
 
 def set_dynamic_results(module: HloModule, count: int, sizes: Mapping[int, Mapping[int, int]]) -> None:
-    """`count` results are the program's own; `sizes` has for each dynamic one: dimension -> number of the result that
-    is its size.
+    """Records the dynamic results.
+
+    Args:
+        count: the number of the program's own results; the results after them are sizes.
+        sizes: for each dynamic result, a map from its dynamic dimensions to the numbers of the results that hold the
+            sizes.
     """
     entries = [f"{result},{d},{size}" for result, each in sorted(sizes.items()) for d, size in sorted(each.items())]
     module.frontend_attributes[_ATTRIBUTE] = ";".join([str(count), *entries])
 
 
 def dynamic_results(module: HloModule) -> tuple[int, dict[int, dict[int, int]]]:
-    """What `set_dynamic_results` was told; all results, and none dynamic, where it wasn't."""
+    """Returns what `set_dynamic_results` recorded. Without a record, all results are the program's own and static."""
     text = module.frontend_attributes.get(_ATTRIBUTE)
     if text is None:
         shape = module.result_shape

@@ -16,14 +16,14 @@ __all__ = ["DynamicShapeProgram"]
 
 
 class DynamicShapeProgram(abc.ABC):
-    """A verified program, to be lowered for the sizes of its arguments.
+    """A verified program that is lowered for the sizes of its arguments.
 
     Attributes:
-        name: the module's.
-        parameters, results: flat, as the entry declares them, tuples taken apart and tokens left out. A dynamic size is
+        name: the module's name.
+        parameters, results: the entry's declared shapes, with tuples flattened and tokens left out. A dynamic size is
             `Shape.UNBOUNDED` (`?`) or its bound (`<=n`).
         donated: numbers of the parameters that the program donates.
-        num_replicas, num_partitions: what the module says.
+        num_replicas, num_partitions: the counts that the module declares.
     """
 
     name: str
@@ -35,18 +35,27 @@ class DynamicShapeProgram(abc.ABC):
 
     @abc.abstractmethod
     def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
-        """The HLO module for arguments of these shapes.
+        """Lowers the program to an HLO module for arguments of these shapes.
 
         Args:
-            shapes: one for each parameter; its sizes are what counts.
-            values: arguments, by number, whose values are known: sizes may follow from them. They stay parameters.
+            shapes: one for each parameter; only the sizes matter.
+            values: known values of arguments, by parameter number. Sizes may be computed from them. The parameters stay
+                in the
+                module.
 
-        Raises InvalidArgumentError where a shape doesn't fit, an assertion of the program on its shapes fails, or
-        shapes within it contradict each other; UnimplementedError where a size follows from the value of an argument.
+        Raises:
+            InvalidArgumentError: where a shape doesn't fit, an assertion of the program on its shapes fails, or shapes
+                within
+                the program contradict each other.
+            UnimplementedError: where a size depends on the value of an argument.
         """
 
     def check(self, shapes: Sequence[Shape]) -> None:
-        """Raises InvalidArgumentError where shapes, one for each parameter, don't fit what the program declares."""
+        """Checks the shapes of arguments, one for each parameter, against the declared ones.
+
+        Raises:
+            InvalidArgumentError: where a shape doesn't fit.
+        """
         if not isinstance(shapes, Sequence) or not all(isinstance(shape, Shape) for shape in shapes):
             raise wrong_argument("shapes", shapes, "a list of Shapes")
         check_arguments(self.name, self.parameters, shapes)

@@ -1,4 +1,4 @@
-"""What instructions do besides giving a value: an answer about a whole call graph, each computation looked at once."""
+"""Finds which instructions have side effects, themselves or in what they call. Each computation is analyzed once."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["EFFECTS", "EffectAnalysis", "is_effect"]
 
 EFFECTS = frozenset((Trait.SIDE_EFFECT, Trait.COLLECTIVE))
-"""An op with one of these is kept whether or not anything uses it: other devices wait for a collective."""
+"""An op with one of these traits is kept even without users: a collective, for example, has other devices waiting."""
 
 
 class EffectAnalysis:
-    """Which instructions have one of some traits, or opcodes, themselves or in what they call.
+    """Finds instructions that have given traits or opcodes, themselves or in what they call.
 
-    It remembers what it found of a computation. A pass that takes from computations only what has no effect, and adds
-    none, may keep it as long as it runs.
+    Results are cached for each computation. A pass may keep the analysis while it runs if it removes only instructions
+    without effects and adds none with effects.
 
     Args:
-        traits: what counts. A custom call that says it has a side effect has `Trait.SIDE_EFFECT`.
-        opcodes: ops that count whatever their traits.
+        traits: the traits to look for. A custom call that declares a side effect has `Trait.SIDE_EFFECT`.
+        opcodes: opcodes to look for, whatever their traits.
     """
 
     def __init__(self, traits: frozenset[Trait] = EFFECTS, opcodes: frozenset[Opcode] = frozenset()) -> None:
@@ -35,13 +35,13 @@ class EffectAnalysis:
         self._known: dict[HloComputation, bool] = {}
 
     def of(self, instruction: HloInstruction) -> bool:
-        """Whether the instruction, or anything that it calls, is one of these."""
+        """Whether the instruction, or anything that it calls, has an effect."""
         return self._is(instruction) or (
             bool(instruction.op.calls) and any(self.of_computation(c) for c in instruction.called_computations)
         )
 
     def of_computation(self, computation: HloComputation) -> bool:
-        """Whether anything in the computation, or that it calls, is one of these."""
+        """Whether any instruction of the computation, or anything that it calls, has an effect."""
         known = self._known
         for each in callees_first(computation, known):
             called = any(known.get(c, False) for c in each.called_computations())
@@ -56,5 +56,5 @@ class EffectAnalysis:
 
 
 def is_effect(instruction: HloInstruction) -> bool:
-    """Whether an instruction is kept when nothing uses it. Who asks about many instructions has an EffectAnalysis."""
+    """Whether an instruction is kept without users. For many instructions, use one EffectAnalysis instead."""
     return EffectAnalysis().of(instruction)

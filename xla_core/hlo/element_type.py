@@ -1,4 +1,4 @@
-"""Element types: XLA's PrimitiveType under its HLO text names, tied to numpy and ml_dtypes."""
+"""Element types: XLA's PrimitiveType by HLO text name, with the numpy and ml_dtypes types that hold them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["ElementType"]
 
 
 class ElementType(enum.Enum):
-    """What an array holds. The value is the name in HLO text. (XLA: xla/xla_data.proto, PrimitiveType.)
+    """The element type of an array. The value is the name in HLO text. (XLA: xla/xla_data.proto, PrimitiveType.)
 
-    A row has the type's numbers in the formats that programs come in; a new type is a row here.
+    Each row has the type's codes in the formats that programs come in; a new type is a row here.
 
     Attributes:
-        proto: XLA's PrimitiveType.
-        vhlo: VHLO's code in bytecode; None where VHLO has no type for it.
-        release: the release of StableHLO that brought it.
-        builtin: the code of MLIR's builtin float types in bytecode; None for other types.
+        proto: the number in XLA's PrimitiveType.
+        vhlo: VHLO's code in bytecode; None where VHLO has no such type.
+        release: the StableHLO release that introduced the type.
+        builtin: the bytecode code of an MLIR builtin float type; None for other types.
     """
 
     proto: int
@@ -91,7 +91,11 @@ class ElementType(enum.Enum):
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype | type) -> ElementType:
-        """The element type of a numpy dtype; InvalidArgumentError where there is none (object, datetime, str)."""
+        """Returns the element type of a numpy dtype.
+
+        Raises:
+            InvalidArgumentError: for a dtype that has none, such as object, datetime or str.
+        """
         try:
             return _FROM_NUMPY[np.dtype(dtype).newbyteorder("=")]
         except KeyError:
@@ -102,7 +106,7 @@ class ElementType(enum.Enum):
 
     @cached_property
     def mlir_name(self) -> str:
-        """The type in MLIR text: `i1` for pred, `i8`, `ui8`, `f8E4M3FN`, `complex<f32>`."""
+        """The name of the type in MLIR text: `i1` for pred, `i8`, `ui8`, `f8E4M3FN`, `complex<f32>`."""
         kind = self.value[0]
         if self is ElementType.PRED:
             return "i1"
@@ -118,14 +122,14 @@ class ElementType(enum.Enum):
 
     @cached_property
     def dtype(self) -> np.dtype:
-        """The numpy dtype that holds one element (sub-byte types are held one a byte)."""
+        """The numpy dtype that holds one element. Sub-byte types take one byte an element."""
         if self not in _NUMPY:
             raise InvalidArgumentError(f"{self.value} is not an array element type")
         return _NUMPY[self]
 
     @cached_property
     def is_signed(self) -> bool:
-        """A signed integer."""
+        """Whether this is a signed integer type."""
         return self.value[0] == "s"
 
     @cached_property
@@ -134,7 +138,7 @@ class ElementType(enum.Enum):
 
     @cached_property
     def is_integral(self) -> bool:
-        """A signed or unsigned integer; pred is not one."""
+        """Whether this is a signed or unsigned integer type; pred is not one."""
         return self.is_signed or self.is_unsigned
 
     @cached_property
@@ -147,7 +151,7 @@ class ElementType(enum.Enum):
 
     @cached_property
     def bit_width(self) -> int:
-        """Bits of one element when packed: 1 for pred, 4 for s4, 128 for c128, 0 for what is not an array."""
+        """Bits of one packed element: 1 for pred, 4 for s4, 128 for c128, 0 for types that arrays cannot have."""
         if not self.is_array:
             return 0
         if self is ElementType.PRED:
@@ -159,22 +163,22 @@ class ElementType(enum.Enum):
 
     @cached_property
     def exponent_bits(self) -> int:
-        """Bits of a float's exponent; 0 for what is not a float."""
+        """Exponent bits of a float type; 0 for other types."""
         return _FIELDS.get(self.value, (0, 0))[0]
 
     @cached_property
     def mantissa_bits(self) -> int:
-        """Bits of a float's mantissa, without the one that is not stored; 0 for what is not a float."""
+        """Stored mantissa bits of a float type, without the implicit one; 0 for other types."""
         return _FIELDS.get(self.value, (0, 0))[1]
 
     @cached_property
     def has_infinity(self) -> bool:
-        """Whether a float, or a part of a complex number, may be infinite: not in the types that say "finite"."""
+        """Whether the type, or a complex type's parts, has an infinity. The float types named "finite" have none."""
         return self.is_complex or (self.is_floating and not self.value.endswith(("fn", "fnuz", "fnu")))
 
     @cached_property
     def least(self) -> float | None:
-        """The value that none of the type is below: -inf where there is one; None of complex types."""
+        """The least value of the type: -inf where the type has it; None for complex types."""
         if self.is_integral or self is ElementType.PRED:
             return -(1 << (self.bit_width - 1)) if self.is_signed else 0
         if not self.is_floating:
@@ -183,7 +187,7 @@ class ElementType(enum.Enum):
 
     @cached_property
     def greatest(self) -> float | None:
-        """The value that none of the type is above: inf where there is one; None of complex types."""
+        """The greatest value of the type: inf where the type has it; None for complex types."""
         if self.is_integral or self is ElementType.PRED:
             return (1 << (self.bit_width - self.is_signed)) - 1
         if not self.is_floating:
@@ -192,7 +196,7 @@ class ElementType(enum.Enum):
 
     @cached_property
     def has_zero(self) -> bool:
-        """All but f8e8m0fnu, a power of two, which has neither a zero nor a sign."""
+        """Whether the type has a zero. f8e8m0fnu has none, because its values are powers of two."""
         return self.is_array and self is not ElementType.F8E8M0FNU
 
     @cached_property
@@ -202,7 +206,7 @@ class ElementType(enum.Enum):
 
     @cached_property
     def component(self) -> ElementType:
-        """The type of a complex type's parts; every other type itself."""
+        """The element type of a complex type's parts; for other types, the type itself."""
         return {ElementType.C64: ElementType.F32, ElementType.C128: ElementType.F64}.get(self, self)
 
     @cached_property

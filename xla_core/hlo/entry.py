@@ -1,4 +1,4 @@
-"""The entry's boundary: flat parameters and results, whatever the program says."""
+"""Flattens the entry's parameters and results, and sets which parameters are donated."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ ShapeIndex = tuple[int, ...]
 
 
 def flatten_entry(module: HloModule) -> None:
-    """Makes every parameter of the entry an array, and the root an array or a tuple of arrays, in the order of the
-    leaves. Tokens vanish: a token parameter becomes an after-all. Aliases and donors follow.
+    """Makes every parameter of the entry an array, and the root an array or a tuple of arrays, in leaf order.
+
+    Token parameters become after-alls, and tokens are dropped from the result. Aliases and donors are renumbered.
     """
     entry = module.entry
     old_result = entry.root.shape
@@ -60,7 +61,7 @@ def _element(entry: HloComputation, value: HloInstruction, index: ShapeIndex) ->
 
 
 def _flatten_parameters(entry: HloComputation) -> dict[tuple[int, ShapeIndex], int]:
-    """Returns the new number of each leaf of the old parameters."""
+    """Flattens the parameters; returns the new number of each leaf of the old ones."""
     root = entry.root
     numbers: dict[tuple[int, ShapeIndex], int] = {}
     old_parameters = list(entry.parameters)
@@ -94,14 +95,19 @@ def _flatten_parameters(entry: HloComputation) -> dict[tuple[int, ShapeIndex], i
 
 
 def donated_parameters(module: HloModule) -> tuple[int, ...]:
-    """Numbers of the parameters whose arguments an execution takes over, ascending."""
+    """Returns the numbers of the donated parameters in ascending order."""
     numbers = {a.parameter_number for a in module.input_output_aliases} | {n for n, _ in module.buffer_donors}
     return tuple(sorted(numbers))
 
 
 def set_donation(module: HloModule, donate: tuple[int, ...]) -> None:
-    """Makes exactly `donate` the donated parameters: aliases among them stay, others are bound to the first free result
-    of the same shape. Raises InvalidArgumentError for a number that is not a parameter's.
+    """Donates exactly the parameters in `donate`.
+
+    Their existing aliases stay. Each other one is aliased to the first free result of the same shape, or becomes a
+    buffer donor where no such result is free.
+
+    Raises:
+        InvalidArgumentError: for a number that no parameter has.
     """
     shapes = module.parameter_shapes
     for number in donate:

@@ -1,4 +1,4 @@
-"""What a replica sees of the world while it is evaluated: its number, its feeds, its channels, the other replicas."""
+"""The state around one device while it is evaluated: its ids, its feeds, its channels, and the other devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TOKEN", "Alone", "Device", "Environment", "Rendezvous", "Token", "Va
 
 
 class Token:
-    """The value of a token: it orders effects and holds nothing."""
+    """The value of a token. A token orders effects and holds no data."""
 
     def __repr__(self) -> str:
         return "token"
@@ -36,11 +36,12 @@ _ALIKE = "every device of a group must run the same collectives"
 
 
 class Rendezvous:
-    """Where the devices of a group meet: each brings something, each leaves with what all brought.
+    """Exchanges values between the devices that run a program.
 
-    A device that doesn't come within `timeout` seconds gives all that wait a DeadlineExceededError that names it, also
-    those that wait for one that waited for it; one that failed a FailedPreconditionError that names it, whose cause is
-    that device's own error. `timeout_name` is what a user can set the timeout by, for errors.
+    Each device of a group contributes a value and receives the values of all. Where a device doesn't contribute within
+    `timeout` seconds, every device that waits for it gets a DeadlineExceededError that names it. Where a device failed,
+    those that wait get a FailedPreconditionError that names it and has that device's own error as its cause. Devices
+    that wait for a waiting device get the same error. Errors tell the user to raise the timeout by `timeout_name`.
     """
 
     timeout_name = "timeout"
@@ -53,11 +54,13 @@ class Rendezvous:
         self._mail: dict[Hashable, collections.deque[Any]] = collections.defaultdict(collections.deque)
         self._claims: dict[Hashable, Device] = {}
         self._ended: dict[Device, XlaError | None] = {}
-        self._broken: dict[Hashable, XlaError] = {}  # meetings that somebody was missing from
-        self._raised: set[XlaError] = set()  # they name the device whose fault it is
+        self._broken: dict[Hashable, XlaError] = {}  # exchanges that failed because a device was missing
+        self._raised: set[XlaError] = set()  # errors that already name the device at fault
 
     def exchange(self, key: Hashable, group: Sequence[Device], me: Device, value: Any) -> list[Any]:
-        """What each device of the group brought, in the group's order. `key` tells one meeting from another."""
+        """Contributes `value` and returns what each device contributed, in the group's order. `key` identifies the
+        exchange.
+        """
         if len(group) == 1:
             return [value]
         with self._changed:
@@ -83,7 +86,7 @@ class Rendezvous:
             return result
 
     def claim(self, key: Hashable, device: Device) -> Device:
-        """The first device that claimed the key: this one, unless another came before."""
+        """Returns the first device that claimed the key, which may be this one."""
         with self._changed:
             return self._claims.setdefault(key, device)
 
@@ -93,7 +96,12 @@ class Rendezvous:
             self._changed.notify_all()
 
     def receive(self, key: Hashable, senders: Sequence[Device]) -> Any:
-        """The next value under a key, which one of `senders` will send."""
+        """Waits for the next value under a key, which one of `senders` sends.
+
+        Raises:
+            FailedPreconditionError: where no device can send it, or the sender ended or failed.
+            DeadlineExceededError: where it doesn't come within the timeout.
+        """
         with self._changed:
             if not (senders or self._mail[key]):
                 raise FailedPreconditionError(
@@ -104,7 +112,7 @@ class Rendezvous:
             return self._mail[key].popleft()
 
     def end(self, device: Device, error: XlaError | None = None) -> None:
-        """A device will bring nothing more: it has finished, or failed."""
+        """Records that a device finished, or failed with `error`, and will contribute nothing more."""
         with self._changed:
             self._ended[device] = error
             self._changed.notify_all()
@@ -128,9 +136,9 @@ class Rendezvous:
                 )
 
     def _gone(self, device: Device, what: str, error: XlaError | None) -> XlaError:
-        """The error of who waits for a device that has ended, or failed with `error`."""
+        """Returns the error for a device that waits for one that has ended, or has failed with `error`."""
         if error is not None and error in self._raised:
-            return self._passed_on(error)  # it only waited itself
+            return self._passed_on(error)  # that device was itself waiting for another
         if error is None:
             failed = FailedPreconditionError(f"{device_name(device)} ended before it came to {what}", hint=_ALIKE)
         else:
@@ -142,7 +150,7 @@ class Rendezvous:
         return self._blaming(failed)
 
     def _passed_on(self, error: XlaError) -> XlaError:
-        """An error for one more device, which adds the place where it was itself."""
+        """Copies an error for one more device, so that the copy can carry that device's own location."""
         copy = type(error)(error.message, hint=error.hint)
         copy.__cause__ = error.__cause__
         return self._blaming(copy)
@@ -153,7 +161,10 @@ class Rendezvous:
 
 
 class Alone(Rendezvous):
-    """Where one device runs of a program of `replicas` x `partitions`: what needs another is an error at once."""
+    """The rendezvous of one device that runs alone: an exchange with another device raises an error at once.
+
+    `replicas` and `partitions` are the counts that the program declares.
+    """
 
     def __init__(self, program: str, replicas: int, partitions: int) -> None:
         super().__init__(0.0)
@@ -176,11 +187,11 @@ def device_name(device: Device) -> str:
 
 @dataclasses.dataclass
 class Environment:
-    """One device's surroundings.
+    """The surroundings of one device.
 
-    `seed` is what `rng` starts from; its numbers are the evaluator's own. `rng_state` is what rng-get-and-update-state
-    gives first. That number is XLA's (xla/backends/cpu/runtime/rng_state_lib.cc), so that a program which draws by it
-    draws the same wherever it first runs.
+    `seed` starts the generator of `rng`, whose numbers are the evaluator's own. `rng_state` is the first state of
+    rng-get-and-update-state. It starts at XLA's value (xla/backends/cpu/runtime/rng_state_lib.cc), so that a program
+    draws the same numbers as under XLA.
     """
 
     replica: int = 0
@@ -205,13 +216,13 @@ class Environment:
 
     @property
     def random(self) -> np.random.Generator:
-        """The generator behind `rng`; it goes on from call to call."""
+        """The generator behind `rng`. It keeps its state between calls."""
         if self._random is None:
             self._random = np.random.Generator(np.random.Philox(key=[self.seed, self.replica]))
         return self._random
 
     def exchange(self, key: Hashable, group: Sequence[Device], value: Any) -> list[Any]:
-        """Meets the group; the n-th meeting of a group under a key is one, whoever comes first."""
+        """Exchanges values with the group. The n-th call with one key and group meets the others' n-th call."""
         meeting = (key, tuple(group))
         self._meetings[meeting] += 1
         return self.rendezvous.exchange((meeting, self._meetings[meeting]), group, self.device, value)

@@ -1,5 +1,6 @@
-"""EvaluationContext: one run on one device. A computation is planned once (which op reads which slot, what is dead
-after it) and then run step by step.
+"""EvaluationContext: one evaluation on one device.
+
+A computation is planned once (which slots each op reads, and which values are dead after it) and then run step by step.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from xla_core.hlo.shape import Shape
 __all__ = ["ELEMENTS_PER_STEP", "EvaluationContext", "check_rank", "flatten_value", "unflatten_value"]
 
 ELEMENTS_PER_STEP = 4096
-_ELEMENTS_PER_SECOND = 1e9  # no machine fills or combines arrays faster by far
+_ELEMENTS_PER_SECOND = 1e9  # an upper bound of any machine's speed
 
 _MAX_RANK = 64
 
@@ -51,7 +52,7 @@ class _Step(NamedTuple):
 
 @dataclasses.dataclass(slots=True)
 class _Plan:
-    """How to run a computation. `slots` has the constants in place."""
+    """The steps of a computation. `slots` holds the constants already."""
 
     slots: list[Value]
     parameters: list[int]
@@ -60,15 +61,15 @@ class _Plan:
 
 
 class EvaluationContext:
-    """A run of a module on one device.
+    """One evaluation of a module on one device.
 
     Args:
-        environment: feeds, channels, other devices; a device alone by default.
-        max_steps: raise DeadlineExceededError after this many steps (an instruction is one, and one more every 4,096
-            elements of its result, and of what it makes on the way: see `charge`).
-        max_bytes: raise ResourceExhaustedError for an instruction whose result, or what it makes on the way, would be
-            larger.
-        timeout: raise DeadlineExceededError after this many seconds, or before work that cannot be done in them.
+        environment: feeds, channels and other devices; by default, a device that runs alone.
+        max_steps: raise DeadlineExceededError after this many steps. Each instruction counts as one step, and one more
+            for
+            every 4,096 elements of its result and its temporaries (see `charge`).
+        max_bytes: raise ResourceExhaustedError for an instruction whose result or temporaries would be larger.
+        timeout: raise DeadlineExceededError after this many seconds, or before work that would exceed them.
     """
 
     def __init__(
@@ -95,14 +96,18 @@ class EvaluationContext:
         self._effects = EffectAnalysis()
 
     def call(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
-        """The root's value for these arguments."""
+        """Evaluates the computation on these arguments; returns the value of its root."""
         plan = self._plans.get(computation)
         if plan is None:
             plan = self._plans[computation] = self._make_plan(computation)
         return self._run(plan, arguments)
 
     def evaluate(self, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
-        """One instruction, by its op's definition. Raises UnimplementedError for an op that has none."""
+        """Evaluates one instruction by its op's definition.
+
+        Raises:
+            UnimplementedError: for an op that has no definition.
+        """
         check_rank(instruction)
         try:
             return _definition(instruction)(self, instruction, list(operands))
@@ -110,14 +115,15 @@ class EvaluationContext:
             raise _explained(error, instruction) from error
 
     def charge(self, elements: int, itemsize: int = 0) -> None:
-        """Counts what an op is about to do besides filling its result, and refuses what is beyond a limit.
+        """Charges work that an op does besides filling its result, before the op does it.
 
         Args:
-            elements: of the arrays that it will fill, all passes counted.
-            itemsize: bytes of an element, where all of them are in memory at once.
+            elements: elements of the arrays that the op will fill, summed over all passes.
+            itemsize: bytes of an element, if all elements are in memory at once; else 0.
 
         Raises:
-            ResourceExhaustedError, DeadlineExceededError: as the context's limits say.
+            ResourceExhaustedError: where the arrays would exceed `max_bytes`.
+            DeadlineExceededError: where the work would exceed `max_steps` or the timeout.
         """
         if self.max_bytes is not None and elements * itemsize > self.max_bytes:
             raise ResourceExhaustedError(
@@ -128,8 +134,14 @@ class EvaluationContext:
         self.check_time(elements / _ELEMENTS_PER_SECOND)
 
     def check_time(self, needed: float = 0.0) -> None:
-        """Raises DeadlineExceededError when the time is over, or what is about to be done needs more seconds than are
-        left; an op that runs long asks now and then.
+        """Checks the timeout and cancellation. Ops that run long call it repeatedly.
+
+        Args:
+            needed: seconds that the next piece of work takes at least.
+
+        Raises:
+            DeadlineExceededError: when the deadline has passed, or less than `needed` is left.
+            CancelledError: when the evaluation was cancelled.
         """
         self.environment.check_cancelled()
         now = time.monotonic()
@@ -138,14 +150,16 @@ class EvaluationContext:
             raise DeadlineExceededError(f"the evaluation {took} more than {self._timeout:g} s", hint="raise timeout")
 
     def map(self, computation: HloComputation, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """A computation of scalars, for every element of (broadcast) arrays at once; its results, a tuple flattened."""
+        """Applies a computation of scalars elementwise to broadcast arrays; returns its results, tuples flattened."""
         result = self.map_value(computation, arguments)
         leaves = flatten_value(result)
         shape = np.broadcast_shapes(*(a.shape for a in arguments))
         return tuple(leaf if leaf.shape == shape else np.broadcast_to(leaf, shape) for leaf in leaves)
 
     def map_value(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
-        """As `map`, with the computation's own tuples; results may lack dimensions that they don't vary in."""
+        """Does what `map` does, but keeps the computation's tuples. Results may lack dimensions in which they don't
+        vary.
+        """
         if computation not in self._scalar_plans:
             self._scalar_plans[computation] = self._make_scalar_plan(computation)
         plan = self._scalar_plans[computation]
@@ -228,7 +242,7 @@ class EvaluationContext:
         return _Plan(slots, [numbers[p] for p in computation.parameters], steps, numbers[computation.root])
 
     def _make_scalar_plan(self, computation: HloComputation) -> _Plan | None:
-        """A plan whose every op takes arrays where the computation says scalars; None where some op can't."""
+        """Makes a plan that runs on arrays in place of the computation's scalars; returns None if some op cannot."""
         plan = self._make_plan(computation)
         for index, step in enumerate(plan.steps):
             instruction = step.instruction
@@ -250,7 +264,7 @@ class EvaluationContext:
 
 
 def check_rank(instruction: HloInstruction) -> None:
-    """Raises UnimplementedError where an array has more dimensions than numpy's may have."""
+    """Raises UnimplementedError where an array has more dimensions than numpy supports."""
     for shape in (instruction.shape, *(o.shape for o in instruction.operands)):
         if any(leaf.rank > _MAX_RANK for leaf in shape.leaves()):
             raise UnimplementedError(
@@ -263,7 +277,7 @@ def check_rank(instruction: HloInstruction) -> None:
 
 
 def _live(computation: HloComputation, effects: EffectAnalysis) -> list[HloInstruction]:
-    """What the root needs and what has effects, operands first; parameters always."""
+    """Returns the parameters, what the root needs and what has effects, operands before users."""
     needed: set[HloInstruction] = set()
     stack = [computation.root, *computation.parameters, *(i for i in computation.instructions if effects.of(i))]
     while stack:
@@ -290,7 +304,10 @@ _EXPLAINED = (MemoryError, RecursionError, ArithmeticError, LookupError, TypeErr
 
 
 def _explained(error: Exception, instruction: HloInstruction | None) -> XlaError:
-    """What numpy or Python raised within an op: it lacks memory or stack, or the op's definition has a slip."""
+    """Converts an exception of numpy or Python within an op to an XlaError.
+
+    Lack of memory or stack is RESOURCE_EXHAUSTED; anything else is an error in the op's definition, and INTERNAL.
+    """
     kind: type[XlaError] = ResourceExhaustedError
     if isinstance(error, MemoryError):
         message = "not enough memory"
@@ -319,7 +336,7 @@ def _map_call(context: EvaluationContext, instruction: HloInstruction, values: l
 
 
 def _map_conditional(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """All branches for all elements, then each element's own; branches have no effects."""
+    """Evaluates every branch on all elements, then selects for each element. The branches have no effects."""
     branches = instruction.called_computations
     results = [flatten_value(context.map_value(b, [v])) for b, v in zip(branches, values[1:], strict=True)]
     if instruction.operand(0).shape.dtype == np.bool_:
@@ -346,7 +363,7 @@ def flatten_value(value: Value) -> list[Any]:
 
 
 def unflatten_value(shape: Shape, leaves: Iterator[Any]) -> Value:
-    """A value of this shape from its leaves; tokens are made."""
+    """Builds a value of this shape from its array leaves; tokens are created."""
     if shape.is_tuple:
         return tuple(unflatten_value(s, leaves) for s in shape.tuple_shapes)
     return next(leaves) if shape.is_array else TOKEN

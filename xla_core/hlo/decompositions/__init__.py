@@ -1,1 +1,1 @@
-"""Ops as other ops, each said once: for passes, and for dialects that lack the op."""
+"""Decompositions of ops into other ops, for passes and for dialects that lack the op."""

@@ -1,4 +1,4 @@
-"""Adds the instructions that are to stand for another."""
+"""The builder by which decompositions and passes add instructions in place of another one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Builder"]
 
 
 class Builder:
-    """Adds instructions to a computation with the metadata of the one that they are to replace."""
+    """Adds instructions to a computation, with the metadata of the instruction that they replace."""
 
     def __init__(self, computation: HloComputation) -> None:
         self.computation = computation
@@ -28,14 +28,14 @@ class Builder:
     def add(
         self, opcode: Opcode, *operands: HloInstruction, shape: Shape | None = None, **attributes: Any
     ) -> HloInstruction:
-        """As `HloComputation.add`."""
+        """Adds an instruction; the arguments are those of `HloComputation.add`."""
         metadata = None if self.source is None else self.source.metadata
         new = self.computation.add(opcode, *operands, shape=shape, metadata=metadata, **attributes)
         self.added.append(new)
         return new
 
     def undo(self, first: int = 0) -> None:
-        """Removes what was added, from number `first` on, but for what others use by now."""
+        """Removes the added instructions from number `first` on. Those that have users by now stay."""
         for new in reversed(self.added[first:]):
             if not new.user_count and not new.is_root:
                 self.computation.remove(new)
@@ -49,14 +49,16 @@ class Builder:
         shape: Shape | None = None,
         **changed: Any,
     ) -> HloInstruction:
-        """The same op on other operands. `shape` None keeps the shape, without its layout."""
+        """Adds the same op on other operands. Without `shape`, the result has the instruction's shape without its
+        layout.
+        """
         new = instruction.clone(operands, shape=shape or instruction.shape.without_layout(), **changed)
         self.computation.add_instruction(new)
         self.added.append(new)
         return new
 
     def constant(self, value: npt.ArrayLike, shape: Shape) -> HloInstruction:
-        """A constant of `shape`; a scalar value becomes a broadcast where the shape isn't one."""
+        """Adds a constant of `shape`. A scalar `value` is broadcast where `shape` is not scalar."""
         array = np.asarray(value)
         if array.ndim == 0 and shape.rank:
             scalar = self.constant(array, shape.with_dimensions(()))
@@ -65,17 +67,17 @@ class Builder:
         return self.add(Opcode.CONSTANT, shape=literal.shape, literal=literal)
 
     def compare(self, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
-        """`compare` in a direction: EQ, NE, GE, GT, LE, LT."""
+        """Adds a compare. `direction` is EQ, NE, GE, GT, LE or LT."""
         return self.add(Opcode.COMPARE, x, y, direction=direction)
 
     def reshape(self, operand: HloInstruction, dimensions: Sequence[int]) -> HloInstruction:
-        """The operand itself where it has these dimensions."""
+        """Adds a reshape; returns the operand itself where it has these dimensions already."""
         if operand.shape.dimensions == tuple(dimensions):
             return operand
         return self.add(Opcode.RESHAPE, operand, shape=operand.shape.with_dimensions(dimensions))
 
     def transpose(self, operand: HloInstruction, permutation: Sequence[int]) -> HloInstruction:
-        """The operand itself where nothing moves."""
+        """Adds a transpose; returns the operand itself where the permutation is the identity."""
         if list(permutation) == sorted(permutation):
             return operand
         return self.add(Opcode.TRANSPOSE, operand, dimensions=tuple(permutation))
@@ -83,14 +85,14 @@ class Builder:
     def broadcast(
         self, operand: HloInstruction, result: Sequence[int], dimensions: Sequence[int] = ()
     ) -> HloInstruction:
-        """The operand itself where it has the result's dimensions already."""
+        """Adds a broadcast; returns the operand itself where it has the result's dimensions already."""
         if operand.shape.dimensions == tuple(result) and tuple(dimensions) == tuple(range(len(result))):
             return operand
         shape = operand.shape.with_dimensions(result)
         return self.add(Opcode.BROADCAST, operand, shape=shape, dimensions=tuple(dimensions))
 
     def convert(self, operand: HloInstruction, like: Shape) -> HloInstruction:
-        """The operand in the element type of `like`."""
+        """Adds a convert to the element type of `like`; returns the operand itself where it has that type already."""
         if operand.shape.element_type is like.element_type:
             return operand
         return self.add(

@@ -1,4 +1,4 @@
-"""Elementary functions, real and complex, by the formulas that the LLVM emitter uses too."""
+"""Decomposes real and complex elementary functions by the formulas that the LLVM emitter uses too."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _OWN_PRECISION = frozenset({ElementType.F32, ElementType.F64})
 _COMPLEX = {**COMPLEX_ARITHMETIC, **COMPLEX_FUNCTIONS}
 
 OPCODES = tuple(dict.fromkeys((*FUNCTIONS, *_COMPLEX)))
-"""The ops that there are formulas for, of real or of complex numbers."""
+"""The opcodes, on real or complex operands, that have a formula."""
 
 
 def decompose_elementary(instruction: HloInstruction, b: Builder) -> HloInstruction | None:
-    """The formula's instructions; None where there is no formula for operands of this type.
+    """Adds the formula's instructions; returns None where no formula covers the operand's element type.
 
-    f32 and f64 are computed in their own type, complex numbers in that of their parts, narrower floats in f32. Errors
-    are within those that a conforming backend may have.
+    f32 and f64 are computed in their own type, complex numbers in the type of their parts, and narrower floats in f32.
+    Errors are within the tolerances that conformance allows a backend.
     """
     shape = instruction.operand(0).shape
     kind = shape.element_type

@@ -1,4 +1,4 @@
-"""HloArithmetic: the formulas of elementary functions as HLO instructions."""
+"""HloArithmetic: emits the formulas of elementary functions as HLO instructions."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ _TYPES = {
     "i1": ElementType.PRED,
 }
 _KINDS = {element_type: kind for kind, element_type in _TYPES.items()}
-_WHERE_TRUE = {  # of comparisons that one HLO direction is
+_WHERE_TRUE = {  # predicates that are one HLO direction
     "oeq": "EQ", "une": "NE", "olt": "LT", "ole": "LE", "ogt": "GT", "oge": "GE", "eq": "EQ", "ne": "NE", "slt": "LT",
     "sge": "GE",
 }  # fmt: skip
-_WHERE_FALSE = {"ult": "GE", "ule": "GT", "ugt": "LE", "uge": "LT"}  # of those whose negation is one
+_WHERE_FALSE = {"ult": "GE", "ule": "GT", "ugt": "LE", "uge": "LT"}  # predicates that are the negation of one direction
 
 
 class HloArithmetic(Arithmetic[HloInstruction]):
-    """Adds instructions on arrays of some dimensions. Integers are signed; nothing is computed in a wider type, and
-    nothing is fused, as HLO has no op that rounds a x + b once.
+    """Emits instructions on arrays of one shape.
+
+    Integers are signed. Nothing is computed in a wider type, and no multiply-add is fused, because HLO has no op that
+    rounds a x + b once.
     """
 
     has_fma = False
@@ -61,7 +63,7 @@ class HloArithmetic(Arithmetic[HloInstruction]):
         return self._constants[key]
 
     def emit(self, opcode: str, *operands: HloInstruction) -> HloInstruction:
-        """The op itself: who lacks it decomposes that in turn."""
+        """Adds the op itself. A target that lacks it decomposes it later."""
         return self.b.add(Opcode(opcode), *operands)
 
     # -- floats ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Loops that decompositions build: a counter, values that change in each turn, values that don't."""
+"""Builds while loops with a counter, values that each iteration updates, and loop-invariant values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xla_core.hlo.shape import Shape
 __all__ = ["counted_loop"]
 
 Body = Callable[[Builder, HloInstruction, list[HloInstruction], list[HloInstruction]], Sequence[HloInstruction]]
-"""(builder in the body, turn number s32[], changing values, constant values) -> the changing values after the turn."""
+"""(builder of the body, iteration number s32[], loop-carried values, invariant values) -> the updated values."""
 
 
 def counted_loop(
@@ -25,9 +25,9 @@ def counted_loop(
     constant: Sequence[HloInstruction],
     body: Body,
 ) -> list[HloInstruction]:
-    """A while that runs `body` for 0, 1, ..., count - 1; returns the changing values after it.
+    """Adds a while loop that runs `body` for 0, 1, ..., count - 1; returns the loop-carried values after it.
 
-    `source` is the instruction that is being decomposed: it gives module, names and metadata.
+    `source` is the instruction that is being decomposed; module, names and metadata come from it.
     """
     module = source.parent.module if source.parent is not None else None
     assert module is not None

@@ -1,4 +1,4 @@
-"""mulhi: the high half of a product, by products of halves."""
+"""Decomposes mulhi, the high half of a product, into products of half-width integers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ __all__ = ["decompose_mulhi"]
 
 
 def decompose_mulhi(instruction: HloInstruction, b: Builder) -> HloInstruction:
-    """Of halves, as if unsigned; then less the other operand for each that is negative. In the integers' own type."""
+    """Computes in the operands' own type.
+
+    The product of halves treats the operands as unsigned. For signed types, each negative operand then has the other
+    operand subtracted from the result.
+    """
     x, y = instruction.operands
     half = x.shape.element_type.bit_width // 2
     width, mask = b.constant(half, x.shape), b.constant((1 << half) - 1, x.shape)

@@ -1,4 +1,4 @@
-"""ragged-dot: a dot with a dimension of groups."""
+"""Decomposes ragged-dot into a dot that has a dimension of groups."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ __all__ = ["decompose_ragged_dot"]
 
 
 def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruction:
-    """The groups become a dimension of lhs, along which each group keeps its own rows and has zeros for the others: a
-    batch dimension where each group gives a result, else a contracted one.
+    """Adds a group dimension to lhs, in which each group keeps its own rows and the other rows are zero.
+
+    The group dimension is a contracting one, unless the ragged dimension is contracted: then each group has a result of
+    its own, and the group dimension is a batch dimension.
     """
     lhs, rhs, sizes = instruction.operands
     (ragged,) = instruction.attribute("lhs_ragged_dims")
@@ -22,7 +24,7 @@ def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruct
     contracting = instruction.attribute("lhs_contracting_dims"), instruction.attribute("rhs_contracting_dims")
     group_dims = instruction.attribute("rhs_group_dims")
     groups = sizes.shape.dimensions[-1]
-    # Group first, then lhs: every dimension of lhs moves on by one.
+    # The group dimension comes first, so every dimension of lhs moves by one.
     wide = b.broadcast(lhs, [groups, *lhs.shape.dimensions], list(range(1, lhs.shape.rank + 1)))
     kept = b.add(Opcode.SELECT, _members(instruction, b), wide, b.constant(0, wide.shape))
     if not group_dims:
@@ -30,7 +32,7 @@ def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruct
         group, rhs_batch, rhs_contracting = 0, [d + 1 for d in rhs_batch], [d + 1 for d in contracting[1]]
     else:
         group, rhs_contracting = group_dims[0], list(contracting[1])
-    summed = ragged not in contracting[0]  # else each group gives a result
+    summed = ragged not in contracting[0]  # otherwise each group has its own result
     of_lhs, of_rhs = (0,), (group,)
     none: tuple[int, ...] = ()
     return b.add(
@@ -47,13 +49,13 @@ def decompose_ragged_dot(instruction: HloInstruction, b: Builder) -> HloInstruct
 
 
 def _members(instruction: HloInstruction, b: Builder) -> HloInstruction:
-    """pred[groups, lhs]: whether an element of lhs belongs to a group."""
+    """Returns a pred of shape [groups, *lhs] that says which elements of lhs belong to which group."""
     lhs, _, sizes = instruction.operands
     (ragged,) = instruction.attribute("lhs_ragged_dims")
     axes = group_axes(instruction.attributes, lhs.shape.rank)[: sizes.shape.rank - 1]
     groups, last = sizes.shape.dimensions[-1], sizes.shape.rank - 1
     counts = b.convert(sizes, Shape(ElementType.S64))
-    # The end of a group is the sum of its size and of all before: a product with a triangle of ones.
+    # A group ends at the sum of all sizes up to its own: a product with a triangular matrix of ones.
     square = Shape.array(ElementType.S64, (groups, groups))
     before, after = (b.add(Opcode.IOTA, shape=square, iota_dimension=d) for d in range(2))
     triangle = b.convert(b.add(Opcode.COMPARE, before, after, direction="LE"), square)

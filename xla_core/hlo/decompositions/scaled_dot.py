@@ -1,4 +1,4 @@
-"""scaled-dot: a dot of operands times their scales."""
+"""Decomposes scaled-dot into a dot of operands multiplied by their scales."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["decompose_scaled_dot"]
 
 
 def decompose_scaled_dot(instruction: HloInstruction, b: Builder) -> HloInstruction:
-    """Each operand times its scales, repeated over their blocks, in f32, or in f64 where the operand has that."""
+    """Repeats the scales over their blocks and multiplies in f32, or in f64 where the operand is f64."""
     lhs, rhs, *scales = instruction.operands
     scaled = [_scaled(b, x, scale) for x, scale in zip((lhs, rhs), scales, strict=True)]
     attributes = {k: v for k, v in instruction.attributes.items() if k != "algorithm"}
@@ -27,7 +27,7 @@ def _wide(shape: Shape) -> Shape:
 def _scaled(b: Builder, x: HloInstruction, scale: HloInstruction) -> HloInstruction:
     wide = _wide(x.shape)
     x, scale = b.convert(x, wide), b.convert(scale, wide)
-    if scale.shape.rank:  # each block's scale for every element of the block
+    if scale.shape.rank:  # repeats each block's scale for every element of the block
         blocks = [(n, d // n if n else 0) for n, d in zip(scale.shape.dimensions, x.shape.dimensions, strict=True)]
         split = [extent for pair in blocks for extent in pair]
         scale = b.broadcast(scale, split, [2 * d for d in range(x.shape.rank)])

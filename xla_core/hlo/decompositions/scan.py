@@ -1,4 +1,4 @@
-"""scan: a while loop over slices."""
+"""Decomposes scan into a while loop over slices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["decompose_scan"]
 
 
 def decompose_scan(instruction: HloInstruction, b: Builder) -> HloInstruction:
-    """Each turn takes one slice of every input, calls the computation, and writes one slice of every output."""
+    """Each iteration slices every input, calls the computation, and writes one slice of every output."""
     axis, carried = instruction.attributes["dimensions"][0], instruction.attributes["num_carries"]
     count_inputs = len(instruction.operands) - carried
     inputs, carries = instruction.operands[:count_inputs], instruction.operands[count_inputs:]
@@ -49,7 +49,7 @@ def _starts(b: Builder, rank: int, axis: int, index: HloInstruction) -> list[Hlo
 
 
 def _element(b: Builder, x: HloInstruction, axis: int, index: HloInstruction) -> HloInstruction:
-    """One slice of x along an axis, without that axis."""
+    """Returns one slice of x along an axis, with that axis removed."""
     sizes = [1 if d == axis else n for d, n in enumerate(x.shape.dimensions)]
     cut = b.add(Opcode.DYNAMIC_SLICE, x, *_starts(b, x.shape.rank, axis, index), dynamic_slice_sizes=tuple(sizes))
     return b.reshape(cut, sizes[:axis] + sizes[axis + 1 :])

@@ -1,4 +1,4 @@
-"""stochastic-convert: truncation, and one more where random bits say so."""
+"""Decomposes stochastic-convert into truncation and a conditional increment."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ __all__ = ["decompose_stochastic_convert"]
 
 
 def decompose_stochastic_convert(instruction: HloInstruction, b: Builder) -> HloInstruction:
-    """Away from zero where the random bits, as a number in [0, 1), are less than the fraction.
+    """Rounds away from zero where the random bits, read as a number in [0, 1), are less than the fraction.
 
-    The fraction is compared as an integer of as many bits, rounded up: exactly, for it has fewer digits than those.
+    The comparison is exact: the fraction is scaled by a power of two to the range of the random integers and rounded
+    up.
     """
     x, random = instruction.operands
     kind = ElementType.F64 if x.shape.element_type is ElementType.F64 else ElementType.F32
