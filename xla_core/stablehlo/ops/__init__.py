@@ -1,4 +1,4 @@
-"""The entries of the StableHLO op table. Each file has a group of ops: their rules, lowerings and entries."""
+"""The entries of the StableHLO op table. Each file defines a group of ops: their rules, lowerings and entries."""
 
 from __future__ import annotations
 

@@ -30,7 +30,11 @@ _NORM = {"epsilon": Attribute(Kind.FLOAT), "feature_index": INDEX}
 
 
 def _check_norm(op: ir.Op, wide: Sequence[int], narrow: Sequence[int]) -> tuple[TensorType, TensorType]:
-    """Checks the tensors (`wide`) and the vectors over features (`narrow`); returns the type of one of each."""
+    """Checks the tensors and the vectors over features against each other.
+
+    `wide` has the operand indices of the tensors, `narrow` those of the vectors. Returns the type of the first tensor,
+    and the type of a vector of its element type with one element per feature.
+    """
     operand, index = tensor(op, wide[0]), int(op.attributes["feature_index"])
     if not _pairwise_compatible([tensor(op, i) for i in wide]):
         fail(op, "expects multi-dimensional operands to have compatible shapes.")

@@ -21,7 +21,7 @@ _INTS = Attribute(Kind.INTS)
 
 
 def check_broadcast_dimensions(op: ir.Op, operand: TensorType, result: TensorType) -> tuple[int, ...]:
-    """What broadcast_in_dim and its dynamic form demand alike. Returns the dimensions."""
+    """Checks `broadcast_dimensions` of broadcast_in_dim and dynamic_broadcast_in_dim. Returns the dimensions."""
     dims = ints(op, "broadcast_dimensions")
     if len(dims) != operand.rank:
         fail(op, f"broadcast_dimensions size ({len(dims)}) does not match operand rank ({operand.rank})")
@@ -51,10 +51,10 @@ def _broadcast_in_dim_rule(op: ir.Op, module: ir.Module) -> None:
 def broadcast_in_dim(
     ctx: LoweringContext, operand: HloInstruction, dimensions: Sequence[int], dims: Sequence[int]
 ) -> HloInstruction:
-    """The operand with the given result `dimensions`: its dimension i becomes `dims[i]`, and one of size 1 is repeated.
+    """Broadcasts the operand to the sizes `dimensions`: operand dimension i becomes result dimension `dims[i]`.
 
-    HLO's broadcast adds dimensions and repeats none, and wants them in order: unit dimensions that grow are dropped
-    first, and dimensions out of order are transposed.
+    HLO's broadcast can only add dimensions, and it needs the operand's dimensions in increasing order. So the operand
+    is transposed where `dims` is out of order, and a reshape drops the dimensions of size 1 that the result repeats.
     """
     shape = operand.shape.with_dimensions(dimensions)
     order = sorted(range(len(dims)), key=lambda i: dims[i])
@@ -67,7 +67,7 @@ def broadcast_in_dim(
 
 
 def _lower_broadcast_in_dim(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `broadcast`, after a reshape that drops unit dimensions that grow."""
+    """Lowers to HLO `broadcast`, after a reshape that drops the dimensions of size 1 that the result repeats."""
     return broadcast_in_dim(ctx, operand, ctx.result_shape(op).dimensions, ints(op, "broadcast_dimensions"))
 
 

@@ -1,4 +1,4 @@
-"""Custom calls that deal in buffers (`memref`): CreateBuffer, Pin, Unpin, and aliases of buffers in any other.
+"""Checks custom calls that use buffers (`memref`): CreateBuffer, Pin, Unpin, and the buffer aliases of other calls.
 
 (StableHLO: stablehlo/dialect/StablehloOps.cpp, `verifyKnownCustomCalls`.)
 """
@@ -15,7 +15,7 @@ __all__ = ["check_buffer_call"]
 
 
 def check_buffer_call(op: ir.Op) -> None:
-    """Checks a custom call whose other attributes are known to be right."""
+    """Checks the buffers of a custom call. The caller has already checked the indices in `output_operand_aliases`."""
     target = str(op.attributes.get("call_target_name", ""))
     operands, results = [o.type for o in op.operands], [r.type for r in op.results]
     if target == "CreateBuffer":
@@ -48,7 +48,7 @@ def _check_pin(op: ir.Op, target: str, operands: Sequence[ir.Type], results: Seq
 
 
 def _check_aliased_once(op: ir.Op, results: Sequence[ir.Type]) -> None:
-    """A buffer among the results is one of the operands' buffers, and no other result is."""
+    """Checks that every result that is a buffer aliases an operand's buffer, and that each buffer is aliased once."""
     outputs: set[tuple[int, ...]] = set()
     inputs: set[tuple[int, ...]] = set()
     for alias in op.attributes.get("output_operand_aliases") or ():

@@ -34,7 +34,7 @@ __all__ = ["BROADCASTING"]
 
 
 def formula(function: Callable[..., Expression], *, through_f32: bool = True) -> Lower:
-    """A lowering that is a formula over expressions; narrow floats go through f32 unless told otherwise."""
+    """Makes a lowering from a formula over expressions. `through_f32` computes types other than f32 and f64 in f32."""
 
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
         values = wrap(ctx, *operands)
@@ -68,7 +68,7 @@ define(
 
 
 def _square(x: Expression) -> Expression:
-    """The square; of complex numbers (a - b)(a + b) + 2ab i, which doesn't overflow or cancel early."""
+    """Squares x. A complex a + bi gives (a - b)(a + b) + 2ab i, which cancels and overflows less than a^2 - b^2."""
     if not x.element_type.is_complex:
         return x * x
     a, b = x.real(), x.imag()
@@ -82,7 +82,7 @@ def _conj(x: Expression) -> Expression:
 
 
 def _asin_acos_kernel(z: Expression) -> Expression:
-    """The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i, and acos likewise."""
+    """Returns w such that asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w."""
     arc = z.op(Opcode.ASIN)
     a, b = arc.real(), abs(arc.imag())
     return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)
@@ -208,7 +208,7 @@ define(
 
 
 def _constant_like_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
-    """The operand's shape; the value's element type."""
+    """Infers the operand's shape with the value's element type."""
     operand, value = op.operands[0].type, op.attributes["value"]
     element = element_of(op.results[0].type)
     assert element is not None

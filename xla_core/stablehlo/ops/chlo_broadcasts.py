@@ -25,7 +25,10 @@ __all__: list[str] = []
 
 
 def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0) -> Rule:
-    """The common shape of the operands, and the element type of the one at `first` (changed by `element`)."""
+    """Makes a rule that infers the operands' common shape.
+
+    The element type is that of operand `first`, which `element` may map to another.
+    """
 
     def rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
         elements = [e for e in (element_of(o.type) for o in op.operands[first:]) if e is not None]
@@ -43,7 +46,7 @@ def _broadcast_rule(element: Callable[[str], str] | None = None, first: int = 0)
 
 
 def _check_inner(op: ir.Op) -> None:
-    """The op that stands behind the broadcasts takes the operands' element types."""
+    """Checks that the op without broadcasting accepts the types of the operands."""
     name = op.name.removeprefix("chlo.broadcast_")
     inner = next((OPS[n] for n in (f"chlo.{name}", f"stablehlo.{name}") if n in OPS), None)
     for index, values in enumerate(inner.operands if inner is not None else ()):
@@ -56,7 +59,7 @@ def _check_inner(op: ir.Op) -> None:
 
 
 def _lower_broadcast(inner: Lower) -> Lower:
-    """Broadcasts all operands to the result's shape, then lowers as the op without broadcasting."""
+    """Makes a lowering that broadcasts all operands to the common shape, then applies the lowering `inner`."""
 
     def lower(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
         _check_inner(op)
@@ -94,7 +97,7 @@ for _inner in (
         "lhs rhs",
         rule=_broadcast_rule(),
         lower=_lower_broadcast(_inner.lower),
-        # All tensors else: the op behind the broadcasts says which it takes, once it is lowered.
+        # The other ops accept all tensors here; the lowering checks what the op without broadcasting accepts.
         types=_inner.operands[0].types if _name in (*_LOGICAL, "zeta") else None,
         result_types=ANY_TENSOR if _name in _LOGICAL else None,
         type_traits=_TYPE_TRAITS.get(_name, ("same-element-type",)),
@@ -136,7 +139,7 @@ define(
 
 
 def _broadcast_select_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    """As of the others, but the result's element type is free."""
+    """Infers the common shape like the other rules, but keeps the declared result's element type."""
     (inferred,) = _broadcast_rule(first=1)(op, module) or (None,)
     result = op.results[0].type
     if not isinstance(inferred, TensorType) or not isinstance(result, TensorType):

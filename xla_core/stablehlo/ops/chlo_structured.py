@@ -65,7 +65,10 @@ _SEGMENTS = Attribute(Kind.INT32S)
 
 
 def _segments(op: ir.Op, *names: str) -> tuple[int, ...]:
-    """How many operands or results are inputs or outputs, and how many are carries."""
+    """Reads the segment sizes from the first of the attributes `names` that is given.
+
+    The first size counts the inputs (of results: the outputs), the second one the carries.
+    """
     for name in names:
         given = op.attributes.get(name)
         problem = None if given is None else attribute_problem(name, _SEGMENTS, given)
@@ -75,7 +78,7 @@ def _segments(op: ir.Op, *names: str) -> tuple[int, ...]:
 
 
 def _scan_segments(op: ir.Op) -> tuple[int, int]:
-    """The numbers of inputs and of carries."""
+    """Returns how many operands are inputs and how many are carries."""
     segments = _segments(op, "operandSegmentSizes", "operand_segment_sizes")
     if len(segments) != 2 or sum(segments) != len(op.operands):
         fail(
@@ -97,7 +100,7 @@ def _check_scan_results(op: ir.Op) -> None:
 
 
 def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
-    """Checks that the inputs have the scanned dimension, all alike; returns its size."""
+    """Checks that the scanned dimension exists in all inputs and has one size; returns that size."""
     dim, given = int(op.attributes["dimension"]), op.attributes.get("scan_dim_size")
     length = DYNAMIC if given is None else int(given)
     for i, type in enumerate(operand.type for operand in op.operands[:inputs]):
@@ -112,7 +115,10 @@ def _check_scan_inputs(op: ir.Op, inputs: int) -> int:
 
 
 def _scan_results(op: ir.Op, carries: int, length: int) -> list[ir.Type]:
-    """The outputs have the scanned dimension, the carries are as the region gives them. Element types are not said."""
+    """Infers the result types from what the region returns.
+
+    An output gains the scanned dimension; a carry keeps its shape. Element types are taken from the declared results.
+    """
     returned, dim = [v.type for v in op.regions[0].block.ops[-1].operands], int(op.attributes["dimension"])
     if len(returned) < carries:
         fail(op, f"ScanOp body must return at least {carries} values (carries)")
@@ -213,7 +219,7 @@ def _ragged_dot_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def _numbers(dims: RaggedDotDimensionNumbers) -> dict[str, Any]:
-    """The dimension numbers as HLO's attributes."""
+    """Converts the dimension numbers to HLO's attributes."""
     return {
         "lhs_batch_dims": dims.lhs_batching_dimensions,
         "rhs_batch_dims": dims.rhs_batching_dimensions,
@@ -225,7 +231,7 @@ def _numbers(dims: RaggedDotDimensionNumbers) -> dict[str, Any]:
 
 
 def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
-    """They are [groups], or one more list for each index of the dimensions before the ragged one."""
+    """Checks the shape of group_sizes: [groups], or the sizes of the dimensions before the ragged one, then groups."""
     if groups.rank == 1:
         return
     prefix = [lhs.shape[d] for d in group_axes(_numbers(dims), lhs.rank)]
@@ -240,7 +246,7 @@ def _check_group_sizes(op: ir.Op, lhs: TensorType, groups: TensorType, dims: Rag
 
 
 def _check_group_dimensions(op: ir.Op, rhs: TensorType, groups: TensorType, dims: RaggedDotDimensionNumbers) -> None:
-    """The rhs has a dimension of groups exactly where the lhs's rows are in groups."""
+    """Checks that rhs has one group dimension if the ragged dimension is an lhs row dimension, and otherwise none."""
     ragged, group_dims = dims.lhs_ragged_dimensions[0], dims.rhs_group_dimensions
     for dim in group_dims:
         if not 0 <= dim < rhs.rank:

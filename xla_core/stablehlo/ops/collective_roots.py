@@ -18,7 +18,7 @@ __all__ = ["data_operands", "with_roots"]
 
 
 def data_operands(op: ir.Op, name: str) -> list[TensorType]:
-    """The data operands of collective_broadcast and collective_reduce, whose last operand may say the roots."""
+    """Returns the types of the data operands; checks the last operand where it holds the roots."""
     types = [tensor(op, i) for i in range(len(op.operands))]
     if not op.attributes.get("has_dynamic_root"):
         if not types:
@@ -41,7 +41,7 @@ def data_operands(op: ir.Op, name: str) -> list[TensorType]:
 def with_roots(
     ctx: LoweringContext, op: ir.Op, operands: Sequence[HloInstruction]
 ) -> tuple[list[tuple[HloInstruction, ...]], dict[str, Any]]:
-    """For each operand what the HLO op takes, and the attribute that says that a root comes with it."""
+    """Returns the operands of one HLO op for each data operand, and the attribute that marks a root among them."""
     if not op.attributes.get("has_dynamic_root"):
         return [(o,) for o in operands], {}
     *data, roots = operands

@@ -42,7 +42,7 @@ CHANNEL = Attribute(Kind.STRUCT, None, classes=(ChannelHandle,), says="two 64-bi
 
 
 def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
-    """An attribute that is a list of integers (or booleans), in whichever form the text gave it."""
+    """Reads an attribute that is a list of integers (or booleans), written as an array or as a dense tensor."""
     value = op.attributes.get(name)
     if value is None:
         return tuple(default)
@@ -52,21 +52,21 @@ def ints(op: ir.Op, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
 
 
 def matrix(op: ir.Op, name: str, rows: int) -> list[tuple[int, int]]:
-    """An attribute of shape (rows, 2), as padding; zeros where it is absent or empty."""
+    """Reads an attribute of shape (rows, 2), such as padding; an absent or empty attribute gives zeros."""
     value = op.attributes.get(name)
     array = value.array if isinstance(value, DenseElements) else np.asarray(() if value is None else value)
     return [(int(low), int(high)) for low, high in array.reshape(-1, 2).tolist()] or [(0, 0)] * rows
 
 
 def tensor(op: ir.Op, index: int) -> TensorType:
-    """The type of an operand that the table says is a tensor."""
+    """Returns the type of operand `index`, which must be a ranked tensor (see `tensor_of`)."""
     return tensor_of(op.operands[index])
 
 
 def tensor_of(value: ir.Value) -> TensorType:
-    """The type of a value that the table says is a tensor.
+    """Returns the type of a value that the op table declares as a tensor.
 
-    Raises UnimplementedError for one without a rank, which CHLO's ops may have.
+    Raises UnimplementedError for an unranked tensor, which the ops of CHLO accept.
     """
     type = value.type
     if not isinstance(type, TensorType):
@@ -75,7 +75,7 @@ def tensor_of(value: ir.Value) -> TensorType:
 
 
 class Elementwise:
-    """The lowering to the HLO op of the same operands and shape, and what tells that `opcode` comes back as this op."""
+    """Lowers an op to the HLO op `opcode` with the same operands and shape; raising to StableHLO reads `opcode`."""
 
     def __init__(self, opcode: Opcode) -> None:
         self.opcode = opcode
@@ -86,12 +86,12 @@ class Elementwise:
 
 
 def elementwise(opcode: Opcode) -> Lower:
-    """The HLO op of the same operands and shape."""
+    """Makes a lowering to the HLO op of the same operands and shape."""
     return Elementwise(opcode)
 
 
 def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    """The most specific of the operands' types, which agree (`compatible-types`)."""
+    """Infers the most specific of the operands' types, which are compatible by the trait `compatible-types`."""
     result = op.results[0].type
     if all(o.type is result or o.type == result for o in op.operands):
         if op.attributes:
@@ -103,7 +103,7 @@ def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def check_same_operands(op: ir.Op) -> None:
-    """The operands have one shape and one element type, as far as they are known."""
+    """Checks that all operands have compatible shapes and element types."""
     first = tensor(op, 0)
     for operand in map(tensor_of, op.operands):
         if not compatible_shapes(operand.shape, first.shape):
@@ -119,7 +119,7 @@ def check_accuracy(op: ir.Op) -> None:
 
 
 def check_dimension_list(op: ir.Op, name: str, values: Sequence[int], limit: int, of: str) -> None:
-    """Every value is in [0, limit); the message says whose rank the limit is."""
+    """Checks that every value is in [0, limit). The error message names the limit `of`."""
     for value in values:
         if not 0 <= value < limit:
             fail(op, f"Expects each element of {name} to be in range [0, {of}) i.e. [0, {limit}). got: {value}.")

@@ -28,7 +28,7 @@ __all__ = ["check_distinct", "check_dot_dimensions", "check_precision", "check_r
 
 
 def dot_attributes(op: ir.Op) -> dict[str, Any]:
-    """`operand_precision` and `algorithm`, where the op says something of them."""
+    """Returns HLO's `operand_precision` and `algorithm` where the op gives them."""
     attributes: dict[str, Any] = {}
     precision = tuple(str(p).lower() for p in op.attributes.get("precision_config") or ())
     if any(p != "default" for p in precision):
@@ -57,7 +57,7 @@ def _check_algorithm(op: ir.Op) -> None:
 def check_dot_dimensions(
     op: ir.Op, lhs: TensorType, rhs: TensorType, dims: DotDimensionNumbers | RaggedDotDimensionNumbers
 ) -> None:
-    """What dot_general and ragged_dot ask of their batching and contracting dimensions."""
+    """Checks the batching and contracting dimensions of dot_general and ragged_dot."""
     check_precision(op)
     lhs_batch, rhs_batch = dims.lhs_batching_dimensions, dims.rhs_batching_dimensions
     lhs_contract, rhs_contract = dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions
@@ -85,7 +85,7 @@ def check_dot_dimensions(
 
 
 def check_distinct(op: ir.Op, first: Sequence[int], second: Sequence[int], name: str, other: str) -> None:
-    """No dimension occurs twice."""
+    """Checks that no dimension occurs twice in the two lists together."""
     seen: set[int] = set()
     for dim in (*first, *second):
         if dim in seen:
@@ -115,7 +115,10 @@ def _dot_general_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def check_result_shape(op: ir.Op, shape: Sequence[int], result: ir.Type) -> Sequence[ir.Type] | None:
-    """The declared result has the inferred shape; its element type is free. Returns the result's type."""
+    """Checks that the declared result's shape is compatible with the inferred one; its element type may be any.
+
+    Returns the inferred shape with the declared element type.
+    """
     if (
         not isinstance(result, TensorType)
         or len(result.shape) != len(shape)

@@ -27,9 +27,10 @@ _Padding = Sequence[tuple[int, int]]
 
 
 def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequence[ir.Type] | None:
-    """What convolution and dynamic_conv demand.
+    """Checks convolution and dynamic_conv, and infers the result type.
 
-    `paddings` checks the padding of so many dimensions, and returns it; None where it is known at run time only.
+    `paddings` is called with the number of spatial dimensions. It checks the padding and returns it, or returns None
+    where the padding is known at run time only.
     """
     lhs, rhs = tensor(op, 0), tensor(op, 1)
     dims: ConvDimensionNumbers = op.attributes["dimension_numbers"]
@@ -50,7 +51,7 @@ def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequenc
         fail(op, f"expects convolution arguments to have {spatial + 2} dimensions. Got: {lhs.rank}")
     padding = paddings(spatial)
     sizes = [rhs.shape[d] for d in dims.kernel_spatial_dimensions]
-    # Windows are looked at once the padding is known: a program that computes it may hold nonsense until then.
+    # The window is checked once the padding is known; StableHLO accepts any window until then.
     window = (
         None
         if padding is None
@@ -82,7 +83,10 @@ def _conv_rule(op: ir.Op, paddings: Callable[[int], _Padding | None]) -> Sequenc
 
 
 def _result_types(op: ir.Op, shape: Sequence[int], result: TensorType) -> Sequence[ir.Type] | None:
-    """What the shape says of the result; nothing where dynamic_conv declares another, which its lowering refuses."""
+    """Infers the result type from the shape.
+
+    Infers nothing for a dynamic_conv that declares an incompatible shape: the verifier accepts it, the lowering fails.
+    """
     if op.name == "stablehlo.dynamic_conv" and not compatible_shapes(tuple(shape), result.shape):
         return None
     return check_result_shape(op, shape, result)

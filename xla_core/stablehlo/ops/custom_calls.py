@@ -31,7 +31,7 @@ __all__ = ["IS_NAMESPACED"]
 
 _NAMESPACED = "^[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+$"
 IS_NAMESPACED = re.compile(_NAMESPACED).match
-"""Whether a composite may have this name."""
+"""Matches the names that a composite may have."""
 
 
 def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
@@ -60,9 +60,9 @@ def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
 
 
 def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `call` of the decomposition, marked as a composite that a target may know by its name.
+    """Lowers to HLO `call` of the decomposition; frontend attributes name the composite for targets that know it.
 
-    The frontend attributes are the mark. `is_composite` too is one of XLA's, whose importer refuses it of a tuple.
+    XLA's own mark `is_composite` is set too, except where the call returns a tuple, which XLA's importer refuses.
     """
     computation = ctx.module.function(str(op.attributes["decomposition"]), op)
     attributes = op.attributes.get("composite_attributes") or {}
@@ -187,7 +187,7 @@ def _part(op: ir.Op, type: ir.Type, indices: Sequence[int], what: str) -> ir.Typ
 def _lower_custom_call(
     ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
 ) -> Sequence[HloInstruction] | HloInstruction:
-    """HLO `custom-call`; one that only says a sharding is its operand."""
+    """Lowers to HLO `custom-call`; a call that only annotates its operand with a sharding becomes the operand."""
     shapes = [shape_of(r.type) for r in op.results]
     target = str(op.attributes["call_target_name"])
     if target in ("Sharding", *RESHARDING) and [o.shape for o in operands] == shapes:
@@ -234,9 +234,10 @@ def _lower_custom_call(
 
 
 def _version_and_configuration(op: ir.Op) -> tuple[int, Any]:
-    """The API version of a custom call, and its configuration: a dictionary of a typed call, text of any other.
+    """Returns the API version and the configuration, which is a dictionary for a typed call and else a string.
 
-    A dictionary in `mhlo.backend_config` makes a call without a text a typed one, as in XLA's export: JAX writes it so.
+    A call with an empty `backend_config` and a dictionary in `mhlo.backend_config` is a typed call too: JAX writes
+    typed calls like this, and XLA reads them.
     """
     version, config = int(op.attributes.get("api_version", _ORIGINAL)), op.attributes.get("backend_config")
     dictionary = op.attributes.get("mhlo.backend_config")
@@ -246,7 +247,7 @@ def _version_and_configuration(op: ir.Op) -> tuple[int, Any]:
 
 
 def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-    """HLO `ragged-all-to-all`, which StableHLO has no op for."""
+    """Lowers to HLO `ragged-all-to-all`. StableHLO has no such op, so frontends write this custom call."""
     _, config = _version_and_configuration(op)
     groups = config.get("replica_groups") if isinstance(config, dict) else None
     if groups is None:

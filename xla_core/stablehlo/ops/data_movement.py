@@ -302,7 +302,7 @@ def _lower_copy(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> Hlo
 
 
 define(
-    "mhlo.copy",  # TensorFlow leaves it in what it calls StableHLO
+    "mhlo.copy",  # TensorFlow leaves this op in its StableHLO exports.
     "operand",
     rule=same_type,
     lower=_lower_copy,

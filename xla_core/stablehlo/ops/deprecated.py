@@ -92,7 +92,7 @@ define(
 
 
 def _split_config(op: ir.Op, count: int) -> tuple[list[str], str]:
-    """The labels of each operand and of the result, as in "ab,bc->ac"."""
+    """Splits a config such as "ab,bc->ac" into the labels of each operand and the labels of the result."""
     config = str(op.attributes["einsum_config"]).replace(" ", "")
     inputs, arrow, output = config.partition("->")
     labels = inputs.split(",")
@@ -110,7 +110,10 @@ def _split_config(op: ir.Op, count: int) -> tuple[list[str], str]:
 
 
 def _check_einsum(op: ir.Op) -> tuple[list[str], str]:
-    """The specification has no rules for einsum: what has no meaning is refused where one is needed."""
+    """Checks the labels and sizes of an einsum, and returns the labels of the operands and of the result.
+
+    Only the lowering calls this: the specification has no rules for einsum, so the verifier accepts any.
+    """
     labels, output = _split_config(op, len(op.operands))
     sizes: dict[str, int] = {}
     for i, text in enumerate(labels):
@@ -123,7 +126,10 @@ def _check_einsum(op: ir.Op) -> tuple[list[str], str]:
 
 
 def _sum_out(ctx: LoweringContext, value: HloInstruction, labels: str, keep: str) -> tuple[HloInstruction, str]:
-    """Takes diagonals of repeated labels, and sums over those that nothing else has."""
+    """Takes the diagonal for each repeated label, then sums over the labels that are not in `keep`.
+
+    Returns the value and the labels that are left.
+    """
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             first, second = labels.index(label), labels.index(label, labels.index(label) + 1)
@@ -155,7 +161,7 @@ def _reorder(ctx: LoweringContext, value: HloInstruction, labels: str, wanted: s
 
 
 def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
-    """HLO `dot`: labels of both operands and the result are batch dimensions, those of both alone are contracted."""
+    """Lowers to HLO `dot`. A label of both operands is a batch dimension if the result has it, else contracting."""
     (a, b), output = _check_einsum(op)
     lhs, a = _sum_out(ctx, lhs, a, b + output)
     rhs, b = _sum_out(ctx, rhs, b, a + output)
@@ -178,7 +184,7 @@ def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: Hlo
 
 
 def _lower_unary_einsum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """Sums over the dimensions that the result doesn't have, then a transpose."""
+    """Sums over the dimensions that the result doesn't have, then transposes."""
     (labels,), output = _check_einsum(op)
     value, labels = _sum_out(ctx, operand, labels, output)
     return _reorder(ctx, value, labels, output)
@@ -210,7 +216,7 @@ define(
 
 
 def _check_index_select(op: ir.Op) -> None:
-    """The specification has no rules for torch_index_select either."""
+    """Checks the attributes in the lowering, because the specification has no rules for torch_index_select."""
     operand, index = tensor(op, 0), tensor(op, 1)
     if not INTEGER.accepts(index):
         fail(op, f"operand #1 must be {INTEGER}, but got '{index}'")
@@ -231,7 +237,8 @@ def _lower_index_select(
     batch = int(op.attributes["batch_dims"])
     batch = batch + index_rank if batch < 0 else batch
     sizes = [1 if i < batch or i == dim else n for i, n in enumerate(operand.shape.dimensions)]
-    # Result: the batch dimensions, the operand's up to dim, the index's own, the operand's beyond dim.
+    # The result has the batch dimensions, the operand's dimensions up to dim, the index's other dimensions, and the
+    # operand's dimensions after dim.
     own = index_rank - batch
     offset = [*range(batch, dim), *range(dim + own, rank + own - 1)]
     return ctx.add(

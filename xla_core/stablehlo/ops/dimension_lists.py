@@ -49,11 +49,11 @@ def check_batching(
     got: str,
     end: str,
 ) -> None:
-    """The batching dimensions of gather and scatter, which word their errors a little differently."""
+    """Checks the batching dimensions of gather and scatter, whose error messages differ in a few words."""
     if len(set(indices_dims)) != len(indices_dims):
         verb = "expects" if got.startswith(",") else "Expects"
         fail(op, f"{verb} {indices_name} to not repeat{got}[{list_text(indices_dims)}]{end}")
-    # scatter counts the dimension that `index_vector_dim` adds, gather doesn't
+    # scatter counts the implicit trailing dimension of `index_vector_dim == rank`; gather doesn't.
     rank = indices.rank + (op.name == "stablehlo.scatter" and vector == indices.rank)
     check_dimension_list(op, indices_name, indices_dims, rank, f"rank-of('{indices_operand}')")
     if vector in indices_dims:
@@ -70,5 +70,5 @@ def check_batching(
 
 
 def given(**attributes: Any) -> dict[str, Any]:
-    """The attributes that say something; the others are the op's defaults."""
+    """Drops the attributes that are empty or zero, which are the op's defaults."""
     return {name: value for name, value in attributes.items() if value}

@@ -75,7 +75,8 @@ def _set_dimension_size_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
     size, limit = int(known.reshape(-1)[0]), bounds[dim]
     shape[dim], bounds[dim] = size, None
     exact = [_bounded(shape, operand.element, bounds)]
-    # StableHLO takes a constant at its word only where it is the bound.
+    # StableHLO infers a static size only from a constant that equals the bound. A smaller constant is accepted where
+    # the declared type has it.
     fits = all(compatible(t, r.type) for t, r in zip(bounded, op.results, strict=True))
     return exact if size == limit else bounded if not fits else if_declared(op, exact)
 
@@ -87,7 +88,7 @@ def _bounded(shape: Sequence[int], element: str | ir.QuantizedType, bounds: Sequ
 def _lower_set_dimension_size(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, size: HloInstruction
 ) -> HloInstruction:
-    """HLO `set-dimension-size`; a slice where the size is a constant."""
+    """Lowers to HLO `set-dimension-size`, or to a slice where the result is static."""
     dim, type = int(op.attributes["dimension"]), op.results[0].type
     if isinstance(type, TensorType) and type.is_static:
         known = ctx.module.static_values.of(size)

@@ -1,4 +1,4 @@
-"""Ops whose result shape is an operand. The lowering needs its value."""
+"""Ops whose result shape is an operand. The lowering needs the operand's value, or bounds of the result."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _COMPATIBLE = ("compatible-types",)
 
 
 def _add_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
-    """Of quantized operands, scales and zero points are free, and so is the granularity as far as axes agree."""
+    """Infers the operands' type. Quantized operands may differ in scales and zero points; their axes must agree."""
     lhs, rhs, result = tensor(op, 0), tensor(op, 1), tensor_of(op.results[0])
     if any_quantized(lhs, rhs, result):
         check_quantized_sum(op, lhs, rhs, result)
@@ -49,7 +49,7 @@ def _add_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
     return same_type(op, module)
 
 
-# HLO has them under the same names.
+# HLO has ops of the same names.
 for _name, _types in (
     ("ceil", ELEMENTWISE_FLOAT),
     ("count_leading_zeros", INTEGER),

@@ -35,7 +35,10 @@ _NUMBERS = Attribute(
 
 
 def gather_rule(op: ir.Op, slice_sizes: Sequence[int] | None, sizes_count: int) -> Sequence[ir.Type]:
-    """What gather and dynamic_gather demand. `slice_sizes` is None where they are known at run time only."""
+    """Checks gather and dynamic_gather, and infers the result type.
+
+    `slice_sizes` is None where the sizes are known at run time only.
+    """
     operand, indices = tensor(op, 0), tensor(op, 1)
     dims: GatherDimensionNumbers = op.attributes["dimension_numbers"]
     offset, collapsed, batching = dims.offset_dims, dims.collapsed_slice_dims, dims.operand_batching_dims

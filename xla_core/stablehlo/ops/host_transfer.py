@@ -104,7 +104,7 @@ define(
 
 
 def _check_transfer(op: ir.Op, host: ChannelType) -> None:
-    """The channel goes where the op says: to or from the host, or between devices."""
+    """Checks that the channel's type is `host` if `is_host_transfer` is set, and else device to device."""
     handle = op.attributes["channel_handle"]
     if not isinstance(handle, ChannelHandle):
         return

@@ -1,4 +1,4 @@
-"""What the operands of CHLO's broadcasting ops become together: numpy's rule, or dimensions that an attribute gives.
+"""The common shape of the operands of CHLO's broadcasting ops, by numpy's rule or by `broadcast_dimensions`.
 
 (StableHLO: stablehlo/dialect/ChloOps.cpp, stablehlo/transforms/StablehloBroadcastLowering.cpp.)
 """
@@ -16,10 +16,11 @@ __all__ = ["broadcast_dimensions", "broadcast_shape", "broadcast_type"]
 
 
 def broadcast_type(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedType) -> TensorType | None:
-    """The type that follows from the operands' types.
+    """Infers the result type from the operands' types.
 
-    None where they don't go together: StableHLO lets the result be anything then. Only where all sizes or bounds are
-    known, and no attribute places dimensions, it is an error.
+    Returns None for operands that can't be broadcast together; StableHLO's verifier then accepts any result type.
+    Raises InvalidArgumentError for such operands only if all sizes or bounds are known and there is no attribute
+    `broadcast_dimensions`.
     """
     given = op.attributes.get("broadcast_dimensions") is not None
     if not given and all(t.is_static or t.bounds for t in types):
@@ -33,7 +34,7 @@ def broadcast_type(op: ir.Op, types: Sequence[TensorType], element: str | ir.Qua
 
 
 def broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, ...] | None:
-    """Where the dimensions of the operand of lower rank go; None for the last ones, as in numpy."""
+    """Returns the result dimensions of the operand of lower rank; None stands for the last ones, as in numpy."""
     if op.attributes.get("broadcast_dimensions") is None:
         return None
     if (problem := _misplaced(op, types)) is not None:
@@ -42,7 +43,7 @@ def broadcast_dimensions(op: ir.Op, types: Sequence[TensorType]) -> tuple[int, .
 
 
 def broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] | None) -> tuple[int, ...]:
-    """The sizes of the result; raises InvalidArgumentError where the operands' don't go together."""
+    """Returns the sizes of the result. Raises InvalidArgumentError for operands that can't be broadcast together."""
     columns = _columns(types, dims)
     for column in columns:
         if (clash := _clash(column)) is not None:
@@ -51,7 +52,7 @@ def broadcast_shape(op: ir.Op, types: Sequence[TensorType], dims: Sequence[int] 
 
 
 def _misplaced(op: ir.Op, types: Sequence[TensorType]) -> str | None:
-    """What is wrong with the dimensions that are given."""
+    """Returns what is wrong with `broadcast_dimensions`, or None."""
     if op.attributes.get("broadcast_dimensions") is None:
         return None
     dims = ints(op, "broadcast_dimensions")
@@ -64,7 +65,7 @@ def _misplaced(op: ir.Op, types: Sequence[TensorType]) -> str | None:
 
 
 def _columns(types: Sequence[TensorType], dims: Sequence[int] | None) -> list[tuple[int, ...]]:
-    """By result dimension, the operands' sizes; 1 where an operand has none."""
+    """Returns for each result dimension the operands' sizes in it; an operand without the dimension counts as 1."""
     rank = max(t.rank for t in types)
     rows = []
     for type in types:
@@ -84,7 +85,10 @@ def _size(column: Sequence[int]) -> int:
 
 
 def _numpy(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedType) -> TensorType:
-    """Of types all of whose sizes, or bounds, are known; a bounded dimension goes with one of the same bound."""
+    """Broadcasts types whose sizes or bounds are all known, by numpy's rule.
+
+    A bounded dimension broadcasts with 1 and with a dimension of the same bound, but not with a static size.
+    """
     rank = max(t.rank for t in types)
     result: list[tuple[int, bool]] = [(1, False)] * rank
     for type in types:
@@ -102,6 +106,6 @@ def _numpy(op: ir.Op, types: Sequence[TensorType], element: str | ir.QuantizedTy
 
 
 def _extents(type: TensorType) -> list[tuple[int, bool]]:
-    """Sizes, and bounds in the place of sizes that aren't known."""
+    """Returns for each dimension (size, False), or (bound, True) if it is bounded."""
     bounds = type.bounds or (None,) * type.rank
     return [(size, False) if bound is None else (bound, True) for size, bound in zip(type.shape, bounds, strict=True)]

@@ -1,4 +1,4 @@
-"""Shape operands: the result type that follows from one, and its sizes in the lowering."""
+"""Shape operands: infers the result type from one, and gives the lowering the sizes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ __all__ = ["bounded_dimensions", "check_output_shape", "result_dimensions", "siz
 
 
 def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, what: str) -> tuple[int, ...]:
-    """The result's sizes: from its type where that is static, else the value of the shape operand."""
+    """Returns the result's sizes: those of its type if that is static, else the value of the shape operand.
+
+    `what` names the shape operand in errors.
+    """
     type = op.results[0].type
     assert isinstance(type, TensorType)
     if shape.shape.dimensions[0] != type.rank:
@@ -31,7 +34,10 @@ def result_dimensions(ctx: LoweringContext, op: ir.Op, shape: HloInstruction, wh
 
 
 def bounded_dimensions(op: ir.Op) -> tuple[int, ...] | None:
-    """The bounds of the result, where each of its sizes that isn't known has one; None for a static result."""
+    """Returns the result's sizes with the bounds in place of dynamic sizes.
+
+    Returns None for a static result and for one with an unbounded dimension.
+    """
     type = op.results[0].type
     if not isinstance(type, TensorType) or type.is_static:
         return None
@@ -40,7 +46,7 @@ def bounded_dimensions(op: ir.Op) -> tuple[int, ...] | None:
 
 
 def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: HloInstruction) -> HloInstruction:
-    """An array of the bounds with the sizes that a shape operand has at run time."""
+    """Sets the dynamic dimensions of `value`, whose sizes are the bounds, to the elements of the operand `shape`."""
     type = op.results[0].type
     assert isinstance(type, TensorType)
     for d in (d for d, n in enumerate(type.shape) if n == DYNAMIC):
@@ -50,7 +56,7 @@ def with_sizes(ctx: LoweringContext, op: ir.Op, value: HloInstruction, shape: Hl
 
 
 def check_output_shape(op: ir.Op, index: int) -> list[int] | None:
-    """Checks the shape operand against the result's type; returns its value, where it is a constant."""
+    """Checks a constant shape operand against the result's type. Returns its value, or None if it isn't constant."""
     result, known = tensor_of(op.results[0]), constant_of(op.operands[index])
     sizes = None if known is None else [int(n) for n in known.reshape(-1)]
     if sizes is not None and (min(sizes, default=0) < 0 or not compatible(_with_shape(result, sizes), result)):
@@ -63,5 +69,5 @@ def _with_shape(type: TensorType, sizes: Sequence[int]) -> TensorType:
 
 
 def sized(op: ir.Op, sizes: Sequence[int] | None) -> Sequence[ir.Type] | None:
-    """The result's type with these sizes, where they are known."""
+    """Infers the declared result type with these sizes; None where the sizes aren't known."""
     return None if sizes is None else if_declared(op, [_with_shape(tensor_of(op.results[0]), sizes)])

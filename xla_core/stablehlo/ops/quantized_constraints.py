@@ -1,4 +1,4 @@
-"""What the specification asks of quantized operands and results, in the words of StableHLO's verifier.
+"""Constraints of the specification on quantized operands and results. Errors are worded as in StableHLO's verifier.
 
 (StableHLO: stablehlo/dialect/TypeInference.cpp.)
 """
@@ -31,7 +31,7 @@ def any_quantized(*types: TensorType) -> bool:
 
 
 def check_quantized_sum(op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType) -> None:
-    """The operands and the result of a sum: one storage type and one expressed type; axes that agree."""
+    """Checks that operands and result of a sum have one storage type, one expressed type, and axes that agree."""
     elements = [t.element for t in (lhs, rhs, result)]
     if not all(isinstance(e, QuantizedType) for e in elements):
         fail(op, "expects  all operands and results to be either quantized or non-quantized")
@@ -56,7 +56,10 @@ def check_quantized_sum(op: ir.Op, lhs: TensorType, rhs: TensorType, result: Ten
 
 
 def check_quantized_contraction(op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType) -> None:
-    """A product with a quantized rhs; lhs and result are both quantized, or both what the rhs expresses."""
+    """Checks the types of a product whose rhs is quantized.
+
+    Either lhs and result are quantized too, or both have the rhs's expressed type.
+    """
     left, right, out = lhs.element, rhs.element, result.element
     if not isinstance(right, QuantizedType) or isinstance(left, QuantizedType) != isinstance(out, QuantizedType):
         fail(
@@ -77,7 +80,7 @@ def check_quantized_contraction(op: ir.Op, lhs: TensorType, rhs: TensorType, res
 def check_quantized_dot(
     op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType, contracting: Sequence[int]
 ) -> None:
-    """`contracting` are the rhs's dimensions that are summed over."""
+    """Checks the types of a quantized dot. `contracting` has the contracting dimensions of rhs."""
     if isinstance(rhs.element, QuantizedType):
         if any(rhs.element.zero_points):
             fail(op, f"Zero point{'' if rhs.element.axis is None else 's'} of rhs should be 0")
@@ -89,7 +92,7 @@ def check_quantized_dot(
 def check_convolution_axes(
     op: ir.Op, lhs: TensorType, rhs: TensorType, result: TensorType, kernel_output: int, output_feature: int
 ) -> None:
-    """Scales of the kernel and of the result lie along their output features."""
+    """Checks that a kernel or result quantized per axis is quantized along its output feature dimension."""
     if isinstance(rhs.element, QuantizedType) and rhs.element.axis not in (None, kernel_output):
         fail(op, "quantization dimension of rhs should be same with kernel_output_feature_dimension")
     if isinstance(result.element, QuantizedType) and result.element.axis not in (None, output_feature):
@@ -98,7 +101,10 @@ def check_convolution_axes(
 
 
 def check_same_scale(op: ir.Op, operand: TensorType, result: TensorType, *, per_axis: bool = True) -> None:
-    """An op that moves elements keeps their scales and zero points."""
+    """Checks that operand and result of an op that only moves elements have the same scales and zero points.
+
+    `per_axis=False` leaves out types that are quantized per axis.
+    """
     one, other = operand.element, result.element
     if not isinstance(one, QuantizedType) or not isinstance(other, QuantizedType):
         return
@@ -124,7 +130,7 @@ def check_quantized_transpose(op: ir.Op, operand: TensorType, result: TensorType
 
 
 def check_quantized_reshape(op: ir.Op, operand: TensorType, result: TensorType) -> None:
-    """The quantized dimension stays whole, with as many elements before it."""
+    """Checks that a reshape keeps the quantization dimension's size and the number of elements before it."""
     check_same_scale(op, operand, result)
     axes = _axes(operand, result)
     if axes is None:
@@ -163,7 +169,7 @@ def check_quantized_broadcast(op: ir.Op, operand: TensorType, result: TensorType
 
 
 def _axes(operand: TensorType, result: TensorType) -> tuple[int, int] | None:
-    """The quantized dimensions, where both have one."""
+    """Returns both quantization dimensions, or None unless both types are quantized per axis."""
     one, other = operand.element, result.element
     if not isinstance(one, QuantizedType) or not isinstance(other, QuantizedType):
         return None
@@ -171,7 +177,7 @@ def _axes(operand: TensorType, result: TensorType) -> tuple[int, int] | None:
 
 
 def _width(element: QuantizedType) -> str:
-    """Bits of storage: MLIR tells signed from unsigned by the storage's range alone."""
+    """Returns the storage type's width without its sign, because MLIR's storage types have only a width."""
     return element.storage.lstrip("ui")
 
 
@@ -180,5 +186,5 @@ def _quantized(type: TensorType) -> Any:
 
 
 def _element_text(type: TensorType) -> str:
-    """`'!quant.uniform<...>'`."""
+    """Returns the element type in quotes, as `'!quant.uniform<...>'`."""
     return f"'{str(TensorType((), type.element))[len('tensor<') : -1]}'"

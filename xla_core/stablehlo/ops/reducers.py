@@ -29,8 +29,9 @@ def check_reducer(
 ) -> list[TensorType]:
     """Checks a region that combines n accumulators with n elements into n results.
 
-    `initial` are the types that accumulators start from, `inputs` those that elements come from; an element may be a
-    tensor of the `allowed` dimensions. Either may be promoted to a wider type of its kind. Returns the result types.
+    `initial` has the types of the initial values and `inputs` those of the input tensors. Both may be promoted to a
+    wider element type of the same kind. An element may be a tensor whose sizes are a subsequence of `allowed`.
+    Returns the result types.
     """
     block, count = region.block, len(inputs)
     if len(block.arguments) != 2 * count:
@@ -59,7 +60,10 @@ def check_reducer(
 
 
 def same_kind(a: ir.Type, b: ir.Type, *, ignore_precision: bool = True) -> bool:
-    """Whether the shapes are compatible, and the element types the same, or both floats of any precision."""
+    """Tells whether two tensor types have compatible shapes and the same element type.
+
+    With `ignore_precision`, any two floating-point element types count as the same.
+    """
     if not isinstance(a, TensorType) or not isinstance(b, TensorType) or not compatible_shapes(a.shape, b.shape):
         return False
     if a.element == b.element:
@@ -113,12 +117,12 @@ def _check_promotion(
 
 
 def element_text(type: TensorType) -> str:
-    """The element type as MLIR prints it."""
+    """Returns the element type as MLIR prints it."""
     return type.element if isinstance(type.element, str) else ir.type_text(type.element)
 
 
 def promote(
     ctx: LoweringContext, operands: Sequence[HloInstruction], arguments: Sequence[ir.Value]
 ) -> list[HloInstruction]:
-    """Operands converted to the element types of the region arguments that they become."""
+    """Converts each operand to the element type of its region argument."""
     return [ctx.convert(o, shape_of(a.type)) for o, a in zip(operands, arguments, strict=True)]

@@ -34,14 +34,14 @@ _INPUTS_AND_INITIAL = (Values("inputs", TENSOR, Arity.VARIADIC), Values("init_va
 
 
 def _split(op: ir.Op) -> tuple[list[TensorType], list[TensorType]]:
-    """The inputs and their initial values; of an odd number of operands the last is neither."""
+    """Returns the types of the inputs and of their initial values. A last odd operand is left out."""
     count = len(op.operands) // 2
     types = [tensor(op, i) for i in range(2 * count)]
     return types[:count], types[count:]
 
 
 def _check_pairs(op: ir.Op) -> None:
-    """An operand that is neither an input nor an initial value has no meaning."""
+    """Checks that there are as many initial values as inputs. The lowering calls it; the verifier accepts any count."""
     if len(op.operands) != 2 * len(op.results):
         fail(op, f"expects as many init values as inputs, but got {len(op.operands)} operands")
 
@@ -135,7 +135,7 @@ def _reduce_window_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _windowed(type: TensorType, window: Window, element: str | ir.QuantizedType) -> TensorType:
-    """The windows' results: sizes and bounds alike are the numbers of windows."""
+    """Returns the type of one value per window: each size and each bound becomes a number of windows."""
 
     def counted(sizes: Sequence[int | None]) -> list[int | None]:
         return [None if n in (None, DYNAMIC) else w.output_size(n) for n, w in zip(sizes, window, strict=True)]
@@ -313,7 +313,7 @@ def _map_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 def _lower_map(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
     """HLO `map`."""
     shape = operands[0].shape
-    # A scalar from outside is one more operand, the same for every element.
+    # A captured scalar becomes one more operand, broadcast to every element.
     captured = [] if shape.is_dynamic else [v for v in ctx.captures(op.regions) if _is_scalar(v.type)]
     values = [ctx.value(v) for v in captured]
     passed = [ctx.broadcast(v, shape.with_element_type(v.shape.element_type)) for v in values]

@@ -49,7 +49,10 @@ def _groups(op: ir.Op, module: ir.Module) -> ReplicaGroups:
 
 
 def listed_groups(value: Any) -> ReplicaGroups:
-    """The rows of a tensor of ids, without the -1 that fills them up. Raises ResourceExhaustedError beyond 2^20 ids."""
+    """Returns the rows of a tensor of ids, without the -1 that pads short rows.
+
+    Raises ResourceExhaustedError for more than 2^20 ids.
+    """
     if isinstance(value, DenseElements) and math.prod(max(1, size) for size in value.type.shape) > MAX_DEVICES:
         raise ResourceExhaustedError(f"replica_groups of {value.type} are for more than {MAX_DEVICES:,} devices")
     rows = value.array.tolist() if isinstance(value, DenseElements) else [list(row) for row in value]
@@ -57,7 +60,11 @@ def listed_groups(value: Any) -> ReplicaGroups:
 
 
 def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) -> int | None:
-    """Checks the groups: rank 2, ids unique, none left out. Returns the size of a group, where it is known."""
+    """Checks that the groups are a rank-2 tensor with each of the ids 0, 1, ... exactly once.
+
+    `ragged` allows -1 as padding; `size` is the required group size. Returns the group size, or None for the axes of a
+    mesh.
+    """
     value = op.attributes["replica_groups"]
     if isinstance(value, ReplicaGroupMeshAxes):
         return None
@@ -84,7 +91,7 @@ def check_groups(op: ir.Op, *, ragged: bool = False, size: int | None = None) ->
 
 
 def check_mesh(op: ir.Op, module: ir.Module) -> None:
-    """The mesh whose axes the groups name is there."""
+    """Checks that the mesh whose axes `replica_groups` names is in the module."""
     value = op.attributes["replica_groups"]
     if not isinstance(value, ReplicaGroupMeshAxes) or isinstance(value.mesh, Mesh):
         return
@@ -93,7 +100,7 @@ def check_mesh(op: ir.Op, module: ir.Module) -> None:
 
 
 def check_broadcast_groups(op: ir.Op) -> None:
-    """Of collective_broadcast: ids unique; a process may be in no group."""
+    """Checks the groups of collective_broadcast: the ids are unique, and a process may be in no group."""
     value = op.attributes["replica_groups"]
     if isinstance(value, ReplicaGroupMeshAxes):
         return
@@ -125,7 +132,7 @@ def check_channel(op: ir.Op, *, negative: str = "") -> None:
 
 
 def collective_attributes(ctx: LoweringContext, op: ir.Op) -> dict[str, Any]:
-    """`replica_groups`, `channel_id` and `use_global_device_ids` of HLO."""
+    """Returns HLO's `replica_groups`, `channel_id` and `use_global_device_ids`."""
     attributes: dict[str, Any] = {}
     if "replica_groups" in op.attributes:
         attributes["replica_groups"] = _groups(op, ctx.module.source)
@@ -136,6 +143,6 @@ def collective_attributes(ctx: LoweringContext, op: ir.Op) -> dict[str, Any]:
 
 
 def channel_attributes(op: ir.Op) -> dict[str, Any]:
-    """A handle of 0 means none: HLO's channels count from 1."""
+    """Returns HLO's `channel_id`. A handle of 0 gives none, because HLO's channel ids start at 1."""
     handle = op.attributes.get("channel_handle")
     return {"channel_id": handle.handle} if isinstance(handle, ChannelHandle) and handle.handle > 0 else {}

@@ -24,7 +24,7 @@ _NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT)
 _STATIC_NUMBER = TypeConstraint(Elements.INTEGER | Elements.FLOAT, static=True)
 _SHAPE = TypeConstraint(Elements.INTEGER | Elements.INDEX, rank=1, static=True)
 _UNKNOWN = -(2**63)
-"""MLIR's number for a size that isn't known (`ShapedType::kDynamic`): as an element of `shape`, it leaves it open."""
+"""MLIR's number for a dynamic size (`ShapedType::kDynamic`). As an element of `shape` it makes that size dynamic."""
 
 
 def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
@@ -41,7 +41,7 @@ def _rng_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def _check_sizes(op: ir.Op, sizes: Sequence[int], inferred: TensorType) -> None:
-    """A negative size goes with no other, as StableHLO has it; `_UNKNOWN` goes with all."""
+    """Checks negative sizes as StableHLO does: `_UNKNOWN` fits every declared size, any other only a dynamic one."""
     result = tensor_of(op.results[0])
     written = [i for i, n in enumerate(sizes) if _UNKNOWN < n < 0]
     if result.rank == len(sizes) and any(result.shape[i] != ir.DYNAMIC for i in written):
@@ -87,7 +87,7 @@ def _bit_generator_rule(op: ir.Op, module: ir.Module) -> None:
 
 
 def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `rng-bit-generator`; floating-point results are the bits of an unsigned integer of their width."""
+    """Lowers to HLO `rng-bit-generator`. A floating-point element gets the bits of an unsigned integer of its width."""
     wanted = shape_of(op.results[1].type)
     if op.results[0].type != op.operands[0].type:
         fail(op, f"output state must be as initial state. Got: '{op.operands[0].type}' and '{op.results[0].type}'")

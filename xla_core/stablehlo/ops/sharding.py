@@ -1,7 +1,8 @@
-"""Shardings: what says where data should lie; and what JAX's shard_map becomes, a program for one device of a mesh.
+"""Shardy's ops: sharding constraints, and manual computations, which JAX's shard_map becomes.
 
-There is no partitioner here: outside of such a program every device has whole tensors. On the way in it takes its
-shard, on the way out the shards are gathered. That is what the program means, whatever stands around it.
+There is no partitioner. Outside of a manual computation every device holds whole tensors, so the lowering ignores
+sharding constraints. Each device slices its shard at the entry of a manual computation, and the results' shards are
+gathered at its exit.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def _same(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_constraint(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """The operand: a sharding is a wish for the partitioner."""
+    """Returns the operand: a sharding constraint directs the partitioner and doesn't change the value."""
     return operand
 
 
@@ -56,7 +57,7 @@ define(
 
 
 def _manual(sharding: Sharding, axes: frozenset[str]) -> list[tuple[AxisRef, ...]]:
-    """For each dimension the axes along which the program itself is split; the others are a partitioner's to use."""
+    """Returns for each dimension its manual axes. The other axes are free for a partitioner."""
     return [tuple(axis for axis in dimension if axis.name in axes) for dimension in sharding.dimensions]
 
 
@@ -82,7 +83,7 @@ def _manual_rule(op: ir.Op, module: ir.Module) -> None:
 
 
 def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, part: ir.Type) -> None:
-    """The tensor outside is made of shards of the type inside."""
+    """Checks that the tensor outside consists of shards of the type inside."""
     if isinstance(whole, ir.TokenType) and isinstance(part, ir.TokenType):
         return
     if not isinstance(whole, TensorType) or not isinstance(part, TensorType) or whole.rank != part.rank:
@@ -96,7 +97,7 @@ def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, 
 
 
 def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """dynamic-slice of each operand at the device's place, the body, and all-gather of each result."""
+    """Lowers to a dynamic-slice of each operand at the device's index, the body, and an all-gather of each result."""
     source, block = ctx.module.source, op.regions[0].block
     axes = axis_names(op.attributes["manual_axes"])
     ins = _shardings(op, source, "in_shardings", op.operands)
@@ -110,7 +111,7 @@ def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) ->
 
 
 def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes: frozenset[str]) -> HloInstruction:
-    """The part of a tensor that this device has."""
+    """Slices this device's shard from a tensor."""
     splits = _manual(sharding, axes)
     counts = [shard_count(sharding.mesh, split) for split in splits]
     if all(count == 1 for count in counts):
@@ -135,7 +136,7 @@ def _shard(ctx: LoweringContext, value: HloInstruction, sharding: Sharding, axes
 def _whole(
     ctx: LoweringContext, op: ir.Op, value: HloInstruction, sharding: Sharding, axes: frozenset[str]
 ) -> HloInstruction:
-    """The tensor of which every device has a part."""
+    """Gathers the whole tensor from the devices' shards."""
     for dimension, split in enumerate(_manual(sharding, axes)):
         count = shard_count(sharding.mesh, split)
         if count == 1:

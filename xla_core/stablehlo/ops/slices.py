@@ -175,7 +175,10 @@ def _real_dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] 
 
 
 def _distance(start: ir.Value, limit: ir.Value) -> np.ndarray | None:
-    """Limit - start, where both are constants or the limit is the start and a constant, as frontends write a window."""
+    """Returns limit - start if both are constants, or if limit is start plus a constant; otherwise None.
+
+    Frontends write a window of constant size at a computed start in the latter form.
+    """
     known = constant_of(start), constant_of(limit)
     if known[0] is not None and known[1] is not None:
         return np.asarray(known[1] - known[0])
@@ -193,7 +196,7 @@ def _lower_real_dynamic_slice(
     limit: HloInstruction,
     strides: HloInstruction,
 ) -> HloInstruction:
-    """HLO `slice`, once the bounds are known; a result of static shape and unit strides needs no known start."""
+    """Lowers to HLO `slice` with known bounds, or to `dynamic-slice` if the result is static and the strides are 1."""
     step = ctx.static_value(strides, op, "strides").reshape(-1)
     type = op.results[0].type
     if isinstance(type, TensorType) and type.is_static and np.all(step == 1):

@@ -22,7 +22,10 @@ def check_window(
     dilation: str | None = None,
     reversal: str | None = None,
 ) -> Window:
-    """Checks sizes, strides, padding, dilations and reversal (attributes by these names) against each other."""
+    """Checks that the attributes of a window fit each other, and returns the window.
+
+    The arguments after `sizes` are names of attributes.
+    """
     rank = len(sizes)
     ones = (1,) * rank
     for name, what in (
@@ -32,7 +35,7 @@ def check_window(
         ("padding", "padding-entries"),
         (reversal, "window-reversal"),
     ):
-        # Without entries a list means its default.
+        # An empty list stands for its default.
         count = rank if name is None else _count(op, name) or rank
         if count != rank:
             fail(
@@ -47,7 +50,7 @@ def check_window(
     ]
     for i, row in enumerate(zip(*values, strict=True)):
         for what, value in zip(_PARTS, row, strict=True):
-            # A size may be unknown, and is then checked when it is known.
+            # A dynamic size is checked once it is known.
             if value <= 0 and not (what == "value" and value == ir.DYNAMIC):
                 fail(op, f"expects window to have positive {what} for {i}-th window dimension, but got {value}.")
     padding = matrix(op, "padding", rank)
@@ -66,7 +69,7 @@ def _count(op: ir.Op, name: str) -> int:
 
 
 def check_padding_shape(op: ir.Op) -> None:
-    """Padding has a row for each dimension: low and high."""
+    """Checks that the padding's shape is [N, 2]: low and high for each dimension."""
     padding = op.attributes.get("padding")
     if not isinstance(padding, DenseElements):
         return

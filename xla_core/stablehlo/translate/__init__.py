@@ -1,4 +1,4 @@
-"""Writes StableHLO: from HLO, as MLIR text, as bytecode, for a release of StableHLO.
+"""Raises HLO to StableHLO, and writes StableHLO as MLIR text or bytecode, for a given release of StableHLO.
 
 `xla translate` uses this room. No other room imports it, so compiling a program does not load it.
 """

@@ -1,6 +1,6 @@
-"""Gives the ops of a function without locations the location of the call.
+"""Finds the file and line of an error in an op that has only a name as its location.
 
-JAX gives the ops of a function that it calls more than once only names; file and line stand at the call.
+JAX gives the ops of a function that it calls more than once only names; only the calls have a file and line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["locate"]
 
 
 def locate(error: XlaError, module: Module) -> None:
-    """Gives an error whose location is but a name the place of the call that leads there, and keeps the name."""
+    """Replaces an error's location that is only a name with the place of the function's call, and keeps the name."""
     location = error.location
     if location is None or location.file or location.line:
         return
@@ -26,7 +26,7 @@ def locate(error: XlaError, module: Module) -> None:
 
 
 def _call_site(module: Module, name: str) -> SourceLocation | None:
-    """The place of a call of a function; where that has none, of a call of the function which it stands in."""
+    """Returns the place of a call of the function. If the call has none, returns the place of its function's call."""
     callers: dict[str, tuple[str, Op]] = {}
     for caller, function in module.functions.items():
         for op in function.walk():

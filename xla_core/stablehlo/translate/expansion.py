@@ -1,8 +1,9 @@
 """Expands ops that a release of StableHLO lacks: CHLO's, `tan`, batching dimensions of gather and scatter, copies.
 
-Ops of CHLO are lowered to HLO one at a time and raised again, so that the op table alone says what they mean. The other
-expansions are those of StableHLO's compatibility expander. (stablehlo/transforms/StablehloCompatibilityExpander.cpp)
-`older_attributes` does the same for attributes.
+An op of CHLO is lowered to HLO and raised to StableHLO again, so that its meaning is defined in the op table alone. The
+other expansions are those of StableHLO's compatibility expander. `older_attributes` does the same for attributes.
+
+StableHLO: stablehlo/transforms/StablehloCompatibilityExpander.cpp
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ _BATCHING = Version(1, 1)
 
 
 def expand(module: Module, version: Version) -> Module:
-    """The module with ops of the release alone, where these mean the same: itself, or a copy.
+    """Replaces ops that the release lacks by ops of the release with the same meaning.
 
-    Raises UnimplementedError, with the op's location, for an op of CHLO that has no form in StableHLO's.
+    Returns the module itself if there is nothing to expand, and else a copy. Raises UnimplementedError, with the op's
+    location, for an op of CHLO that can't be written with StableHLO's ops.
     """
     if version >= MIXED_DIALECTS and not any(_may_expand(name, version) for name in op_names(module)):
         return module
@@ -49,14 +51,14 @@ _Expansion = Callable[["_Copier", Op], list[Value]]
 
 @functools.cache
 def _may_expand(name: str, version: Version) -> bool:
-    """Whether an op of this name may be one that is rewritten."""
+    """Tells whether an op of this name may need an expansion for the release."""
     if name == "stablehlo.tan":
         return version < _TAN
     return name == _COPY or name.startswith(_CHLO) or (name in _NUMBERS and version < _BATCHING)
 
 
 def _expansion(op: Op, version: Version) -> _Expansion | None:
-    """What an op is rewritten by, of those that may be."""
+    """Returns the expansion of an op for which `_may_expand` holds, or None if it needs none."""
     if op.name == _COPY:
         return _Copier.without_copy
     if op.name.startswith(_CHLO):
@@ -72,11 +74,11 @@ _NUMBERS = {
     "stablehlo.dynamic_gather": ("dimension_numbers", "operand_batching_dims"),
     "stablehlo.scatter": ("scatter_dimension_numbers", "input_batching_dims"),
 }
-"""Ops with batching dimensions: where these are."""
+"""The ops with batching dimensions: the attribute, and its field that has the batching dimensions."""
 
 
 class _Copier:
-    """Copies ops, and writes others for those that have to be expanded."""
+    """Copies functions and replaces the ops that have to be expanded. What doesn't change is shared, not copied."""
 
     def __init__(self, version: Version) -> None:
         self.version = version
@@ -85,7 +87,10 @@ class _Copier:
         self.source: Op | None = None
 
     def op(self, op: Op, *, is_new: bool = False) -> Op:
-        """The op with all that is in it, its operands replaced: itself, where nothing in it changes."""
+        """Copies an op and its regions with replaced operands; returns the op itself if nothing in it changes.
+
+        `is_new` asks for a copy in any case.
+        """
         values = self.values
         attributes = attributes_for(op, self.version)
         is_new = is_new or attributes is not op.attributes or not values.keys().isdisjoint(op.operands)
@@ -105,7 +110,7 @@ class _Copier:
 
     def _block(self, block: Block) -> Block:
         copy = Block()
-        copy.arguments = block.arguments  # the same values: of what isn't changed nothing is copied
+        copy.arguments = block.arguments  # The same values: unchanged ops are not copied.
         copy._argument_locations = block._argument_locations
         outer, self.target = self.target, copy.ops
         is_changed, version = False, self.version
@@ -135,24 +140,24 @@ class _Copier:
     # Expansions
 
     def without_copy(self, op: Op) -> list[Value]:
-        """The operand: StableHLO has no copy."""
+        """Replaces mhlo.copy by its operand, because StableHLO has no copy."""
         return [self.values.get(operand, operand) for operand in op.operands]
 
     def tan(self, op: Op) -> list[Value]:
-        """By its formula."""
+        """Replaces tan by its formula."""
         meaning = meaning_of(lower(_alone(op)).entry.root, decompose_elementary)
         assert meaning.module is not None
         return self._inlined(op, raised_entry(meaning.module))
 
     def chlo(self, op: Op) -> list[Value]:
-        """The op by itself, lowered and raised."""
+        """Lowers the op alone to HLO and raises that to StableHLO."""
         body = raised_entry(lower(_alone(op)))
         if any(part.name == op.name for part in body.ops):
             raise UnimplementedError(f"{op.name} has no form in StableHLO")
         return self._inlined(op, body)
 
     def _inlined(self, op: Op, body: Block) -> list[Value]:
-        """The ops of a body in place of an op; what they are may have to be expanded in its turn."""
+        """Adds the ops of `body` in place of `op`, and returns the results. These ops are expanded too, if needed."""
         inner = _Copier(self.version)
         operands = [self.values.get(operand, operand) for operand in op.operands]
         inner.values.update(zip(body.arguments, operands, strict=True))
@@ -163,7 +168,7 @@ class _Copier:
         return end.operands
 
     def batching(self, op: Op) -> list[Value]:
-        """Batching dimensions are indexed by an iota in front of the other indices."""
+        """Replaces batching dimensions: an iota in front of the other indices indexes each of them."""
         attribute, _ = _NUMBERS[op.name]
         numbers, is_gather = op.attributes[attribute], attribute == "dimension_numbers"
         place = 1 if is_gather else (len(op.operands) - 1) // 2
@@ -185,7 +190,7 @@ class _Copier:
                 "scatter_dims_to_operand_dims": (*batching, *numbers.scatter_dims_to_operand_dims),
             }
         copy.operands[place] = self._with_iotas(copy.operands[place], numbers.index_vector_dim, of_indices)
-        # Of the longer vectors nobody said that they are sorted.
+        # `indices_are_sorted` was a promise about the shorter index vectors only.
         kept = {name: value for name, value in copy.attributes.items() if name != "indices_are_sorted"}
         copy.attributes = {**kept, attribute: dataclasses.replace(numbers, **changed)}
         self.target.append(copy)
@@ -211,17 +216,17 @@ class _Copier:
 
 
 def _without_arguments(block: Block) -> Block:
-    """The ops of a block whose arguments stand for other values."""
+    """Returns a block with the same ops and no arguments, because the arguments are mapped to other values."""
     inside = Block()
     inside.ops = block.ops
     return inside
 
 
 def _alone(op: Op) -> Module:
-    """A module of one op; an operand that is given twice is two arguments."""
+    """Makes a module whose function contains only this op. An operand used twice becomes two arguments."""
     body = Block([operand.type for operand in op.operands])
     types = [r.type for r in op.results]
-    # The regions take nothing from outside.
+    # The regions capture no values.
     copy = Op(op.name, list(body.arguments), types, op.attributes, op.regions, op._location)
     body.ops = [copy, Op("func.return", list(copy.results), ())]
     type = FunctionType(tuple([o.type for o in op.operands]), tuple(types))

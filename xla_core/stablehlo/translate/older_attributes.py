@@ -1,7 +1,9 @@
 """Rewrites attributes that a release of StableHLO can't hold.
 
-Attributes of other dialects direct the compilation and don't change what a program computes. Shardy's become the text
-that XLA keeps of them in HLO; the others are dropped. (Shardy: xla/service/spmd/shardy/sdy_round_trip)
+Attributes of other dialects direct the compilation and don't change what a program computes. Shardy's attributes become
+frontend attributes with their text, as in HLO; the others are dropped.
+
+XLA: xla/service/spmd/shardy/sdy_round_trip
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _FRONTEND = "mhlo.frontend_attributes"
 
 
 def attributes_for(op: Op, version: Version) -> Mapping[str, Any]:
-    """What an op's attributes are for a release: themselves, or others."""
+    """Returns an op's attributes as the release can hold them: the same mapping if nothing changes."""
     attributes = op.attributes
     if version >= MIXED_DIALECTS or not attributes:
         return attributes
@@ -38,7 +40,7 @@ def attributes_for(op: Op, version: Version) -> Mapping[str, Any]:
 
 
 def _untyped(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A typed custom call as JAX has always written it, and XLA read it."""
+    """Writes a typed custom call in JAX's older form, which XLA reads: version 1 with `mhlo.backend_config`."""
     config = attributes.get("backend_config") or {}
     return {**attributes, "api_version": TypedInt(1, "i32"), "backend_config": "", "mhlo.backend_config": config}
 

@@ -1,4 +1,4 @@
-"""Rewrites a program for a release of StableHLO: what the release lacks is expanded or refused."""
+"""Rewrites a program for a release of StableHLO: ops that the release lacks are expanded, or raise an error."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ __all__ = ["for_release"]
 
 
 def for_release(module: Module, version: Version) -> Module:
-    """The module with ops, types and attributes of the release alone; ops of other dialects than CHLO are left alone.
+    """Rewrites a module to use only ops, types and attributes of the release.
 
-    Raises VersionError, with the op's location, for what needs a later one.
+    Ops of dialects other than StableHLO and CHLO stay as they are. Raises VersionError, with the op's location, for
+    what needs a later release.
     """
     module = expand(module, version)
-    encoder = Encoder(version)  # which refuses what the release has no encoding for
+    encoder = Encoder(version)  # raises VersionError for what the release can't encode
     for op in module.walk():
         if not op.name.startswith("stablehlo."):
             continue

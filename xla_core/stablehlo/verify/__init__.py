@@ -1,4 +1,4 @@
-"""The verifier, and the checks that it shares with the rules of ops: compatibility, type traits, constraints.
+"""The verifier, and the checks that the rules of ops share with it: compatibility, type traits, constraints.
 
 Nothing here changes the op tree.
 """

@@ -14,7 +14,7 @@ _MOST_INTS = 1 << 20
 
 
 def attribute_problem(name: str, attribute: Attribute, value: Any) -> str | None:
-    """What is wrong with the value, worded as MLIR words it; None where nothing is."""
+    """Returns what is wrong with the value, in MLIR's words, or None."""
     if _accepts(attribute, value):
         return None
     return f"attribute '{name}' failed to satisfy constraint: {_constraint(attribute)}"
@@ -38,9 +38,9 @@ def _is_int(value: Any) -> bool:
 
 
 def are_ints(value: Any, element: str) -> bool:
-    """A dense array of the element type, or the tensor of rank 1 that older releases wrote for one.
+    """Tells whether the value is a dense array of `element`, or the rank-1 tensor that older releases wrote instead.
 
-    Of a tensor, which may be a splat of any size, no more elements than any op has use for.
+    The size of a tensor is limited to what an op can use, because a small file can hold a splat of any size.
     """
     if isinstance(value, DenseElements):
         return value.type.element == element and value.type.rank == 1 and value.size <= _MOST_INTS

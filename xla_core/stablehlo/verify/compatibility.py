@@ -40,7 +40,7 @@ __all__ = [
 
 
 Dimension = tuple[int, int | None]
-"""A dimension's size, and its bound where that isn't known."""
+"""The size of a dimension, and the bound if the size is dynamic."""
 
 
 def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
@@ -49,13 +49,13 @@ def fail(op: ir.Op, message: str, *, hint: str | None = None) -> NoReturn:
 
 
 def fail_inferred(op: ir.Op, inferred: str) -> NoReturn:
-    """Raises the error for declared result types that differ from the `inferred` ones (as `types_text` writes)."""
+    """Raises InvalidArgumentError for declared result types that differ from `inferred`, written as by `types_text`."""
     declared = types_text([r.type for r in op.results])
     fail(op, f"inferred type(s) {inferred} are incompatible with return type(s) of operation {declared}")
 
 
 def compatible_dimensions(a: int, b: int) -> bool:
-    """Equal, or one of them unknown."""
+    """Tells whether two sizes are equal or at least one of them is dynamic."""
     return a in (b, DYNAMIC) or b == DYNAMIC
 
 
@@ -64,7 +64,10 @@ def compatible_shapes(a: Sequence[int], b: Sequence[int]) -> bool:
 
 
 def compatible_elements(a: str | QuantizedType, b: str | QuantizedType) -> bool:
-    """Equal, or quantized types that differ in scales and zero points alone (their axes are another matter)."""
+    """Tells whether element types are equal, or quantized types that differ only in scales, zero points and axis.
+
+    A type quantized per axis is not compatible with one quantized per tensor.
+    """
     if a == b:
         return True
     if isinstance(a, QuantizedType) and isinstance(b, QuantizedType):
@@ -78,7 +81,7 @@ def compatible_elements(a: str | QuantizedType, b: str | QuantizedType) -> bool:
 
 
 def compatible(a: ir.Type, b: ir.Type) -> bool:
-    """Whether a value of type `a` may stand where type `b` is declared."""
+    """Tells whether a value of type `a` may be used where type `b` is declared."""
     if a is b or a == b:
         return True
     if isinstance(a, TensorType) and isinstance(b, TensorType):
@@ -89,7 +92,7 @@ def compatible(a: ir.Type, b: ir.Type) -> bool:
         if a.elements and b.elements:
             return len(a.elements) == len(b.elements) and all(map(compatible, a.elements, b.elements))
         return a.text == b.text
-    # A tensor without a rank goes with every tensor of its element type.
+    # An unranked tensor is compatible with every ranked tensor of its element type.
     return is_unranked(a) != is_unranked(b) and str(element_of(a)) == str(element_of(b))
 
 
@@ -124,7 +127,10 @@ def _agree(a: TensorType, b: TensorType) -> bool:
 
 
 def merge(op: ir.Op, types: Sequence[TensorType]) -> TensorType:
-    """The most specific of compatible types: a dimension or bound is known if it is in one of them."""
+    """Merges compatible types into the most specific one: a size or bound is known if any of the types has it.
+
+    Raises InvalidArgumentError at `op` for sizes and bounds that contradict each other.
+    """
     first = types[0]
     if all(t is first or t == first for t in types):
         return first
@@ -149,7 +155,10 @@ def with_dimensions(dims: Sequence[Dimension], type: TensorType) -> TensorType:
 
 
 def merge_dimension(op: ir.Op, dim: int, left: Dimension, right: Dimension) -> Dimension:
-    """The most specific of two; InvalidArgumentError, in StableHLO's words, where they contradict each other."""
+    """Merges two dimensions: a static size wins over a dynamic one, the smaller bound over the larger.
+
+    Raises InvalidArgumentError, in StableHLO's words, if they contradict each other.
+    """
     known = [size for size, _ in (left, right) if size != DYNAMIC]
     bounds = [bound for _, bound in (left, right) if bound is not None]
     if not known:
@@ -162,7 +171,7 @@ def merge_dimension(op: ir.Op, dim: int, left: Dimension, right: Dimension) -> D
 
 
 def most_specific(op: ir.Op, types: Sequence[TensorType]) -> Sequence[ir.Type] | None:
-    """The type that StableHLO infers from compatible types. It has bounds only where the first type has some."""
+    """Infers the merged type of compatible types. As in StableHLO, its bounds depend on the first type having some."""
     merged = merge(op, types)
     if types[0].bounds or not merged.bounds:
         return [merged]
@@ -170,9 +179,10 @@ def most_specific(op: ir.Op, types: Sequence[TensorType]) -> Sequence[ir.Type] |
 
 
 def inferred_or_known(op: ir.Op, inferred: TensorType, operands: Sequence[TensorType]) -> Sequence[ir.Type] | None:
-    """The type of the one result of an elementwise op, of which StableHLO infers less than the operands say together.
+    """Infers the result type of an elementwise op where StableHLO infers less than the operands determine together.
 
-    What it infers, where the declared type doesn't go with that; otherwise all that the operands say, if that fits too.
+    Returns `inferred`, StableHLO's type, if the declared type is incompatible with it. Otherwise returns the merge of
+    the operands' types if they and the declared type are compatible, and else None.
     """
     if not compatible(inferred, op.results[0].type):
         return [inferred]
@@ -182,17 +192,19 @@ def inferred_or_known(op: ir.Op, inferred: TensorType, operands: Sequence[Tensor
 
 
 def if_declared(op: ir.Op, types: Sequence[ir.Type]) -> Sequence[ir.Type] | None:
-    """The types of the results, where those that are declared go with them.
+    """Returns `types` if the declared result types are compatible with them, and else None.
 
-    Of some ops StableHLO lets results be declared that can't be: verification passes, and the lowering refuses.
+    For some ops StableHLO's verifier accepts declared types that are impossible. The verifier here accepts them too,
+    and the lowering raises the error.
     """
     fits = len(types) == len(op.results) and all(map(compatible, types, (r.type for r in op.results)))
     return types if fits else None
 
 
 def least_specific(types: Sequence[ir.Type]) -> ir.Type:
-    """What holds of whichever of compatible types: a dimension is known if it is in all of them; its bound is the
-    largest size or bound.
+    """Returns the most specific type that covers all of the compatible types.
+
+    A size is static if all types have it; otherwise its bound is the largest size or bound, if all types have one.
     """
     first = types[0]
     tensors = [t for t in types if isinstance(t, TensorType)]
@@ -208,7 +220,7 @@ def least_specific(types: Sequence[ir.Type]) -> ir.Type:
 
 
 def element_bits(element: str | QuantizedType) -> int:
-    """Bits of an element type: 1 for i1, 4 for f4E2M1FN, 64 for complex<f32>."""
+    """Returns the number of bits of an element type: 1 for i1, 4 for f4E2M1FN, 64 for complex<f32>."""
     if isinstance(element, QuantizedType):
         element = element.storage
     if element == "index":
@@ -224,8 +236,9 @@ def element_bits(element: str | QuantizedType) -> int:
 
 
 def promotable(source: str | QuantizedType, target: str | QuantizedType) -> bool:
-    """Whether a reduction may compute `source` elements in the type `target`: of the same kind, with at least as many
-    bits; of floats the precision is free.
+    """Tells whether a reduction may convert `source` elements to the type `target`.
+
+    Both must be of one kind (integers, floats, ...), and `target` must have at least as many bits unless it is a float.
     """
     if isinstance(source, QuantizedType) and isinstance(target, QuantizedType):
         return source.expressed == target.expressed and element_bits(source) <= element_bits(target)
@@ -239,15 +252,15 @@ _COARSE = {Elements.PRED: Elements.SIGNED, Elements.UNSIGNED: Elements.SIGNED}
 
 
 def types_text(types: Sequence[ir.Type]) -> str:
-    """`'tensor<f32>', 'tensor<i32>'`, as in MLIR's diagnostics."""
+    """Writes types as MLIR's diagnostics do: `'tensor<f32>', 'tensor<i32>'`."""
     return ", ".join(f"'{t}'" for t in types)
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """`1, 0, 3`; MLIR prints a size that is unknown as the least 64-bit integer."""
+    """Writes a shape as `1, 0, 3`, with the least 64-bit integer for a dynamic size, as MLIR prints it."""
     return list_text([-(2**63) if n == DYNAMIC else n for n in shape])
 
 
 def list_text(values: Sequence[object]) -> str:
-    """`1, 0, 3`."""
+    """Writes values as `1, 0, 3`."""
     return ", ".join(map(str, values))

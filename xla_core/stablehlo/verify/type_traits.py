@@ -1,12 +1,12 @@
 """Type traits: what the types of an op's operands and results must have in common.
 
-| name | of what |
+| name | what must agree |
 |---|---|
 | `same-shape` | all operands and results |
-| `elementwise` | likewise, worded as MLIR words it for elementwise ops |
+| `elementwise` | all operands and results; the error is MLIR's for elementwise ops |
 | `same-element-type` | all operands and results, exactly |
 | `compatible-element-types` | all operands and results; quantized types may differ in scales and zero points |
-| `compatible-operands` | all operands, likewise |
+| `compatible-operands` | all operands; quantized types may differ in scales and zero points |
 | `compatible-types` | all operands and results, shapes too |
 | `same-element-type-of-operands` | all operands |
 | `pairwise-type`, `pairwise-element-type` | each operand and the result at its place |
@@ -86,7 +86,7 @@ _OF_ALL: dict[str, tuple[bool, Callable[[Sequence[ir.Type]], bool], str]] = {
     "compatible-operands": (False, _compatible_elements, "compatible element types"),
     "compatible-types": (True, _compatible, "compatible types"),
 }
-"""Kind: whether results count, what must hold, and what it is called."""
+"""For each trait: whether it includes the results, the check, and what the error message requires."""
 
 
 _PAIRWISE: dict[str, Callable[[Any, Any], bool]] = {

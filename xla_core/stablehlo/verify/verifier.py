@@ -1,8 +1,9 @@
-"""The StableHLO verifier: what the op table says holds for every op of a module.
+"""The StableHLO verifier: checks every op of a module against the op table.
 
-The order is MLIR's, so that of several errors the same one is said. Of an op: first what is the same for every op
-(known name, numbers of regions, results and operands, attributes, types, regions with one block and a terminator), then
-its own rule; then the ops in its regions; then the inferred result types against the declared ones. Symbols come last.
+The checks run in MLIR's order, so that a program with several errors gets the same message. For each op, the verifier
+first checks what every op needs (a known name, the numbers of regions, results and operands, attributes, types, regions
+with one block and a terminator), and then runs the op's rule. Next it checks the ops in the regions, and then the
+declared result types against the inferred ones. References to symbols are checked last, for the whole module.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _DIALECTS = ("stablehlo.", "chlo.")
 def verify(module: ir.Module) -> None:
     """Checks a module. Raises InvalidArgumentError (or UnimplementedError for an unknown op) at the first wrong op.
 
-    Ops of other dialects are accepted: what nobody knows is an error of the lowering, if it is reached.
+    Unknown ops of other dialects are accepted here; the lowering raises an error if it reaches one.
     """
     ir.require_module(module)
     users: list[tuple[ir.Op, Rule]] = []
@@ -44,7 +45,10 @@ def verify(module: ir.Module) -> None:
 
 
 def _verify_nested(root: ir.Op, module: ir.Module, users: list[tuple[ir.Op, Rule]]) -> None:
-    """Every op in the regions of `root`. An op that has regions is met twice: before what is in them, and after."""
+    """Verifies every op in the regions of `root`, and adds ops that refer to symbols to `users`.
+
+    An op with regions is visited twice: before the ops in its regions and after them.
+    """
     ops, known = op_table.OPS, op_table.OPS.keys()
     stack = _inner(root)
     rest: list[tuple[ir.Op, OpDef, Sequence[ir.Type] | None]] = []
@@ -71,7 +75,7 @@ def _verify_nested(root: ir.Op, module: ir.Module, users: list[tuple[ir.Op, Rule
 
 
 def _inner(op: ir.Op) -> list[ir.Op | None]:
-    """The ops directly in an op's regions, last one first."""
+    """Returns the ops directly in an op's regions in reverse order."""
     return [
         inner for region in reversed(op.regions) for block in reversed(region.blocks) for inner in reversed(block.ops)
     ]
@@ -114,9 +118,12 @@ def _verify_return(function: ir.Op, type: ir.FunctionType) -> None:
 
 
 def _check_definitions(function: ir.Op) -> None:
-    """Every value is defined before it is used, in the block of its use or around it. The readers see to it as well."""
+    """Checks that every value is defined before its use, in the same block or an enclosing one.
+
+    The readers check this too.
+    """
     defined: set[ir.Value] = set()
-    stack: list[ir.Op | tuple[bool, Sequence[ir.Value]]] = [function]  # ops; and values to be defined, or no more
+    stack: list[ir.Op | tuple[bool, Sequence[ir.Value]]] = [function]  # True: define the values; False: remove
     while stack:
         item = stack.pop()
         if isinstance(item, tuple):
@@ -159,7 +166,10 @@ def _check_bounds(op: ir.Op, type: ir.Type) -> None:
 
 
 def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequence[ir.Type] | None:
-    """What holds of an op whatever is in its regions; returns the inferred types, where the rule says them by now."""
+    """Checks what doesn't depend on the ops in the regions.
+
+    Returns the result types that the rule infers, or None if it infers none or needs the regions to be verified first.
+    """
     if op.regions or definition.regions:
         _check_region_count(op, definition)
     _check_count(op, definition.result_count, len(op.results), "result")
@@ -176,7 +186,7 @@ def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequenc
 
 
 def _verify_exit(op: ir.Op, definition: OpDef, inferred: Sequence[ir.Type] | None, module: ir.Module) -> None:
-    """What follows once the ops in the regions are checked."""
+    """Checks what depends on the ops in the regions: isolation and the inferred result types."""
     if Trait.ISOLATED_REGIONS in definition.traits:
         for region in op.regions:
             _check_isolation(region)
@@ -245,7 +255,7 @@ def _miscounted(least: int, most: int | None, given: int, what: str) -> str:
 
 
 def _spread(values: Sequence[Values], given: int) -> list[Values]:
-    """One entry a value: runs are of one length, as long as they can be together."""
+    """Returns the constraint of each of the `given` values. All variadic entries get the same number of values."""
     runs = sum(v.arity is not Arity.ONE for v in values)
     length = (given - len(values) + runs) // runs if runs else 0
     return [value for value in values for _ in range(1 if value.arity is Arity.ONE else length)]
@@ -288,7 +298,7 @@ def _check_region(op: ir.Op, index: int, region: ir.Region) -> None:
 
 
 def _check_isolation(region: ir.Region) -> None:
-    """What the ops of a region take is made in it."""
+    """Checks that the ops of a region use only values that are defined in it."""
     inside: set[ir.Value] = set()
     used: list[tuple[ir.Op, ir.Value]] = []
     regions = [region]

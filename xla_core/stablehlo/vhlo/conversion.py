@@ -69,11 +69,11 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "has_dynamic_root": _unit,
     "use_global_device_ids": _unit,
 }
-"""Attributes that StableHLO writes in another way, by their names; any other is what it is."""
+"""Conversions of the attributes that VHLO and StableHLO write differently, by name. The others stay as they are."""
 
 
 def _splat(number: int) -> Callable[[Any], bool]:
-    """Whether a tensor holds one number, over and over."""
+    """Makes a test whether all elements of a tensor are `number`."""
 
     def check(value: Any) -> bool:
         if not isinstance(value, DenseElements) or not value.size or not value.data.size:
@@ -88,7 +88,7 @@ def _empty(value: Any) -> bool:
 
 
 def _is(default: Any) -> Callable[[Any], bool]:
-    """Whether a value is the default, and of its kind (True is not 1)."""
+    """Makes a test whether a value equals the default and has its type, so that True is not 1."""
     kind = bool if isinstance(default, bool) else int if isinstance(default, int) else type(default)
     return lambda value: isinstance(value, kind) and value == default
 
@@ -113,17 +113,17 @@ _DEFAULTS: dict[str, Callable[[Any], bool]] = {
     "precision_config": lambda value: isinstance(value, tuple) and all(item == "DEFAULT" for item in value),
     "result_accuracy": _is(ResultAccuracy()),
 }
-"""Whether an attribute has its default, by its name."""
+"""Tests whether an attribute has its default value, by name."""
 
 
 def is_default(name: str, value: Any) -> bool:
-    """Whether the value of an attribute of VHLO is the one that StableHLO leaves out."""
+    """Tells whether a VHLO attribute has the default value, which StableHLO leaves out."""
     check = _DEFAULTS.get(name)
     return check is not None and check(value)
 
 
 def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the attributes of an op of vhlo are in StableHLO. Raises ConversionError, which names the attribute."""
+    """Converts the attributes of a VHLO op to StableHLO's. Raises ConversionError, which names the attribute."""
     result: dict[str, Any] = {}
     rest = dict(values)
     for name in op.dropped:
@@ -151,7 +151,10 @@ def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _struct(cls: Any, values: dict[str, Any]) -> Any:
-    """A struct from the attributes named as its fields, which are taken away; None where all are types called none."""
+    """Builds a struct from the attributes that have its fields' names, and removes these from `values`.
+
+    Returns None for a dot algorithm whose fields are all absent or the type `none`.
+    """
     fields = {name: values.pop(name, None) for name in cls.__dataclass_fields__}
     if cls is DotAlgorithm:
         if all(value is None or value == "none" for value in fields.values()):
@@ -167,7 +170,7 @@ def _struct(cls: Any, values: dict[str, Any]) -> Any:
     for name, field in cls.__dataclass_fields__.items():
         value = fields[name]
         is_list = isinstance(field.default, tuple)
-        if is_list and value is None and "batching" in name:  # version 1 of the op has none
+        if is_list and value is None and "batching" in name:  # version 1 of the op lacks the field
             fields[name] = ()
         elif is_list:
             try:

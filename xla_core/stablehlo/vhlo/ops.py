@@ -1,8 +1,9 @@
 """The ops of VHLO in each version, derived from the op table.
 
-VHLO is StableHLO with every attribute spelled out and every op under a version. Structures of dimension numbers and
-algorithms are taken apart: each of their fields is an attribute. An attribute that a version of an op lacks has its
-default. Source: openxla/stablehlo, stablehlo/dialect/VhloOps.td and stablehlo/transforms/VhloLegalizeToStablehlo.cpp.
+VHLO is StableHLO with every attribute written out and a version in each op's name. Each field of a structure (dimension
+numbers, dot algorithm) is an attribute of its own. An attribute that a version of an op lacks has its default.
+
+Source: openxla/stablehlo, stablehlo/dialect/VhloOps.td and stablehlo/transforms/VhloLegalizeToStablehlo.cpp.
 """
 
 from __future__ import annotations
@@ -30,28 +31,28 @@ _NEWER_FIELDS: dict[type, tuple[str, ...]] = {
     GatherDimensionNumbers: ("operand_batching_dims", "start_indices_batching_dims"),
     ScatterDimensionNumbers: ("input_batching_dims", "scatter_indices_batching_dims"),
 }
-"""Fields that the ops' second version brought."""
+"""Fields that version 2 of the ops added."""
 
 _DROPPED = {"stablehlo.dynamic_conv": ("padding",)}
-"""Attributes of an op's first version that StableHLO does without."""
+"""Attributes of version 1 of an op that StableHLO's op doesn't have."""
 
 
 class ConversionError(ValueError):
-    """Why an op of vhlo has no meaning in StableHLO."""
+    """A VHLO op can't be converted to StableHLO; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True)
 class VhloOp:
-    """An op of one version.
+    """One version of a VHLO op.
 
     Attributes:
-        name: what it is in StableHLO ("stablehlo.add", "func.call").
-        attributes: what it is written with, in the order of its properties.
-        optional: those that are left out where they have their default.
-        dropped: those that StableHLO does without.
-        structs: what is put together.
-        first: the release of StableHLO that brought it: (major, minor).
-        written: its name in VHLO.
+        name: the name of the StableHLO op ("stablehlo.add", "func.call").
+        attributes: the names of the VHLO attributes, in the order of the op's properties.
+        optional: the attributes that StableHLO leaves out if they have their default value.
+        dropped: the attributes that StableHLO's op doesn't have.
+        structs: StableHLO's attributes that are structures: (name, class).
+        first: the release of StableHLO that added this version: (major, minor).
+        written: the op's name in VHLO.
         promotes: whether later releases let its results have other element types than its operands.
     """
 
@@ -72,11 +73,11 @@ class _Field(NamedTuple):
 
 
 _FUNCTION = ("sym_name", "function_type"), ("sym_visibility", "arg_attrs", "res_attrs")
-"""The attributes of a function, and those that may be left out. The op table lacks it."""
+"""The required and the optional attributes of func.func, which is not in the op table."""
 
 
 def _fields(name: str, attribute: Attribute) -> Iterator[_Field]:
-    """The attributes of VHLO that stand for one of StableHLO."""
+    """Yields the VHLO attributes that represent one attribute of StableHLO."""
     cls = attribute.classes[0] if attribute.kind is Kind.STRUCT and attribute.classes else None
     if cls is ChannelHandle:
         yield _Field("channel_id", attribute.since, attribute.default is not REQUIRED)
@@ -112,7 +113,7 @@ def _versions(op: OpDef) -> Iterator[VhloOp]:
 
 @functools.cache
 def vhlo_ops() -> dict[str, VhloOp]:
-    """Every version of every op, by its name in VHLO."""
+    """Returns every version of every op by its name in VHLO."""
     names, optional = _FUNCTION
     attributes = tuple(sorted((*names, *optional)))
     function = VhloOp("func.func", attributes, frozenset(optional), frozenset(), (), (0, 9), "vhlo.func_v1", False)
@@ -121,19 +122,19 @@ def vhlo_ops() -> dict[str, VhloOp]:
 
 @functools.cache
 def by_operands() -> frozenset[str]:
-    """Ops of StableHLO whose version at a release depends on more than their attributes."""
+    """Returns the StableHLO ops whose VHLO version at a release depends on more than their attributes."""
     return frozenset(name for name, op in OPS.items() if Trait.VERSION_BY_OPERANDS in op.traits)
 
 
 def versions_of(base: str) -> list[VhloOp]:
-    """The versions of an op by its name in VHLO without the version, the newest first."""
+    """Returns the versions of an op, the newest first. `base` is the VHLO name without dialect and version."""
     found = [vhlo_ops().get(f"vhlo.{base}_v{number}") for number in (2, 1)]
     return [op for op in found if op is not None]
 
 
 @functools.cache
 def find_vhlo_op(name: str) -> VhloOp:
-    """The op of a name. Raises ConversionError when there is none."""
+    """Returns the op with this VHLO name. Raises ConversionError if there is no such op."""
     op = vhlo_ops().get(name)
     if op is None:
         base = name.rpartition("_v")[0]

@@ -1,4 +1,4 @@
-"""Releases of StableHLO, and the release that brought each type.
+"""Releases of StableHLO, and the release that added each type.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloDialect.td (the log of releases), Version.h, VhloOps.cpp.
 """
@@ -26,7 +26,10 @@ class Version(NamedTuple):
 
     @staticmethod
     def parse(text: str | Version) -> Version:
-        """`1.17.0` or `1.17`. Raises InvalidArgumentError for anything else, and for releases that can't be written."""
+        """Parses `1.17.0` or `1.17`.
+
+        Raises InvalidArgumentError for any other text, and for releases that can't be written.
+        """
         if isinstance(text, Version):
             return text
         match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text) if isinstance(text, str) else None
@@ -45,7 +48,7 @@ MINIMUM = Version(0, 9)
 CURRENT = Version(1, 20)
 
 MIXED_DIALECTS = Version(1, 11)
-"""From here on, portable artifacts may hold attributes and ops of other dialects."""
+"""The first release whose portable artifacts may contain attributes and ops of other dialects."""
 
 TYPE_VERSIONS: dict[str, Version] = {
     **{t.mlir_name: Version(*t.release) for t in ElementType if t.release > MINIMUM[:2]},
@@ -55,7 +58,7 @@ TYPE_VERSIONS: dict[str, Version] = {
     "memref": Version(1, 13),
     "!stablehlo.future": Version(1, 15),
 }
-"""Types that are not from the first release, by name."""
+"""The release that added a type, for the types that the first release lacks."""
 
 
 class VersionError(UnimplementedError):
