@@ -1,8 +1,8 @@
 """Decodes the payload of `dense<...>`: nested lists, a single value, or the hexadecimal dump of raw bytes.
 
-The work for each element is C's: json reads the lists, numpy makes the array. What is decoded is bounded by the text
-that was written, never by the size that a type claims; but of `sparse<...>`, whose zeros nobody writes, by
-`_MOST_SPARSE` alone.
+C code does the work for each element: json reads the lists, and numpy makes the array. The size of the result is
+bounded by the text, never by the size that a type claims. The exception is `sparse<...>`, whose zeros are not in the
+text; `_MOST_SPARSE` bounds it.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def from_sparse(indices: str, values: str, type: DenseType) -> np.ndarray:
 
 
 def _values(text: str, type: DenseType, dtype: np.dtype[Any]) -> np.ndarray:
-    """The elements that a text spells, in the shape in which it has them."""
+    """Returns the elements of the text, in the shape in which the text nests them."""
     element = str(type.element)
     if element.startswith("complex"):
         return _complex_from_text(text, type, dtype, element[len("complex<") : -1])
@@ -204,7 +204,7 @@ def _shaped(values: np.ndarray, shape: tuple[int, ...], type: DenseType) -> np.n
 
 
 def _decode(text: str, element: str, dtype: np.dtype[Any]) -> np.ndarray:
-    """Nested lists of one element type as an array of just that shape."""
+    """Decodes nested lists of one element type to an array of the same nesting."""
     is_integer = integer_format(element) is not None
     bits: list[str] = _HEX.findall(text) if "0x" in text else []
     plain = _HEX.sub("0" if is_integer else "0.0", text) if bits else text
@@ -258,7 +258,7 @@ def _read_json(text: str, element: str, is_integer: bool) -> Any:
 
 
 def _normal(text: str) -> str:
-    """Numbers as JSON wants them: no leading zeros or plus, a digit after the point."""
+    """Rewrites numbers to JSON's form: no leading zeros, no plus sign, a digit after the point."""
     if _LEADING_ZERO.search(text) is not None:
         text = _LEADING_ZERO.sub(r"\1", text)
     if "." in text:

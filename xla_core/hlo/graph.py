@@ -34,11 +34,11 @@ _LARGEST_SHOWN = 4  # elements of a constant
 
 
 def to_dot(module: HloModule) -> str:
-    """The graph of a module as DOT text: a node an instruction, an edge an operand.
+    """Returns the module's graph as DOT text, with a node for each instruction and an edge for each operand.
 
-    A fusion is a box around its instructions. Bodies, conditions and branches are boxes of their own, with a dashed
-    edge from the instruction that runs them. A computation of scalars that an instruction applies (a reduction's, say)
-    is named in the instruction. Fused computations that nothing calls are left out.
+    A fusion is a box around its instructions. Bodies, conditions and branches are separate boxes, with a dashed edge
+    from the instruction that runs them. A computation of scalars that an instruction applies, such as a reduction's, is
+    named in that instruction's node. Fused computations without callers are left out.
     """
     require_module(module)
     writer = _Writer()
@@ -47,7 +47,7 @@ def to_dot(module: HloModule) -> str:
 
 
 class _Writer:
-    """Collects boxes with nodes, then edges: DOT puts a node where it is first named."""
+    """Collects boxes with their nodes first and all edges last, because DOT puts a node where it is first named."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -59,7 +59,7 @@ class _Writer:
     def box(
         self, computation: HloComputation, label: str, indent: str, arguments: Mapping[int, HloInstruction]
     ) -> None:
-        """A computation's instructions; `arguments` stand for the parameters of a fusion's."""
+        """Draws a computation's instructions. For a fusion, `arguments` maps parameter numbers to the operands."""
         self.lines.append(f"{indent}subgraph cluster_{self._boxes} {{\n")
         self.lines.append(f'{indent}  label="{_escape(label)}"; style="rounded"; color="#90a4ae"; fontsize=10;\n')
         self._boxes += 1

@@ -25,9 +25,10 @@ _SIDE_EFFECT = frozenset((Trait.SIDE_EFFECT,))
 
 
 class HloInstruction:
-    """A node of the graph: opcode, shape, operands, attributes (kinds in the op table), users.
+    """A node of the graph, with opcode, shape, operands, attributes (their kinds are in the op table) and users.
 
-    Made by `HloComputation.add`, which infers the shape; `operands` is read-only, `replace_operand` keeps users right.
+    Make instructions by `HloComputation.add`, which infers the shape. `operands` is read-only; `replace_operand`
+    changes an operand and keeps the users of both up to date.
     """
 
     __slots__ = (
@@ -76,7 +77,9 @@ class HloInstruction:
 
     @property
     def users(self) -> Sequence[HloInstruction]:
-        """Instructions that have this one as an operand, each once, in the order they came."""
+        """Returns the instructions that have this one as an operand, each once, in the order in
+        which they were added.
+        """
         return list(self._users)
 
     @property
@@ -88,7 +91,7 @@ class HloInstruction:
 
     @property
     def control_predecessors(self) -> Sequence[HloInstruction]:
-        """What must run before this instruction though it is no operand. Assign a new list to change it."""
+        """Instructions that must run before this one without being operands. Assign a new list to change it."""
         return self._control_predecessors
 
     @control_predecessors.setter
@@ -120,7 +123,10 @@ class HloInstruction:
             operand._users[self] = None
 
     def replace_all_uses_with(self, new: HloInstruction) -> None:
-        """Every user and the computation's root now refer to `new`. The instruction itself stays, dead."""
+        """Replaces this instruction by `new` in all users and as the computation's root.
+
+        This instruction stays, dead.
+        """
         if not new.shape.compatible(self.shape):
             raise InvalidArgumentError(
                 f"cannot replace {self.name} of shape {self.shape} by {new.name} of shape {new.shape}"
@@ -140,7 +146,11 @@ class HloInstruction:
         return op_table.OPS.get(self.opcode) or op_table.lookup(self.opcode)
 
     def attribute(self, name: str) -> Any:
-        """An attribute's value, or its default from the op table. KeyError for one that the op doesn't have."""
+        """Returns an attribute's value, or its default in the op table.
+
+        Raises:
+            KeyError: for an attribute that the op doesn't have.
+        """
         try:
             return self.attributes[name]
         except KeyError:
@@ -153,7 +163,7 @@ class HloInstruction:
 
     @property
     def called_computations(self) -> list[HloComputation]:
-        """Every computation that an attribute refers to, in the table's order."""
+        """The computations that attributes refer to, in the order of the op table."""
         found: list[HloComputation] = []
         for name in self.op.calls:
             value = self.attributes.get(name)
@@ -197,7 +207,7 @@ class HloInstruction:
 
     @property
     def has_side_effect(self) -> bool:
-        """Its own, or that of something it calls."""
+        """Whether the instruction, or anything that it calls, has a side effect."""
         return EffectAnalysis(_SIDE_EFFECT).of(self)
 
     @property
@@ -206,9 +216,7 @@ class HloInstruction:
 
     @property
     def location(self) -> SourceLocation | None:
-        """Where in the user's program it comes from, where the metadata says; else where the text that was read
-        defines it.
-        """
+        """The place in the user's source, if the metadata says; otherwise the place in the parsed text."""
         place = self.metadata.location
         if self.text_location is None or (place is not None and place.file):
             return place
@@ -217,7 +225,10 @@ class HloInstruction:
     def clone(
         self, operands: Sequence[HloInstruction] | None = None, *, shape: Shape | None = None, **attributes: Any
     ) -> HloInstruction:
-        """A copy outside any computation: same metadata, attributes (but for those given), called computations."""
+        """Returns a copy that is in no computation, with the same metadata and called computations.
+
+        `attributes` replaces the attributes that it names.
+        """
         copy = HloInstruction(
             self.opcode,
             self.shape if shape is None else shape,

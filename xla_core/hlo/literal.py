@@ -50,36 +50,36 @@ class Literal:
 
     @staticmethod
     def splat(value: npt.ArrayLike, shape: Shape) -> Literal:
-        """Every element `value`, at the cost of one."""
+        """Makes an array whose elements are all `value`. It takes the memory of one element."""
         require("shape", shape, Shape, "a Shape")
         return Literal(np.broadcast_to(np.asarray(value).astype(shape.dtype), shape.dimensions), shape)
 
     @property
     def value(self) -> Any:
-        """As what the evaluator computes with: the array, or a tuple of the elements' values."""
+        """The value in the evaluator's form: the array, or a tuple of the elements' values."""
         return tuple(e.value for e in self.elements) if self.shape.is_tuple else self.array
 
     @property
     def is_splat(self) -> bool:
-        """All elements are one element by construction (strides of 0, or a single one)."""
+        """Whether the array holds a single element, or repeats one by strides of 0."""
         return self.array.size == 1 or all(
             s == 0 for s, d in zip(self.array.strides, self.array.shape, strict=True) if d != 1
         )
 
     def is_all(self, value: complex) -> bool:
-        """Whether every element equals `value` (of at least one element)."""
+        """Whether the literal has elements and all of them equal `value`."""
         if self.shape.is_tuple or self.array.size == 0:
             return False
         array = self.array.reshape(-1)[:1] if self.is_splat else self.array
         return bool(np.all(array == np.asarray(value).astype(self.array.dtype, casting="unsafe")))
 
     def item(self) -> complex:
-        """The single element as a Python number."""
+        """Returns the single element as a Python number."""
         value: complex = self.array.reshape(-1)[0].item()
         return value
 
     def __eq__(self, other: object) -> bool:
-        """Same shape and the same bits."""
+        """Whether shape and bits are the same."""
         if not isinstance(other, Literal) or self.shape != other.shape:
             return False
         if self.shape.is_tuple:

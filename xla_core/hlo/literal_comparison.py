@@ -1,4 +1,7 @@
-"""How far two arrays are apart: absolute, relative, and in units in the last place. (XLA: xla/literal_comparison.h.)"""
+"""Compares arrays by absolute, relative and ULP (units in the last place) differences.
+
+(XLA: xla/literal_comparison.h.)
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,14 @@ __all__ = ["Difference", "Tolerance", "compare_arrays", "ulp_distance"]
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Tolerance:
-    """An element is right where any of these holds, and always where both are NaN or equal.
+    """An element is right where any of these tolerances holds. Equal values, and two NaNs, are always right.
 
     Attributes:
-        ulp: at most so many units in the last place.
+        ulp: the largest difference in units in the last place.
         rtol, atol: |actual - expected| <= atol + rtol * |expected|; `atol` may be an array of the result's shape.
-        scaled: |actual - expected| <= scaled * (the largest finite |expected| of the array): for results of long sums,
-            whose small elements inherit the rounding of large ones.
+        scaled: |actual - expected| <= scaled * (the largest finite |expected| of the array). This fits the results of
+            long
+            sums, whose small elements carry the rounding errors of large ones.
     """
 
     ulp: float = 0.0
@@ -32,7 +36,7 @@ class Tolerance:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Difference:
-    """What `compare_arrays` found. `index`, `actual` and `expected` are of the worst wrong element, where one is."""
+    """The result of `compare_arrays`. `index`, `actual` and `expected` describe the worst wrong element, if any."""
 
     elements: int
     wrong: int
@@ -44,7 +48,7 @@ class Difference:
 
     @property
     def equal(self) -> bool:
-        """Within the tolerance, every element."""
+        """Whether every element is within the tolerance."""
         return self.wrong == 0
 
     def __str__(self) -> str:
@@ -58,7 +62,8 @@ class Difference:
 def compare_arrays(actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance | None = None) -> Difference:
     """Compares two arrays of one shape and dtype.
 
-    Raises InvalidArgumentError where shape or dtype differ: that is no question of tolerance.
+    Raises:
+        InvalidArgumentError: where shapes or dtypes differ; no tolerance covers that.
     """
     if actual.shape != expected.shape or actual.dtype != expected.dtype:
         raise InvalidArgumentError(
@@ -90,11 +95,11 @@ def compare_arrays(actual: np.ndarray, expected: np.ndarray, tolerance: Toleranc
 
 
 def ulp_distance(actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Units in the last place between two arrays of one dtype, as float64.
+    """Returns the distance between two arrays of one dtype in units in the last place, as float64.
 
-    Of floats, how many numbers of their type lie between (0 for equal ones and for two NaNs, infinite for a NaN against
-    a number); of complex ones, the distance in the plane over the spacing of floats at |expected|; of integers and
-    pred, the plain difference.
+    For floats, it is the number of steps between neighbouring values; it is 0 for two NaNs and infinite for a NaN and a
+    number. For complex numbers, it is the distance in the plane over the spacing of floats at |expected|. For integers
+    and pred, it is the absolute difference.
     """
     element = ElementType.from_numpy(expected.dtype)
     if element.is_complex:

@@ -1,6 +1,6 @@
-"""Meshes of devices: named axes, parts of them, and the groups of devices along some of them.
+"""Device meshes: their axes and sub-axes, and the replica groups along some of them.
 
-HLO text and StableHLO have them both. (XLA: xla/hlo/ir/mesh_and_axis.h, MeshAxesReplicaGroupList in
+HLO text and StableHLO both have them. (XLA: xla/hlo/ir/mesh_and_axis.h, MeshAxesReplicaGroupList in
 xla/hlo/ir/replica_group.h.)
 """
 
@@ -20,12 +20,12 @@ __all__ = ["MAX_DEVICES", "AxisRef", "MeshAxes", "axis_sizes", "groups_along", "
 MAX_DEVICES = 1 << 20
 
 MeshAxes = Sequence[tuple[str, int]]
-"""The axes of a mesh, names and sizes, the last one running fastest."""
+"""(name, size) of each axis of a mesh. The last axis varies fastest."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AxisRef:
-    """An axis of a mesh, or, with `size`, a sub-axis of it: `'a'`, `'a':(pre_size)size`."""
+    """An axis of a mesh, or, with `size`, one of its sub-axes: `'a'`, `'a':(pre_size)size`."""
 
     name: str
     pre_size: int | None = None
@@ -33,7 +33,11 @@ class AxisRef:
 
 
 def axis_sizes(axes: MeshAxes) -> dict[str, int]:
-    """The sizes of the axes by name. Raises InvalidArgumentError for an axis without devices, or two of one name."""
+    """Returns the axes' sizes by name.
+
+    Raises:
+        InvalidArgumentError: for an axis of size less than 1, or two axes of one name.
+    """
     sizes: dict[str, int] = {}
     for name, size in axes:
         if size < 1:
@@ -45,9 +49,15 @@ def axis_sizes(axes: MeshAxes) -> dict[str, int]:
 
 
 def mesh_devices(axes: MeshAxes, ids: np.ndarray | None = None) -> np.ndarray:
-    """The devices' numbers, the last axis running fastest: (product of the axes' sizes,).
+    """Returns the ids of the mesh's devices, of shape (product of the axes' sizes,). The last axis varies fastest.
 
-    Raises InvalidArgumentError where `ids` are more or fewer, ResourceExhaustedError beyond 2^20 of them.
+    Args:
+        axes: the axes of the mesh.
+        ids: the ids in mesh order; by default 0, 1, 2, ...
+
+    Raises:
+        InvalidArgumentError: where the number of `ids` differs from the number of devices.
+        ResourceExhaustedError: for a mesh of more than 2^20 devices.
     """
     count = math.prod(size for _, size in axes)
     if count > MAX_DEVICES:
@@ -60,10 +70,13 @@ def mesh_devices(axes: MeshAxes, ids: np.ndarray | None = None) -> np.ndarray:
 
 
 def sub_axis(size: int, axis: AxisRef) -> tuple[int, int]:
-    """Which part of an axis of `size` a reference means: the products of what is major to it, without it and with it.
+    """Returns the sub-axis that `axis` means of an axis of `size`, as (p, q).
 
-    (1, size) is the whole axis; `pre_size` and `size` of a sub-axis say p and s of (p, p * s). Raises
-    InvalidArgumentError where the axis has no such part.
+    p is the product of the sizes major to the sub-axis, and q is p times the sub-axis' own size. The whole axis is (1,
+    size).
+
+    Raises:
+        InvalidArgumentError: where the axis has no such sub-axis.
     """
     if axis.size is None:
         return 1, size
@@ -77,19 +90,22 @@ def sub_axis(size: int, axis: AxisRef) -> tuple[int, int]:
 
 
 def groups_along(axes: MeshAxes, ids: np.ndarray | None, along: Iterable[AxisRef]) -> ReplicaGroups:
-    """Devices that differ along the given axes alone make a group, the last of them running fastest.
+    """Returns the replica groups along axes of a mesh.
 
-    Raises InvalidArgumentError where an axis or a part of one is not there, or given twice.
+    Devices whose coordinates differ only along the axes `along` form a group. The last of these axes varies fastest.
+
+    Raises:
+        InvalidArgumentError: where an axis or sub-axis doesn't exist, or is given twice.
     """
     sizes = axis_sizes(axes)
     devices = mesh_devices(axes, ids)
-    parts: dict[str, list[tuple[int, int, int]]] = {}  # (first, last) of `sub_axis`, and which of the given ones
+    parts: dict[str, list[tuple[int, int, int]]] = {}  # (first, last) of `sub_axis`, and the index in `along`
     for order, axis in enumerate(along):
         if axis.name not in sizes:
             raise InvalidArgumentError(f"the mesh has no axis {axis.name!r}", hint=f"its axes are {_listed(sizes)}")
         parts.setdefault(axis.name, []).append((*sub_axis(sizes[axis.name], axis), order))
-    split: list[int] = []  # the mesh's axes, each cut where a sub-axis begins or ends; those of 1 don't matter
-    picked: dict[int, int] = {}  # position in `split` -> place among the axes given
+    split: list[int] = []  # sizes of the axes, each split where a sub-axis begins or ends; size 1 is left out
+    picked: dict[int, int] = {}  # index in `split` -> index in `along`
     for name, size in sizes.items():
         done = 1
         for first, last, order in sorted(parts.get(name, ())):

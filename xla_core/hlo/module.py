@@ -23,7 +23,7 @@ ShapeIndex = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InputOutputAlias:
-    """The result at `output_index` may (or must) take the buffer of a donated parameter."""
+    """The result at `output_index` may (or must) reuse the buffer of a donated parameter."""
 
     output_index: ShapeIndex
     parameter_number: int
@@ -32,24 +32,24 @@ class InputOutputAlias:
 
 
 class HloModule:
-    """Computations, one of them the entry, and what holds for the whole program."""
+    """A program: its computations, one of which is the entry, and its aliasing, device counts and schedule."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.names = NameUniquer()
         self.input_output_aliases: list[InputOutputAlias] = []
-        self.buffer_donors: list[tuple[int, ShapeIndex]] = []  # donated, bound to no result
+        self.buffer_donors: list[tuple[int, ShapeIndex]] = []  # donated parameters that no result is aliased to
         self.num_replicas = 1
         self.num_partitions = 1
         self.frontend_attributes: dict[str, str] = {}
-        self.entry_layouts_fixed = False  # the caller fixed the entry layouts; the compiler may not choose
+        self.entry_layouts_fixed = False  # the caller fixed the entry layouts, so layout assignment keeps them
         self.schedule: dict[HloComputation, list[HloInstruction]] | None = None
         self._computations: dict[HloComputation, None] = {}
         self._entry: HloComputation | None = None
 
     @property
     def name(self) -> str:
-        """Set to any text, it is what HLO text can have of it."""
+        """The module's name. Assigning any text sanitizes it for HLO text."""
         return self._name
 
     @name.setter
@@ -58,7 +58,7 @@ class HloModule:
 
     @property
     def computations(self) -> Sequence[HloComputation]:
-        """In the order they were added (a snapshot)."""
+        """A snapshot in the order in which computations were added."""
         return list(self._computations)
 
     @property
@@ -80,9 +80,10 @@ class HloModule:
         return self.entry.root.shape
 
     def set_entry_layout(self, parameters: Sequence[Shape], result: Shape) -> None:
-        """Gives the entry the layouts of `parameters` and `result`; where every array has one, the compiler keeps them.
+        """Sets the layouts of the entry's parameters and result.
 
-        Call it after the schedule is set: an instruction that is scheduled keeps its own layout.
+        Where every array has a layout, layout assignment keeps them. Call this after the schedule is set, because a
+        scheduled root keeps its own layout.
 
         Raises:
             InvalidArgumentError: for shapes that differ from the entry's by more than layouts.
@@ -101,7 +102,7 @@ class HloModule:
             self.entry.root.shape = result
 
     def add_computation(self, computation: HloComputation, *, entry: bool = False) -> HloComputation:
-        """Takes a computation; its name and its instructions' names become unique in the module."""
+        """Adds a computation, and makes its name and its instructions' names unique in the module."""
         computation.module = self
         computation.name = computation.unique_name(computation.name)
         for instruction in computation._instructions:
@@ -116,7 +117,7 @@ class HloModule:
         computation.module = None
 
     def remove_unreachable_computations(self) -> int:
-        """Drops what the entry doesn't reach; returns how many."""
+        """Removes the computations that the entry doesn't reach; returns how many they were."""
         reached = set(self.post_order())
         dead = [c for c in self._computations if c not in reached]
         for computation in dead:
@@ -124,7 +125,11 @@ class HloModule:
         return len(dead)
 
     def post_order(self) -> list[HloComputation]:
-        """Computations reachable from the entry, callees first. Raises InvalidArgumentError for recursion."""
+        """Returns the computations reachable from the entry, callees first.
+
+        Raises:
+            InvalidArgumentError: for recursion.
+        """
         order: list[HloComputation] = []
         state: dict[HloComputation, bool] = {}
         stack: list[tuple[HloComputation, bool]] = [(self.entry, False)]
@@ -155,7 +160,7 @@ class HloModule:
         return self.entry.unique_name(wanted)
 
     def clone(self, name: str | None = None) -> HloModule:
-        """A deep copy: computations and instructions are new, literals are shared."""
+        """Returns a deep copy. Computations and instructions are new; literals are shared."""
         copy = HloModule(name or self.name)
         copies: dict[HloComputation, HloComputation] = {}
         instructions: dict[HloInstruction, HloInstruction] = {}
@@ -183,7 +188,7 @@ class HloModule:
         return copy
 
     def to_text(self, options: PrintOptions | None = None) -> str:
-        """XLA's HLO text; `options` leave parts of it out."""
+        """Returns XLA's HLO text; `options` say what to leave out."""
         from xla_core.hlo.printer import module_to_text  # the printer reads modules
 
         return module_to_text(self) if options is None else module_to_text(self, options)
@@ -196,5 +201,5 @@ class HloModule:
 
 
 def require_module(module: object) -> None:
-    """Raises InvalidArgumentError for what is no HloModule."""
+    """Raises InvalidArgumentError where the value is not an HloModule."""
     require("module", module, HloModule, "an HloModule", hint="xla_core.parse makes one of text or bytecode")

@@ -1,4 +1,4 @@
-"""Names that HLO text can have, each once. (XLA: xla/service/name_uniquer.h.)"""
+"""Makes names valid for HLO text and unique. (XLA: xla/service/name_uniquer.h.)"""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ _TYPES = frozenset(t.value for t in ElementType) - {"tuple"}
 
 
 def sanitized_name(wanted: str) -> str:
-    """`wanted` with "_" for all but ASCII letters, digits, "_", "." and "-", and before what cannot be first.
+    """Replaces characters that HLO text doesn't allow in names by "_".
 
-    XLA reads no names that are element types, and none that begin with "__": they become `f32_` and `a_x`.
+    ASCII letters, digits, "_", "." and "-" are allowed. A name that begins with an invalid first character gets "_"
+    before it. XLA's parser refuses names of element types and names that begin with "__", so `f32` becomes `f32_` and
+    `__x` becomes `a_x`.
     """
     try:
         is_name = _is_name(wanted)
@@ -32,14 +34,14 @@ def sanitized_name(wanted: str) -> str:
 
 
 class NameUniquer:
-    """Hands out each name once; a name that is taken gets a number: add, add.1, add.2."""
+    """Makes names unique by numbers: add, add.1, add.2."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
     def unique(self, wanted: str) -> str:
-        """`wanted` as HLO text can have it, with a number where that is taken."""
+        """Returns `wanted`, sanitized, with a number where the name is taken."""
         wanted = sanitized_name(wanted)
         name = wanted
         if name in self._taken:

@@ -1,8 +1,9 @@
-"""The HLO op table: what every opcode is, as data.
+"""The HLO op table: the definition of every opcode as data.
 
-One `OpDef` an opcode: arity, attributes, shape rule, reference meaning, traits. Builder, verifier, text reader and
-printer, evaluator, legalizer, conformance generator and docs read it; none has a list of ops of its own. The entries
-are in `xla_core/hlo/ops/`, a file an op group, each op's shape rule and meaning side by side.
+Each opcode has one `OpDef` with arity, attributes, shape rule, reference evaluation and traits. The builder, verifier,
+text reader and printer, evaluator, legalizer, conformance generator and docs read this table; none of them has a list
+of ops of its own. The entries are in `xla_core/hlo/ops/`, one file for each op group, with each op's shape rule and
+evaluation side by side.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ __all__ = [
 Attributes = Mapping[str, Any]
 
 ShapeRule = Callable[[Sequence[Shape], Attributes, "Shape | None"], Shape]
-"""(operand shapes, attributes, declared shape or None) -> result shape. Raises InvalidArgumentError for what doesn't
-fit. Where the operands don't fix the result (iota, reshape), it checks the declared shape and returns it."""
+"""(operand shapes, attributes, declared shape or None) -> result shape.
+
+It raises InvalidArgumentError for operands and attributes that don't fit. Where the operands don't determine the result
+(iota, reshape), it checks the declared shape and returns it.
+"""
 
 Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Value"]
 
@@ -84,8 +88,10 @@ REQUIRED: Any = object()
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute of an op. A `default` is what its absence in the text means; REQUIRED has none. XLA prints an
-    attribute that is `shown` even where it has its default.
+    """One attribute of an op.
+
+    `default` is the value where the text leaves the attribute out; a REQUIRED attribute has no default. XLA prints a
+    `shown` attribute even where it has its default.
     """
 
     kind: AttributeKind
@@ -98,57 +104,59 @@ class Trait(enum.Enum):
     COMMUTATIVE = enum.auto()  # binary, operands may be swapped
     ASSOCIATIVE = enum.auto()  # over integers and reals
     IDEMPOTENT = enum.auto()  # binary, and op(x, x) == x
-    PROJECTION = enum.auto()  # unary, and op(op(x)) == op(x) but for complex x
+    PROJECTION = enum.auto()  # unary, and op(op(x)) == op(x) except for complex x
     SIDE_EFFECT = enum.auto()  # never removed, never duplicated, never reordered against tokens
     COLLECTIVE = enum.auto()
-    DATA_MOVEMENT = enum.auto()  # moves elements, computes none
-    CHEAP = enum.auto()  # costs about nothing, or is computed as a part of what uses it
-    TRANSCENDENTAL = enum.auto()  # costs many flops an element
-    NONDETERMINISTIC = enum.auto()  # two executions differ: rng
+    DATA_MOVEMENT = enum.auto()  # moves elements without computing any
+    CHEAP = enum.auto()  # costs almost nothing, or is computed within its users
+    TRANSCENDENTAL = enum.auto()  # takes many flops for each element
+    NONDETERMINISTIC = enum.auto()  # each execution gives another value: rng
     CONTROL_FLOW = enum.auto()  # while, conditional, call: runs its computations as a whole, not per element
     PRIMITIVE = enum.auto()  # a target must have it; everything else decomposes down to these
     NO_OPERAND_REQUIRED = enum.auto()  # variadic ops that allow zero operands
-    NOP = enum.auto()  # nothing to do at run time: it names, groups or orders values (XLA: IsNop)
-    FORWARDING = enum.auto()  # its result is its operands' buffers
+    NOP = enum.auto()  # needs no work at run time: it names, groups or orders values (XLA: IsNop)
+    FORWARDING = enum.auto()  # its result shares its operands' buffers
     BARRIER = enum.auto()  # orders effects or marks a place: never moved, merged or folded
-    ASYNC = enum.auto()  # one of a start, (update,) done: other work may run in between
-    HOST_TRANSFER = enum.auto()  # data to or from the host: infeed, outfeed, send, recv
+    ASYNC = enum.auto()  # a start, update or done of an asynchronous op: other work may run in between
+    HOST_TRANSFER = enum.auto()  # transfers data to or from the host: infeed, outfeed, send, recv
     PER_DEVICE = enum.auto()  # its value depends on which device runs it
-    BITWISE = enum.auto()  # about bits, not numbers: means another thing in a wider type
-    EXACT_IN_WIDER_INTEGERS = enum.auto()  # of n-bit integers: computed in more bits and cut to n, the same result
+    BITWISE = enum.auto()  # depends on bits, not numbers: gives another result in a wider type
+    EXACT_IN_WIDER_INTEGERS = enum.auto()  # may be computed in wider integers and truncated to n bits
 
 
 SameSizes = Callable[[Attributes, Sequence[int]], "list[list[tuple[int, int]]]"]
-"""(attributes, ranks of the operands) -> groups of (operand, dimension) pairs of one size."""
+"""(attributes, ranks of the operands) -> groups of (operand, dimension) pairs that have equal sizes."""
 
 PINNED = frozenset(
     (Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER, Trait.ASYNC, Trait.PER_DEVICE)
 )
-"""An op with one of these means another thing when it is run elsewhere, at another time, or more or less often."""
+"""Traits of ops whose meaning changes when they run elsewhere, at another time, or a different number of times."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class OpDef:
-    """What an opcode is.
+    """The definition of an opcode.
 
     Attributes:
         opcode: its name in HLO text.
         arity: the number of operands, or (least, most) with None for no limit.
         shape: checks operands and attributes and infers the result's shape.
-        evaluate: what it means, in numpy; None where the evaluator has no meaning for it.
-        attributes: its own, by name; any instruction has `COMMON_ATTRIBUTES` too.
-        traits: what else is true of it.
-        doc: what it means, in words.
-        index_operands: how many operands -> which of them say where, not what.
+        evaluate: the reference evaluation in numpy; None where the evaluator doesn't define the op.
+        attributes: the op's own attributes, by name; every instruction also has `COMMON_ATTRIBUTES`.
+        traits: further properties of the op.
+        doc: a description in words.
+        index_operands: number of operands -> the operands that are indices rather than data.
         predicate_operand: the operand that is pred whatever the others are.
         predicate_result: whether the result is pred whatever the operands are.
-        same_sizes: which dimensions of its operands have one size; None: all of an elementwise op, none of another.
-        waits_for: of the second half of an asynchronous pair, the opcodes of its first half.
-        operands_at: of a first half, the index in its result where its operands are.
-        result_at: of a second half, the index in its operand where its result is.
+        same_sizes: which dimensions of its operands have equal sizes. None means all dimensions for an elementwise op,
+            and
+            no dimensions for another op.
+        waits_for: for the second half of an asynchronous pair, the opcodes of its first half.
+        operands_at: for a first half, the index in its result at which its operands are.
+        result_at: for a second half, the index in its operand at which its result is.
         calls: the names of the attributes that hold computations, in order.
-        identity: element type -> the value that leaves every other one as it is when the op combines the two, the
-            sign of a zero included (products of complex numbers may change it); None where there is none.
+        identity: element type -> the value e for which op(e, x) == x for every x, including the sign of a zero (which
+            products of complex numbers may change); None where there is no such value.
         group: the file of `xla_core/hlo/ops` that has its entry.
     """
 
@@ -195,11 +203,11 @@ COMMON_ATTRIBUTES: Mapping[str, Attribute] = {
     "frontend_attributes": Attribute(AttributeKind.DICT, ()),
     "backend_config": Attribute(AttributeKind.BACKEND_CONFIG, ""),
 }
-"""What any instruction may carry besides its own attributes."""
+"""Attributes that any instruction may have besides its op's own."""
 
 
 def define(op: OpDef) -> OpDef:
-    """Puts an op into the table."""
+    """Adds an op to the table."""
     if op.opcode in OPS:
         raise AlreadyExistsError(f"op {op.opcode!r} is in the table already")
     OPS[op.opcode] = op
@@ -208,12 +216,16 @@ def define(op: OpDef) -> OpDef:
 
 
 def find(name: str) -> OpDef | None:
-    """The entry of the opcode that HLO text calls `name`."""
+    """Returns the entry of the op that HLO text calls `name`."""
     return _BY_NAME.get(name)
 
 
 def lookup(opcode: str) -> OpDef:
-    """The entry of an opcode. Raises InvalidArgumentError, naming the nearest opcodes, when there is none."""
+    """Returns the entry of an opcode.
+
+    Raises:
+        InvalidArgumentError: for an unknown opcode; it names the nearest ones.
+    """
     try:
         return _BY_NAME[opcode]
     except (KeyError, TypeError):

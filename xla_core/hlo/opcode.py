@@ -1,4 +1,4 @@
-"""Opcode: the names of HLO's ops. What each op is stands in the op table. (XLA: xla/hlo/ir/hlo_opcode.h.)"""
+"""Opcode: the names of HLO's ops, which the op table defines. (XLA: xla/hlo/ir/hlo_opcode.h.)"""
 
 from __future__ import annotations
 

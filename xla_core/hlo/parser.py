@@ -1,6 +1,7 @@
-"""HLO text in: what XLA, JAX's `as_text(dialect="hlo")` and this package print. (XLA: xla/hlo/parser/hlo_parser.cc.)
+"""The parser of HLO text, as printed by XLA, JAX's `as_text(dialect="hlo")` and this package.
 
-Attributes are read as the op table says; each kind's spelling is in `text/attribute_text.py`.
+XLA: xla/hlo/parser/hlo_parser.cc. The op table says how each attribute is read; `text/attribute_text.py` has the
+spelling of each kind.
 """
 
 from __future__ import annotations
@@ -37,20 +38,23 @@ _COMPUTATION = re.compile(rf"(ENTRY\s+)?{_NAME}\s*(?=[({{])")
 _PARAMETER = re.compile(r"[^\s:,()]+\s*:\s*")
 
 _NOT_KEPT = frozenset({"origin", "original_value", "statistics", "outer_dimension_partitions"})
-"""Attributes that XLA prints and this IR has no use for."""
+"""Attributes that XLA prints and this IR ignores."""
 
 
 def parse_hlo(text: str, *, file: str = "") -> HloModule:
-    """Reads a module. Raises InvalidArgumentError with place, line and caret for what is not HLO text.
+    """Parses a module.
 
-    Shapes are taken as written (the verifier checks them) and inferred where they are left out.
+    Shapes are taken as written (the verifier checks them) and inferred where the text leaves them out.
+
+    Raises:
+        InvalidArgumentError: for text that is not HLO; it shows the place, the line and a caret.
     """
     require("text", text, str, "HLO text")
     return _ModuleReader(Cursor(text.removeprefix("\ufeff"), file)).read()
 
 
 def parse_shape(text: str) -> Shape:
-    """`f32[2,3]{1,0}` or `(f32[], s32[4])`."""
+    """Parses a shape such as `f32[2,3]{1,0}` or `(f32[], s32[4])`."""
     cursor = Cursor(text)
     shape = read_shape(cursor)
     if not cursor.at_end:
@@ -59,7 +63,7 @@ def parse_shape(text: str) -> Shape:
 
 
 class _ModuleReader:
-    """One reading: what is known of the module so far."""
+    """The state of one parse."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor
@@ -67,7 +71,7 @@ class _ModuleReader:
         self.metadata: dict[str, OpMetadata] = {}
         self.header = Header()
         self.orders: dict[HloComputation, list[HloInstruction]] = {}
-        # A parameter's number can't exceed how many there are; a wild one must not make a list of that length.
+        # A parameter's number can't exceed their count, so a wild number must not make a list of that length.
         self.most_parameters = cursor.text.count("parameter(")
 
     def read(self) -> HloModule:
@@ -114,7 +118,7 @@ class _ModuleReader:
 
 
 class _ComputationReader:
-    """Reads one computation, its cursor just behind the name."""
+    """Reads a computation; the cursor is just behind its name."""
 
     def __init__(self, module: _ModuleReader, name: str) -> None:
         self.module = module
@@ -154,7 +158,7 @@ class _ComputationReader:
         return computation
 
     def _skip_signature(self) -> None:
-        """`(p0: f32[2], p1: f32[]) -> f32[2]`: the instructions say it again."""
+        """Skips the signature `(p0: f32[2], p1: f32[]) -> f32[2]`, which the instructions repeat."""
         cursor = self.cursor
         if not cursor.accept("("):
             return
@@ -232,7 +236,7 @@ class _ComputationReader:
         return self._careful_operands(start)
 
     def _careful_operands(self, start: int) -> list[HloInstruction]:
-        """Operands with their shapes before them, or with something wrong about them."""
+        """Reads operands that have shapes before them, or reports what is wrong with them."""
         cursor = self.cursor
         cursor.position = start
         cursor.expect("(", "before the operands")

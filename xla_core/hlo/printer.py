@@ -1,4 +1,4 @@
-"""HLO text out, as XLA prints it. (XLA: xla/hlo/ir/hlo_module.cc, hlo_computation.cc, hlo_instruction.cc: Print.)"""
+"""Prints HLO text as XLA does. (XLA: xla/hlo/ir/hlo_module.cc, hlo_computation.cc, hlo_instruction.cc: Print.)"""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["PrintOptions", "computation_to_text", "instruction_to_text", "module
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PrintOptions:
-    """What to leave out. Text without large constants can't be read back."""
+    """What the printer leaves out. Text without its large constants can't be parsed again."""
 
     percent: bool = True
     layouts: bool = True
     metadata: bool = True
     backend_config: bool = True
-    elide_constants_over: int | None = None  # elements
+    elide_constants_over: int | None = None  # in elements
 
     @property
     def sign(self) -> str:
@@ -37,7 +37,7 @@ _DEFAULT = PrintOptions()
 
 
 def instruction_to_text(instruction: HloInstruction, options: PrintOptions = _DEFAULT) -> str:
-    """One line: `%add.3 = f32[2,3]{1,0} add(%p0, %p1), metadata={...}`, without ROOT."""
+    """Prints one line without ROOT: `%add.3 = f32[2,3]{1,0} add(%p0, %p1), metadata={...}`."""
     parts = [
         f"{options.sign}{instruction.name} = {shape_to_text(instruction.shape, layouts=options.layouts)} "
         f"{instruction.opcode}({_operands_to_text(instruction, options)})"
@@ -56,7 +56,7 @@ def _operands_to_text(instruction: HloInstruction, options: PrintOptions) -> str
 
 
 def attributes_to_text(instruction: HloInstruction, options: PrintOptions = _DEFAULT) -> list[str]:
-    """`key=value` for each attribute that its absence wouldn't mean, in XLA's order."""
+    """Prints `key=value` for each attribute that differs from its default or is always shown, in XLA's order."""
     texts: list[str] = []
     values, sign = instruction.attributes, options.sign
     for name, attribute in instruction.op.attributes.items():
@@ -84,7 +84,7 @@ def _common(name: str, value: object) -> str:
 
 
 def computation_to_text(computation: HloComputation, options: PrintOptions = _DEFAULT) -> str:
-    """`%name (p0: f32[2]) -> f32[2] {...}`, with ENTRY before the entry; no newline at the end."""
+    """Prints `%name (p0: f32[2]) -> f32[2] {...}`, with ENTRY before the entry and no newline at the end."""
     parameters = ", ".join(f"{p.name}: {shape_to_text(p.shape, layouts=False)}" for p in computation.parameters)
     result = shape_to_text(computation.root.shape, layouts=False)
     lines = [
@@ -105,14 +105,14 @@ def _order(computation: HloComputation) -> list[HloInstruction]:
 
 
 def module_to_text(module: HloModule, options: PrintOptions = _DEFAULT) -> str:
-    """The whole module, computations before those that call them, a newline at the end."""
+    """Prints the whole module, callees before callers, with a newline at the end."""
     parts = [header_to_text(module)]
     parts += [computation_to_text(computation, options) for computation in _callees_first(module)]
     return "\n\n".join(parts) + "\n\n"
 
 
 def _callees_first(module: HloModule) -> list[HloComputation]:
-    """Every computation, those that the entry doesn't reach too; the entry last."""
+    """Returns every computation, unreachable ones included, with the entry last."""
     order: dict[HloComputation, None] = {}
     for start in sorted(module.computations, key=lambda c: c is module.entry):
         stack = [(start, False)]

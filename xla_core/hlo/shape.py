@@ -1,4 +1,4 @@
-"""Shape and Layout: what a value is and how it lies in memory. (XLA: xla/shape.h, xla/layout.h.)"""
+"""Shape and Layout: the type of a value and its layout in memory. (XLA: xla/shape.h, xla/layout.h.)"""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["INT_MAX", "Layout", "Shape"]
 Dimensions = tuple[int, ...]
 
 INT_MAX = (1 << 31) - 1
-"""The largest size that get-dimension-size and set-dimension-size can say: they count in s32."""
+"""The largest size that get-dimension-size and set-dimension-size can represent, because sizes are s32."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Layout:
-    """Physical order of a dense array.
+    """The physical order of a dense array.
 
     `minor_to_major` lists the dimensions from the fastest varying one; row-major of rank 3 is (2, 1, 0). `tiles` are
-    XLA's: each a tuple of tile dimensions, applied in turn. `element_size_in_bits` is 0 where elements have their
-    natural size; 4 says that s4 elements are packed two a byte.
+    XLA's: each is a tuple of tile dimensions, applied in turn. `element_size_in_bits` is 0 where elements have their
+    natural size; 4 means that s4 elements are packed two a byte.
     """
 
     minor_to_major: tuple[int, ...]
@@ -40,7 +40,7 @@ class Layout:
 
     @property
     def is_row_major(self) -> bool:
-        """Descending order, whatever the tiles."""
+        """Whether the dimensions are in row-major order, whatever the tiles."""
         return all(a > b for a, b in zip(self.minor_to_major, self.minor_to_major[1:], strict=False))
 
     def __str__(self) -> str:
@@ -61,10 +61,10 @@ _ROW_MAJOR = [Layout(tuple(range(rank - 1, -1, -1))) for rank in range(12)]
 class Shape:
     """An array (element type and dimensions), a tuple of shapes, a token, or opaque.
 
-    `dynamic_dimensions` is empty for a static shape; else it has a flag per dimension, and a dimension whose flag is
-    set has any size up to its bound in `dimensions`. The bound UNBOUNDED (written `?`) is in what a program declares
-    before it is compiled for the sizes of its arguments, never in a module. `layout` None means "not decided"; equality
-    includes it, `compatible` doesn't.
+    `dynamic_dimensions` is empty for a static shape. Otherwise it has a flag for each dimension, and a dimension whose
+    flag is set has any size up to its bound in `dimensions`. The bound UNBOUNDED (written `?`) occurs only in programs
+    that have not yet been lowered for the sizes of their arguments, never in a module. `layout` None means that no
+    layout is decided; equality compares layouts, `compatible` ignores them.
     """
 
     UNBOUNDED: ClassVar[int] = -1
@@ -118,12 +118,12 @@ class Shape:
 
     @property
     def num_elements(self) -> int:
-        """Elements of an array (at its bounds, where it is dynamic); 0 for what is not an array."""
+        """The number of an array's elements, at its bounds where it is dynamic; 0 for other shapes."""
         return math.prod(self.dimensions) if self.is_array else 0
 
     @property
     def byte_size(self) -> int:
-        """Bytes of the dense, untiled array with unpacked elements; of a tuple, the sum of its leaves."""
+        """Bytes of the dense, untiled array with unpacked elements; for a tuple, the sum over its leaves."""
         if self.is_tuple:
             return sum(s.byte_size for s in self.tuple_shapes)
         return self.num_elements * self.element_type.byte_width
@@ -133,7 +133,7 @@ class Shape:
         return self.element_type.dtype
 
     def leaves(self) -> Iterator[Shape]:
-        """The shapes that are not tuples, left to right."""
+        """Yields the non-tuple shapes from left to right."""
         if not self.is_tuple:
             yield self
         for shape in self.tuple_shapes:
@@ -143,7 +143,7 @@ class Shape:
         return dataclasses.replace(self, layout=layout)
 
     def with_default_layout(self) -> Shape:
-        """Row-major layouts wherever there is none."""
+        """Returns the shape with a row-major layout for every array that has no layout."""
         if self.is_tuple:
             return dataclasses.replace(self, tuple_shapes=tuple(s.with_default_layout() for s in self.tuple_shapes))
         if self.layout is not None or not self.is_array:
@@ -159,11 +159,11 @@ class Shape:
         return dataclasses.replace(self, element_type=element_type)
 
     def with_dimensions(self, dimensions: Sequence[int]) -> Shape:
-        """Same element type, other dimensions, no layout, static."""
+        """Returns a static shape of the same element type, with other dimensions and no layout."""
         return Shape(self.element_type, tuple(dimensions))
 
     def compatible(self, other: Shape) -> bool:
-        """Equal but for layouts."""
+        """Whether the shapes are equal apart from layouts."""
         if self is other:
             return True
         return (
@@ -176,11 +176,11 @@ class Shape:
         )
 
     def minor_to_major(self) -> Dimensions:
-        """The physical order; row-major where no layout was decided."""
+        """The physical order of the dimensions; row-major where no layout is decided."""
         return (self.layout or Layout.row_major(self.rank)).minor_to_major
 
     def validate(self) -> None:
-        """Raises InvalidArgumentError when dimensions are negative or the layout doesn't fit them."""
+        """Raises InvalidArgumentError where dimensions are negative or the layout doesn't fit them."""
         for shape in self.leaves():
             if any(d < 0 for d in shape.dimensions):
                 raise InvalidArgumentError(f"shape {shape} has a negative dimension")

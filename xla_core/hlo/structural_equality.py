@@ -1,4 +1,4 @@
-"""Whether two modules, computations or graphs are the same but for names."""
+"""Compares the structure of two modules or computations, ignoring names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ __all__ = ["structurally_equal"]
 def structurally_equal(
     a: HloModule | HloComputation, b: HloModule | HloComputation, *, layouts: bool = True, metadata: bool = False
 ) -> bool:
-    """Same graphs from the roots down: opcodes, shapes, attributes, operands, side effects in order; names don't count.
+    """Whether two graphs are the same from their roots down.
 
-    Dead instructions without side effects don't count either. `layouts` and `metadata` say whether those do.
+    Opcodes, shapes, attributes, operands and the order of side effects are compared. Names are ignored, and so are dead
+    instructions without side effects. `layouts` and `metadata` say whether these are compared.
     """
     comparison = _Comparison(layouts, metadata)
     if isinstance(a, HloModule) and isinstance(b, HloModule):
@@ -45,7 +46,7 @@ class _Comparison:
     def computations(self, a: HloComputation, b: HloComputation) -> bool:
         key = (a, b)
         if key not in self.known:
-            self.known[key] = True  # holds while it is being looked at: recursion is for the verifier to refuse
+            self.known[key] = True  # assumed equal during the comparison, so that recursion terminates
             self.known[key] = self._graphs(a, b)
         return self.known[key]
 
@@ -85,7 +86,7 @@ class _Comparison:
         if not self.layouts or not a.compatible(b):
             return a.compatible(b)
         leaves = zip(a.leaves(), b.leaves(), strict=True)
-        # A scalar's layout says nothing unless it has tiles or a memory space, and text doesn't show it.
+        # A scalar's layout means nothing without tiles or a memory space, and text doesn't show it.
         return all(
             x.layout == y.layout or (not x.rank and str(x.layout or "{}") == str(y.layout or "{}")) for x, y in leaves
         )
@@ -107,7 +108,7 @@ def _value(instruction: HloInstruction, name: str) -> Any:
 
 
 def _visit(computation: HloComputation) -> list[HloInstruction]:
-    """Parameters, then what the root needs, then what else has side effects and what that needs, each once."""
+    """Returns each instruction once: parameters, what the root needs, then other side effects and what they need."""
     order: dict[HloInstruction, None] = dict.fromkeys(computation.parameters)
     starts = [computation.root]
     starts += [i for i in computation.post_order() if i.control_predecessors or i.has_side_effect]

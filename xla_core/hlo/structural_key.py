@@ -1,4 +1,4 @@
-"""Keys by which instructions and computations that are the same, but for names and metadata, find each other."""
+"""Hashable keys by which structurally equal instructions and computations are found, ignoring names and metadata."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ __all__ = ["StructuralKeys"]
 
 
 class StructuralKeys:
-    """Numbers computations that are alike with one number, and remembers it: they must not change afterwards."""
+    """Gives structurally equal computations the same number.
+
+    Numbers are cached, so the computations must not change afterwards.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[HloComputation, int] = {}
         self._known: dict[Hashable, int] = {}
 
     def instruction(self, instruction: HloInstruction) -> Hashable:
-        """Everything of an instruction but its operands."""
+        """Returns a key of opcode, shape and attributes, without the operands."""
         attributes = instruction.attributes
         if not attributes:
             return instruction.opcode, instruction.shape
@@ -33,7 +36,7 @@ class StructuralKeys:
         return instruction.opcode, instruction.shape, tuple(values)
 
     def computation(self, computation: HloComputation) -> int:
-        """The number of a computation."""
+        """Returns the number of a computation."""
         for each in callees_first(computation, self._numbers):
             self._numbers[each] = self._known.setdefault(self._contents(each), len(self._known))
         return self._numbers[computation]

@@ -1,4 +1,4 @@
-"""The HLO verifier: what must hold for every module. (XLA: xla/service/hlo_verifier.h.)"""
+"""The HLO verifier: the invariants of every module. (XLA: xla/service/hlo_verifier.h.)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ __all__ = ["verify", "verify_collectives", "verify_computation", "verify_instruc
 
 
 def verify(module: HloModule) -> None:
-    """Raises InvalidArgumentError for the first thing wrong: what, in which instruction, from which source line."""
+    """Verifies a module.
+
+    Raises:
+        InvalidArgumentError: for the first violation. It says what is wrong, in which instruction and at which source
+            line.
+    """
     require_module(module)
     for computation in module.computations:
         verify_computation(computation)
@@ -26,7 +31,7 @@ def verify(module: HloModule) -> None:
 
 
 def verify_structure(module: HloModule) -> None:
-    """What concerns the module as a whole: its names, calls, aliases, number of devices and schedule."""
+    """Verifies what concerns the module as a whole: names, calls, aliases, number of devices and schedule."""
     computations = module.computations
     if module.entry not in computations:
         raise InvalidArgumentError(f"the entry of {module.name} is not one of its computations")
@@ -59,7 +64,7 @@ def verify_structure(module: HloModule) -> None:
 
 
 def verify_computation(computation: HloComputation) -> None:
-    """Its instructions, parameters and root; not what concerns the module."""
+    """Verifies a computation's instructions, parameters and root, but not its place in the module."""
     instructions = computation.instructions
     if not instructions:
         raise InvalidArgumentError(f"computation {computation.name} is empty")
@@ -86,9 +91,11 @@ def verify_computation(computation: HloComputation) -> None:
 
 
 def verify_collectives(module: HloModule, num_replicas: int, num_partitions: int) -> None:
-    """That so many devices can run its collectives: their groups, their source_target_pairs, and the shapes that follow
-    from how many devices meet. `verify` can say this only of a module that says how many they are: one replica, or one
-    partition, is what a module has that says nothing.
+    """Verifies that the module's collectives can run on so many devices.
+
+    It checks their groups, their source_target_pairs, and the shapes that depend on the size of a group. `verify`
+    checks this only for the counts that the module itself declares. A count of 1 in a module means that none is
+    declared.
     """
     for computation in module.computations:
         for instruction in computation.instructions:
@@ -97,7 +104,7 @@ def verify_collectives(module: HloModule, num_replicas: int, num_partitions: int
 
 
 def verify_instruction(instruction: HloInstruction) -> None:
-    """Opcode, arity, attributes, and that the shape is the one that the op table's rule gives."""
+    """Verifies opcode, arity, attributes, and that the shape is the one that the op table's rule gives."""
     _verify_instruction(instruction, _stated_counts(instruction))
 
 
@@ -139,7 +146,7 @@ def _error(instruction: HloInstruction, message: str) -> InvalidArgumentError:
 
 
 def _same_bounds(a: Shape, b: Shape) -> bool:
-    """Equal but for layouts, and for which dimensions are dynamic."""
+    """Whether the shapes are equal apart from layouts and from which dimensions are dynamic."""
     return (
         a.element_type is b.element_type
         and a.dimensions == b.dimensions
@@ -172,7 +179,10 @@ def _verify_attributes(instruction: HloInstruction, op: OpDef) -> None:
 
 
 def _verify_pair(instruction: HloInstruction) -> None:
-    """The second half of a pair follows its first half. (Through a tuple, as in pipelined loops, anything may.)"""
+    """Checks that the operand of a done op is a start op.
+
+    (Through a tuple, as in pipelined loops, any value may come.)
+    """
     starts = instruction.op.waits_for
     if not starts:
         return
@@ -197,7 +207,7 @@ def _subshape(shape: Shape, index: Sequence[int], what: str) -> Shape:
 
 
 def _verify_aliases(module: HloModule) -> None:
-    """Aliased leaves exist, have equal sizes, and no output or parameter is aliased twice."""
+    """Checks that aliased leaves exist and have equal sizes, and that no output or parameter is aliased twice."""
     shapes = module.parameter_shapes
     outputs: set[tuple[int, ...]] = set()
     parameters: set[tuple[int, tuple[int, ...]]] = set()
@@ -227,7 +237,7 @@ def _verify_aliases(module: HloModule) -> None:
 
 
 def _verify_schedule(module: HloModule) -> None:
-    """A schedule has every instruction of its computations once, after its operands and control predecessors."""
+    """Checks that each schedule has all instructions once, each after its operands and control predecessors."""
     for computation, order in (module.schedule or {}).items():
         if computation not in set(module.computations):
             raise InvalidArgumentError(f"the schedule has computation {computation.name}, which is not in the module")
