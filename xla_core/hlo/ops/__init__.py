@@ -1,13 +1,13 @@
 """The entries of the HLO op table. Importing this package fills the table.
 
-A file that calls `OpGroup(...).entry` is an op group: it has the entries, their shape rules and their meanings. Where a
-group is large, its parts have files of their own: `*_shapes` (shape rules, which see shapes and attributes alone),
-`*_evaluation` and `arithmetic`, `conversion`, `elementary`, `combining`, `sort_order`, `bit_generators` (meanings, as
-functions of numpy arrays). `rules` and `numerics` are what all of them share; `custom_calls` is the registry of custom
-calls.
+A file that calls `OpGroup(...).entry` is an op group: it has the entries, their shape rules and their evaluation. The
+parts of large groups have files of their own: `*_shapes` has shape rules, which see shapes and attributes alone;
+`*_evaluation`, `arithmetic`, `conversion`, `elementary`, `combining`, `sort_order` and `bit_generators` have the
+evaluation, as functions of numpy arrays. All groups share `rules` and `numerics`. `custom_calls` is the registry of
+custom calls.
 
-Code here may use numpy, the modules of `xla_core.hlo` below the evaluator, and `xla_core.errors`. A meaning reads its
-operands and never writes to them; it runs computations through the `EvaluationContext` that it is given.
+Code here may use numpy, the modules of `xla_core.hlo` below the evaluator, and `xla_core.errors`. An evaluation reads
+its operands and never writes to them; it runs computations through the `EvaluationContext` that it is given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the elementwise ops of arithmetic and logic mean, on numpy arrays of any element type."""
+"""Evaluates the elementwise ops of arithmetic and logic on numpy arrays of any element type."""
 
 from __future__ import annotations
 
@@ -59,8 +59,10 @@ _POWERS = ElementType.F8E8M0FNU.dtype
 
 
 def _native(ufunc: Callable[..., Any]) -> Callable[..., Array]:
-    """Numpy's own function, which rounds and wraps right in numpy's types and in the floats of ml_dtypes, but for
-    float8_e8m0fnu: there it computes in float32, for which half of the exponents' products are too small.
+    """Returns `ufunc` extended to integers of 2 and 4 bits and to float8_e8m0fnu.
+
+    numpy and ml_dtypes round and wrap correctly in their own types. For float8_e8m0fnu, the function is computed in a
+    wider type, because ml_dtypes computes in float32, where many of its products underflow.
     """
     wide = compute_in(ufunc)
 
@@ -87,9 +89,9 @@ def multiply(a: Array, b: Array) -> Array:
 
 
 def _complex_multiply(a: Array, b: Array) -> Array:
-    """(x + iy)(u + iv) by its definition; numpy may fuse products and sums, so they are written out.
+    """Computes (x + iy)(u + iv) by its definition, because numpy may fuse products and sums.
 
-    In complex64 the first product of each part is not rounded before the sum, as in XLA's and our own native code.
+    In complex64, the first product of each part is not rounded before the sum, as in XLA's native code and ours.
     """
     x, y, u, v = a.real, a.imag, b.real, b.imag
     first, second = y * v, x * v
@@ -105,7 +107,7 @@ subtract = _native(np.subtract)
 
 
 def divide(a: Array, b: Array) -> Array:
-    """Integers truncate; x / 0 is -1 or all ones, INT_MIN / -1 is INT_MIN."""
+    """Integer division truncates; x / 0 is -1 or all ones, and INT_MIN / -1 is INT_MIN."""
     kind = CLASS[a.dtype]
     if kind in "fe":
         return _float_divide(a, b)
@@ -121,7 +123,7 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def _complex_divide(a: Array, b: Array) -> Array:
-    """Smith's algorithm (numpy's), then what C99's Annex G says of zeros and infinities."""
+    """Divides by Smith's algorithm (numpy's), then corrects zeros and infinities by Annex G of C99."""
     quotient = np.asarray(a / b)
     lost = np.isnan(quotient.real) & np.isnan(quotient.imag)
     if not lost.any():
@@ -150,7 +152,7 @@ def _complex_divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """The sign is a's; x rem 0 is x for integers, NaN for floats."""
+    """The remainder has the sign of a; x rem 0 is x for integers and NaN for floats."""
     if CLASS[a.dtype] == "f":
         exact: Array = np.fmod(a, b)
         return exact
@@ -179,7 +181,7 @@ def multiply_high(a: Array, b: Array) -> Array:
 
 
 def maximum(a: Array, b: Array) -> Array:
-    """NaN if either is NaN; +0 is larger than -0."""
+    """The result is NaN if either operand is NaN; +0 is larger than -0."""
     if CLASS[a.dtype] not in "fe":
         return _maximum(a, b)
     result = np.maximum(a, b)
@@ -188,7 +190,7 @@ def maximum(a: Array, b: Array) -> Array:
 
 
 def minimum(a: Array, b: Array) -> Array:
-    """NaN if either is NaN; -0 is smaller than +0."""
+    """The result is NaN if either operand is NaN; -0 is smaller than +0."""
     if CLASS[a.dtype] not in "fe":
         return _minimum(a, b)
     result = np.minimum(a, b)
@@ -202,7 +204,7 @@ bitwise_not = _native(np.invert)
 
 
 def _shift(function: Callable[[Array, Array, int], Array]) -> Callable[[Array, Array], Array]:
-    """`function(bits, amount, width)`, the amount as unsigned and no larger than the width."""
+    """Makes a shift of `function(bits, amount, width)`, whose amount is unsigned and at most the width."""
 
     def computed(a: Array, amount: Array) -> Array:
         width = BIT_WIDTH[a.dtype]
@@ -225,7 +227,9 @@ shift_left, shift_right_logical = _shift(_left), _shift(_logical)
 
 
 def shift_right_arithmetic(a: Array, amount: Array) -> Array:
-    """Filled by the sign, whatever the type's signedness; all sign when the amount is the width or more."""
+    """Shifts in copies of the sign bit, even for unsigned types; an amount of at least the
+    width gives all sign bits.
+    """
     width = BIT_WIDTH[a.dtype]
     unused = 8 * a.dtype.itemsize - width
     bits = signless(a)
@@ -235,7 +239,7 @@ def shift_right_arithmetic(a: Array, amount: Array) -> Array:
 
 
 def absolute(x: Array) -> Array:
-    """|INT_MIN| is INT_MIN; the modulus of complex numbers."""
+    """|INT_MIN| is INT_MIN; a complex number's result is its modulus."""
     if CLASS[x.dtype] == "c":
         return np.asarray(np.abs(working(x)).astype(x.real.dtype))
     return _absolute(x)
@@ -245,7 +249,7 @@ _absolute = _native(np.abs)
 
 
 def sign(x: Array) -> Array:
-    """Zeros keep their sign, NaN stays; x / |x| of complex numbers."""
+    """Zeros keep their sign, and NaN stays NaN; a complex x gives x / |x|."""
     kind = CLASS[x.dtype]
     if kind == "c":
         wide = working(x)
@@ -277,7 +281,7 @@ def count_leading_zeros(x: Array) -> Array:
 
 
 def _bit_length(x: Array) -> Array:
-    """Of integers below 2^53, which float64 holds exactly."""
+    """Returns the bit length of integers below 2^53, which float64 holds exactly."""
     length: Array = np.frexp(x.astype(np.float64))[1]
     return length
 

@@ -1,4 +1,4 @@
-"""Batch normalization: training, inference, gradient."""
+"""Batch normalization: training, inference and gradient."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ entry = OpGroup("batch_norm").entry
 
 
 def _check(operand: Shape, features: Sequence[Shape], attributes: Attributes) -> Shape:
-    """Checks the vectors over the feature dimension; returns their shape."""
+    """Checks the vectors over the feature dimension, and returns their shape."""
     index = attributes["feature_index"]
     if not 0 <= index < array(operand).rank or not operand.element_type.is_floating:
         raise InvalidArgumentError(f"feature_index {index} of {operand.without_layout()}; expected a floating array")
@@ -42,7 +42,7 @@ def _training_shape(operands: Sequence[Shape], attributes: Attributes, declared:
 
 
 def _training(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """The variance is the biased one."""
+    """Computes the mean and the biased variance."""
     operand, scale, offset = values
     wide, axes = widen(operand), _others(instruction)
     mean, variance = wide.mean(axes), wide.var(axes)
@@ -67,7 +67,7 @@ def _grad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 
 def _grad(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Of batch-norm-training, whose mean and variance depend on the operand."""
+    """Computes the gradient of batch-norm-training, whose mean and variance depend on the operand."""
     operand, scale, mean, variance, gradient = values
     axes = _others(instruction)
     wide = widen(gradient)
@@ -82,7 +82,7 @@ def _grad(context: EvaluationContext, instruction: HloInstruction, values: list[
 
 
 def _along(instruction: HloInstruction, vector: np.ndarray) -> np.ndarray:
-    """A vector over the feature dimension, in the form in which it broadcasts to the operand."""
+    """Reshapes a vector over the feature dimension so that it broadcasts to the operand."""
     shape = [1] * instruction.operand(0).shape.rank
     shape[instruction.attributes["feature_index"]] = -1
     return widen(vector).reshape(shape)

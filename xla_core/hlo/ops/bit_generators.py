@@ -1,4 +1,4 @@
-"""The counter-based generators of random bits, laid out as XLA lays them out.
+"""The counter-based generators of random bits, in XLA's layout of bits.
 
 Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. (XLA: xla/hlo/builder/lib/prng.cc.)
 """
@@ -18,7 +18,7 @@ _HALF = np.uint64(32)
 
 
 def _split(x: np.ndarray) -> tuple[Words, Words]:
-    """The low and the high words of 64-bit numbers."""
+    """Splits 64-bit numbers into their low and high words."""
     return (x & _MASK).astype(np.uint32), (x >> _HALF).astype(np.uint32)
 
 
@@ -31,7 +31,7 @@ def _rotate(x: Words, distance: int) -> Words:
 
 
 def three_fry_2x32(key: tuple[Words, Words], counter: tuple[Words, Words]) -> tuple[Words, Words]:
-    """Twenty rounds of Threefry-2x32."""
+    """Computes twenty rounds of Threefry-2x32."""
     keys = (key[0], key[1], key[0] ^ key[1] ^ np.uint32(0x1BD11BDA))
     rotations = ((13, 15, 26, 6), (17, 29, 16, 24))
     a, b = counter[0] + keys[0], counter[1] + keys[1]
@@ -45,7 +45,7 @@ def three_fry_2x32(key: tuple[Words, Words], counter: tuple[Words, Words]) -> tu
 
 
 def philox_4x32(key: tuple[Words, Words], counter: tuple[Words, ...]) -> tuple[Words, ...]:
-    """Ten rounds of Philox-4x32."""
+    """Computes ten rounds of Philox-4x32."""
     a, b = key
     x = counter
     for _ in range(10):
@@ -57,17 +57,17 @@ def philox_4x32(key: tuple[Words, Words], counter: tuple[Words, ...]) -> tuple[W
 
 
 def _narrowed(words: np.ndarray, width: int) -> np.ndarray:
-    """The low bits of 32-bit words, in the smallest unsigned type."""
+    """Truncates 32-bit words to `width` bits, in the smallest unsigned type."""
     if width >= 32:
         return words
     return (words & np.uint32((1 << width) - 1)).astype(np.uint8 if width <= 8 else np.uint16)
 
 
 def three_fry(state: np.ndarray, shape: Sequence[int], width: int) -> tuple[np.ndarray, np.ndarray]:
-    """State (key, counter) -> new state, bits of a shape as unsigned integers.
+    """Maps a state (key, counter) to the new state and to bits of a shape, as unsigned integers.
 
-    A counter gives two 32-bit words: for 64 bits one number, else two neighbours along the first even dimension (the
-    largest, where none is even).
+    Each counter gives two 32-bit words. They are one number of 64 bits, or else two neighbours along the first even
+    dimension (along the largest dimension where none is even).
     """
     key = _split(state[0:1])
     if width == 64:
@@ -91,10 +91,10 @@ def three_fry(state: np.ndarray, shape: Sequence[int], width: int) -> tuple[np.n
 
 
 def philox(state: np.ndarray, shape: Sequence[int], width: int) -> tuple[np.ndarray, np.ndarray]:
-    """State (key, 64 or 128 bits of counter) -> new state, bits of a shape as unsigned integers.
+    """Maps a state (key, counter of 64 or 128 bits) to the new state and to bits of a shape, as unsigned integers.
 
-    Of a state of two words, the key is the counter's high half too. A counter gives four 32-bit words, or two 64-bit
-    ones, in row-major order.
+    In a state of two words, the key is also the high half of the counter. Each counter gives four 32-bit words, or two
+    64-bit ones, in row-major order.
     """
     key = _split(state[0:1])
     count = math.prod(shape)

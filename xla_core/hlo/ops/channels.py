@@ -1,4 +1,4 @@
-"""Ops between the device and the host, or between programs: infeed, outfeed, send, recv."""
+"""Ops that transfer data between the device and the host, or between devices: infeed, outfeed, send, recv."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["SOURCE_TARGET_PAIRS", "source_target_pairs"]
 entry = OpGroup("channels").entry
 
 SOURCE_TARGET_PAIRS = "_xla_send_recv_source_target_pairs"
-"""XLA's frontend attribute of send and recv, `{{0,1},{1,2}}`: each of the pairs is a channel of its own."""
+"""XLA's frontend attribute of send and recv, `{{0,1},{1,2}}`. Each pair is a channel of its own."""
 
 
 def _check_token(shape: Shape) -> None:
@@ -44,7 +44,7 @@ def _infeed_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
 def _infeed(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     value, shape = context.environment.take_infeed(), instruction.shape.tuple_shapes[0]
     if len(shape.tuple_shapes) == 1 and isinstance(value, np.ndarray):
-        value = (value,)  # StableHLO's infeed of one tensor is a tuple in HLO
+        value = (value,)  # an infeed of one tensor in StableHLO is a tuple in HLO
     _check_value(value, shape, "the infeed")
     return value, TOKEN
 
@@ -64,7 +64,7 @@ def _outfeed(context: EvaluationContext, instruction: HloInstruction, values: li
 
 
 def _send_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """(data, context, token)."""
+    """Checks a send; its shape is (data, context, token)."""
     _check_token(operands[1])
     return Shape.tuple([normalize(operands[0]), Shape(ElementType.U32), Shape.token()])
 
@@ -84,7 +84,7 @@ def _send(context: EvaluationContext, instruction: HloInstruction, values: list[
 
 
 def _recv_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """(data, context, token)."""
+    """Checks a recv; its shape is (data, context, token)."""
     _check_token(operands[0])
     parts = declared.tuple_shapes if declared is not None else ()
     check(len(parts) == 3, "the result (data, u32[], token) must be given")
@@ -92,7 +92,7 @@ def _recv_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 
 def _recv(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Nothing yet: the data comes with recv-done."""
+    """Returns placeholders, because the data comes with recv-done."""
     return None, np.zeros((), np.uint32), TOKEN
 
 
@@ -147,13 +147,15 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 def source_target_pairs(instruction: HloInstruction) -> list[tuple[int, int]]:
-    """Who sends to whom; empty where the one that receives takes what the one that sends gives."""
+    """Returns the (source, target) pairs; empty where the text names none, so that any sender serves any receiver."""
     text = dict(instruction.attribute("frontend_attributes") or ()).get(SOURCE_TARGET_PAIRS, "")
     return [(int(source), int(target)) for source, target in re.findall(r"(\d+)\s*,\s*(\d+)", text)]
 
 
 def _check_alone(environment: Environment, channel: int, what: str) -> None:
-    """That a channel without pairs is of one device on this side: of two, it would be chance who gets what."""
+    """Checks that only one device uses this side of a channel without pairs, because values
+    could go to either of two.
+    """
     first = environment.rendezvous.claim((channel, what), environment.device)
     if first != environment.device:
         raise InvalidArgumentError(
@@ -164,12 +166,12 @@ def _check_alone(environment: Environment, channel: int, what: str) -> None:
 
 
 def _number(environment: Environment) -> int:
-    """A device's number in pairs: its partition's where there are several, else its replica's."""
+    """Returns a device's number in pairs: its partition if the program has several, else its replica."""
     return environment.partition if environment.num_partitions > 1 else environment.replica
 
 
 def _device(environment: Environment, number: int) -> Device:
-    """The (replica, partition) of a number in pairs, beside this device."""
+    """Returns the (replica, partition) of a number in pairs, in this device's own replica or partition."""
     partitions = environment.num_partitions > 1
     count = environment.num_partitions if partitions else environment.num_replicas
     if number >= count:
@@ -182,14 +184,14 @@ def _device(environment: Environment, number: int) -> Device:
 
 
 def _zeros(shape: Shape) -> Value:
-    """What a device gets to which nobody sends."""
+    """Returns the value of a device that no pair has as its target: zeros."""
     if shape.is_tuple:
         return tuple(_zeros(part) for part in shape.tuple_shapes)
     return np.zeros(shape.dimensions, shape.dtype)
 
 
 def _check_value(value: Value, shape: Shape, what: str) -> None:
-    """Hosts may give wrong values: what they give is checked where it comes in."""
+    """Checks a value from the host or another device against the declared shape."""
     if shape.is_tuple:
         fits = isinstance(value, tuple) and len(value) == len(shape.tuple_shapes)
         for element, part in zip(value, shape.tuple_shapes, strict=False) if fits else ():
@@ -201,7 +203,7 @@ def _check_value(value: Value, shape: Shape, what: str) -> None:
 
 
 def _describe(value: Value) -> str:
-    """Its shape in HLO's notation, where it has one."""
+    """Describes a value by its shape in HLO's notation, if it has one."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_describe, value))})"
     return str(Shape.of(value)) if isinstance(value, np.ndarray) else repr(value)

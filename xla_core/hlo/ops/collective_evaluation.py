@@ -1,4 +1,4 @@
-"""What ops between replicas and partitions mean: what one device gets when it meets the others of its group."""
+"""Evaluates collectives: the result of one device when it exchanges values with its group."""
 
 from __future__ import annotations
 
@@ -69,11 +69,12 @@ def all_to_all(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 def ragged_all_to_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Rows input_offsets[j] ... of send_sizes[j] go to device j, from its output's row output_offsets[j] on. Each
-    device may be sent several such ranges: offsets and sizes are [devices * ranges], or [devices, ranges].
+    """Sends send_sizes[j] rows from input_offsets[j] on to device j, which writes them from row output_offsets[j] on.
 
-    XLA leaves open what rows outside of operand or output mean, and sizes that sender and receiver don't agree on: all
-    devices of the group get an error that says which.
+    A device may receive several such ranges: offsets and sizes have shape [devices * ranges] or [devices, ranges].
+
+    XLA leaves it undefined when rows are outside of operand or output, or when sizes of sender and receiver differ.
+    Here, all devices of the group get an InvalidArgumentError that says which.
     """
     group = own_group(context, instruction)
     brought = meet(context, instruction, group, values)
@@ -112,7 +113,7 @@ def _of_results(instruction: HloInstruction, results: Sequence[Value]) -> Value:
 
 
 def _combined(context: EvaluationContext, instruction: HloInstruction, brought: Sequence[list[Value]]) -> list[Value]:
-    """Operand by operand, what the devices brought, combined in the group's order."""
+    """Combines the devices' values for each operand, in the group's order."""
     computation = instruction.attributes["to_apply"]
     dtype = computation.parameters[0].shape.dtype
     results = []
@@ -135,7 +136,7 @@ def all_gather_start(context: EvaluationContext, instruction: HloInstruction, va
 
 
 def _started(instruction: HloInstruction, values: list[Value], results: list[Value]) -> Value:
-    """(operands, results, context...), as nested as the shape says."""
+    """Builds (operands, results, context...), nested as the declared shape."""
     source, target, *rest = instruction.shape.tuple_shapes
     return (
         tuple(values) if source.is_tuple else values[0],
@@ -145,7 +146,7 @@ def _started(instruction: HloInstruction, values: list[Value], results: list[Val
 
 
 def collective_broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Zeros on a device that is in no group."""
+    """A device that is in no group gets zeros."""
     group = own_group(context, instruction)
     data, roots = _with_roots(instruction, values, len(group))
     if not group:
@@ -155,7 +156,10 @@ def collective_broadcast(context: EvaluationContext, instruction: HloInstruction
 
 
 def _with_roots(instruction: HloInstruction, values: list[Value], count: int) -> tuple[list[Value], list[int]]:
-    """The data, and for each the root's place in the group: the first, unless the last operand says."""
+    """Returns the data operands, and for each the root's index in the group.
+
+    The root is the first device, unless `has_dynamic_root` says that the last operand holds the roots.
+    """
     if not instruction.attribute("has_dynamic_root"):
         return values, [0] * len(values)
     *data, places = values
@@ -167,7 +171,7 @@ def _with_roots(instruction: HloInstruction, values: list[Value], count: int) ->
 
 
 def collective_reduce(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Zeros everywhere but on the root."""
+    """Every device but the root gets zeros."""
     group = own_group(context, instruction)
     data, roots = _with_roots(instruction, values, len(group))
     if not group:

@@ -1,4 +1,4 @@
-"""Which devices meet in a collective: its groups, made and checked in one place."""
+"""The device groups of collectives: made and checked in one place."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["DEVICE_COUNTS", "CollectiveGroups", "DeviceCounts", "GroupMode", "meet", "own_group"]
 
 DeviceCounts = tuple[int | None, int | None]
-"""How many replicas and how many partitions a program runs on; None where that is not known yet."""
+"""The numbers of replicas and partitions that a program runs on; None where not known yet."""
 
 DEVICE_COUNTS = "device_counts"
-"""What a verifier that knows the counts adds to a collective's attributes, for its shape rule."""
+"""The attribute by which a verifier passes known device counts to a collective's shape rule."""
 
 
 class GroupMode(enum.Enum):
-    """What the numbers in a collective's groups are. (XLA: CollectiveOpGroupMode.)"""
+    """The meaning of the numbers in a collective's groups. (XLA: CollectiveOpGroupMode.)"""
 
-    CROSS_REPLICA = enum.auto()  # replicas, of the device's own partition
-    CROSS_PARTITION = enum.auto()  # partitions, of the device's own replica
-    CROSS_REPLICA_AND_PARTITION = enum.auto()  # replicas, each with all its partitions
+    CROSS_REPLICA = enum.auto()  # replicas, within the device's own partition
+    CROSS_PARTITION = enum.auto()  # partitions, within the device's own replica
+    CROSS_REPLICA_AND_PARTITION = enum.auto()  # replicas, each with all of its partitions
     FLATTENED_ID = enum.auto()  # devices: replica * num_partitions + partition
 
     @property
@@ -44,11 +44,11 @@ class GroupMode(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Rule:
-    """What an op asks of its groups. (XLA: CheckReplicaGroups in xla/service/hlo_verifier.cc.)"""
+    """The requirements of an op on its groups. (XLA: CheckReplicaGroups in xla/service/hlo_verifier.cc.)"""
 
-    of_partitions: bool = False  # with a channel its groups are of partitions
-    equal: bool = True  # all have one size
-    complete: bool = True  # every device is in one
+    of_partitions: bool = False  # with a channel, the groups contain partitions
+    equal: bool = True  # all groups have one size
+    complete: bool = True  # every device is in a group
 
 
 _RULES = {
@@ -62,14 +62,14 @@ _RULES = {
     Opcode.COLLECTIVE_PERMUTE: _Rule(of_partitions=True),
 }
 _SHOWN = 8
-"""How many groups, and devices of a group, an error lists."""
+"""How many groups, and how many devices of a group, an error lists."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CollectiveGroups:
-    """The groups of a collective, as it names them: no groups at all are one of everybody.
+    """The groups of a collective. No groups at all mean one group of all devices.
 
-    Made by `of`, which checks them: what can be known without the counts always, the rest where these are given.
+    `of` makes and checks them. Checks that need the device counts are made where these are given.
     """
 
     mode: GroupMode
@@ -79,7 +79,11 @@ class CollectiveGroups:
 
     @staticmethod
     def of(opcode: Opcode, attributes: Attributes, counts: DeviceCounts | None = None) -> CollectiveGroups:
-        """Raises InvalidArgumentError for groups that no program can have, or none that runs on `counts`."""
+        """Makes the groups of an op with these attributes.
+
+        Raises:
+            InvalidArgumentError: for groups that no program can have, or that cannot run on `counts`.
+        """
         return _checked(
             opcode.removesuffix("-start"),
             tuple(map(tuple, attributes.get("replica_groups") or ())),
@@ -90,7 +94,7 @@ class CollectiveGroups:
 
     @property
     def count(self) -> int | None:
-        """How many replicas, partitions or devices there are to name."""
+        """The number of replicas, partitions or devices, whichever the groups contain; None where not known."""
         match self.mode:
             case GroupMode.CROSS_PARTITION:
                 return self.partitions
@@ -102,7 +106,7 @@ class CollectiveGroups:
 
     @property
     def size(self) -> int | None:
-        """Devices in each group; None where that is not known, or differs."""
+        """The number of devices in each group; None where it is not known or the groups differ."""
         sizes = {len(group) for group in self.groups} if self.groups else {self.count}
         size = sizes.pop() if len(sizes) == 1 else None
         if size is None or self.mode is not GroupMode.CROSS_REPLICA_AND_PARTITION:
@@ -110,7 +114,10 @@ class CollectiveGroups:
         return size * self.partitions if self.partitions else None
 
     def of_device(self, device: Device) -> tuple[Device, ...]:
-        """The devices of a device's group, in the group's order; none where no group has it. The counts are known."""
+        """Returns the devices of this device's group in the group's order; none where it is in no group.
+
+        The device counts must be known.
+        """
         assert self.count is not None
         assert self.partitions is not None
         replica, partition = device
@@ -169,7 +176,10 @@ def _checked(
 
 
 def _missing(seen: set[int], count: int | None) -> int | None:
-    """The first number in no group. Where the count is not known, those that are named tell at least how many."""
+    """Returns the first number that is in no group.
+
+    Where the count is not known, it is taken as the largest number in `seen` plus one.
+    """
     least = max(seen) + 1 if count is None else count
     if len(seen) == least:
         return None
@@ -177,7 +187,7 @@ def _missing(seen: set[int], count: int | None) -> int | None:
 
 
 def _mode(rule: _Rule, channel: bool, flattened: bool) -> GroupMode:
-    """(XLA: GetCollectiveOpGroupMode.)"""
+    """Returns the group mode of an op's attributes. (XLA: GetCollectiveOpGroupMode.)"""
     if flattened and not channel:
         raise InvalidArgumentError("use_global_device_ids without a channel", hint="give it a channel_id of 1 or more")
     if flattened:
@@ -188,9 +198,10 @@ def _mode(rule: _Rule, channel: bool, flattened: bool) -> GroupMode:
 
 
 def own_group(context: EvaluationContext, instruction: HloInstruction) -> tuple[Device, ...]:
-    """The devices that meet this one in a collective, in the group's order; none where no group has it.
+    """Returns the group of the device that evaluates, in the group's order; none where it is in no group.
 
-    Raises InvalidArgumentError where the devices that run the program can't have such groups.
+    Raises:
+        InvalidArgumentError: where the devices that run the program can't have such groups.
     """
     environment = context.environment
     counts = environment.num_replicas, environment.num_partitions
@@ -200,12 +211,12 @@ def own_group(context: EvaluationContext, instruction: HloInstruction) -> tuple[
 def meet(
     context: EvaluationContext, instruction: HloInstruction, group: Sequence[Device], values: list[Value]
 ) -> list[list[Value]]:
-    """What each device of the group brings."""
+    """Exchanges values with the group; returns each device's values."""
     return context.environment.exchange(instruction.name, group, values)
 
 
 def _text(groups: ReplicaGroups) -> str:
-    """As HLO text has them, the first few."""
+    """Formats the first few groups as in HLO text."""
     return _listed([_listed(map(str, group), len(group)) for group in groups[:_SHOWN]], len(groups))
 
 

@@ -1,4 +1,4 @@
-"""Shape rules of ops between replicas and partitions."""
+"""Shape rules of collectives."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def all_reduce(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def _check_combines(computation: HloComputation, operands: Sequence[Shape]) -> None:
-    """One computation combines all operands, in its own element type: that must hold the values of each of them."""
+    """Checks that the computation's element type can hold the values of every operand, since it combines them all."""
     scalar_signature(computation, operands[:1], "to_apply")
     combined = computation.parameters[0].shape.element_type
     for number, operand in enumerate(operands):
@@ -76,7 +76,7 @@ def _holds(wide: ElementType, narrow: ElementType) -> bool:
 
 
 def _data(operands: Sequence[Shape], attributes: Attributes) -> Sequence[Shape]:
-    """The operands without the roots, which come last where they are known at run time only."""
+    """Returns the operands without the roots, which are the last operand where `has_dynamic_root` is set."""
     if not attributes.get("has_dynamic_root"):
         return operands
     *data, roots = operands
@@ -116,7 +116,7 @@ def _result_parts(declared: Shape | None, count: int) -> Sequence[Shape]:
 
 
 def all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """The gathered dimension grows by a whole factor, the group's size."""
+    """The gathered dimension grows by an integer factor, the size of the group."""
     size = CollectiveGroups.of(Opcode.ALL_GATHER, attributes).size
     if declared is None:
         check(size is not None, "the shape must be given where replica_groups doesn't say how many devices there are")
@@ -131,7 +131,7 @@ def all_gather(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def _factor(longer: Shape, shorter: Shape, axis: int) -> int:
-    """How many times longer one shape is than the other, along an axis: any factor makes nothing of nothing."""
+    """Returns the factor between two shapes along an axis; 1 where the axis is missing or has size 0."""
     if axis >= longer.rank or axis >= shorter.rank or not shorter.dimensions[axis]:
         return 1
     return longer.dimensions[axis] // shorter.dimensions[axis]
@@ -144,7 +144,7 @@ def _scaled(shape: Shape, axis: int, factor: int) -> Shape:
 
 
 def reduce_scatter(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """The scattered dimension shrinks by a whole factor, the group's size."""
+    """The scattered dimension shrinks by an integer factor, the size of the group."""
     size = CollectiveGroups.of(Opcode.REDUCE_SCATTER, attributes).size
     _check_combines(attributes["to_apply"], operands)
     if declared is None:
@@ -158,7 +158,7 @@ def reduce_scatter(operands: Sequence[Shape], attributes: Attributes, declared: 
 
 
 def _part(shape: Shape, axis: int, count: int) -> Shape:
-    """One of `count` equal parts along an axis."""
+    """Returns the shape of one of `count` equal parts along an axis."""
     sizes = list(shape.dimensions)
     if count < 1 or sizes[axis] % count:
         raise InvalidArgumentError(f"dimension {axis} of {shape.without_layout()} does not split among {count} devices")
@@ -180,7 +180,7 @@ def all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def ragged_all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """(operand, output, input_offsets, send_sizes, output_offsets, recv_sizes)."""
+    """Checks the operands (operand, output, input_offsets, send_sizes, output_offsets, recv_sizes)."""
     operand, output = array(operands[0]), array(operands[1])
     check(
         operand.element_type is output.element_type and operand.dimensions[1:] == output.dimensions[1:],
@@ -217,12 +217,14 @@ def device_id(operands: Sequence[Shape], attributes: Attributes, declared: Shape
 
 
 def start_pair(rule: ShapeRule) -> ShapeRule:
-    """Of an op that starts another, whose rule is given: (operand, result, context...). Several operands are a tuple,
-    and so are their results; one of either may be a tuple of one.
+    """Makes the shape rule of a start op from the rule of its synchronous op.
+
+    The shape is (operand, result, context...). Several operands form a tuple, and so do their results; a single one may
+    be a tuple of one.
     """
 
     def started(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-        data = operands[:1] if attributes.get("slice_sizes") else operands  # else: what to write to, and where
+        data = operands[:1] if attributes.get("slice_sizes") else operands  # else: destination and indices follow
         source = shape_of_parts([normalize(o) for o in data])
         if declared is None:
             return Shape.tuple([source, rule(operands, attributes, None)])

@@ -1,9 +1,8 @@
-"""Combining many elements by a computation of scalars: what reductions, windows and scatters share.
+"""Combines many elements by a computation of scalars, for reductions, windows and scatters.
 
-The known computations (add, multiply, maximum, minimum, and, or, xor of the two parameters) are done by numpy's
-reductions; every other one is evaluated on whole arrays. Sums and products of a few elements are rounded at every step,
-in order, as the definition says; those of many, where an order of steps is nobody's, are taken in a wider format and
-rounded once.
+Known computations (add, multiply, maximum, minimum, and, or, xor of the two parameters) use numpy's reductions; any
+other one is evaluated on whole arrays. Sums and products of a few elements are rounded at every step, in order. For
+many elements HLO defines no order, so they are combined in a wider format and rounded once.
 """
 
 from __future__ import annotations
@@ -51,23 +50,23 @@ _UFUNC: dict[Opcode, np.ufunc] = {
 
 
 def as_value(arrays: Sequence[Array]) -> Value:
-    """The result of an op with several operands: one array as it is, several as a tuple."""
+    """Returns a single array as it is, and several arrays as a tuple."""
     return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
 def _typed(computation: HloComputation, arrays: Sequence[Array]) -> list[Array]:
-    """The arrays in the types that the computation combines."""
+    """Converts the arrays to the parameter types of the computation."""
     types = [p.shape.dtype for p in computation.parameters]
     return [convert(a, t) for a, t in zip(arrays, types, strict=False)]
 
 
 def few(count: int, dtype: np.dtype) -> bool:
-    """Whether `count` elements are summed step by step; formats of fewer than 32 bits never are."""
+    """Whether `count` elements are summed step by step; sums in formats of fewer than 32 bits never are."""
     return count <= FEW and dtype.itemsize >= 4
 
 
 def _widened(opcode: Opcode, x: Array, count: int) -> Array:
-    """In the format in which `count` elements are combined."""
+    """Converts x to the format in which `count` elements are combined."""
     wide = opcode in (Opcode.ADD, Opcode.MULTIPLY) and not few(count, x.dtype)
     return widen(x) if wide or CLASS[x.dtype] == "n" else x
 
@@ -85,7 +84,7 @@ def fold(
     initial: Sequence[Array],
     axes: Sequence[int],
 ) -> list[Array]:
-    """Combines along axes, from the initial values (scalars)."""
+    """Combines elements along axes, starting from the initial values (scalars)."""
     inputs, initial = _typed(computation, inputs), _typed(computation, initial)
     op = combiner(computation)
     if op is not None:
@@ -99,7 +98,7 @@ def fold(
         return list(context.map(computation, [*left, *right]))
 
     total: list[Array] = [np.broadcast_to(v, shape) for v in initial]
-    if length > _SEQUENTIAL:  # neighbours in pairs: the same order of operands, fewer steps
+    if length > _SEQUENTIAL:  # combining neighbours keeps the order of operands in fewer steps
         while rows[0].shape[0] > 1:
             even = rows[0].shape[0] // 2 * 2
             merged = combine([r[0:even:2] for r in rows], [r[1:even:2] for r in rows])
@@ -126,7 +125,7 @@ def _known_fold(opcode: Opcode, x: Array, initial: Array, axes: tuple[int, ...])
 
 
 def _extremum(opcode: Opcode, x: Array, axes: tuple[int, ...]) -> Array:
-    """The maximum or minimum, with +0 above -0."""
+    """Returns the maximum or minimum along axes; +0 is larger than -0."""
     result = np.asarray(_UFUNC[opcode].reduce(x, axis=axes))
     if not (result == 0).any():
         return result
@@ -146,8 +145,10 @@ def windows(
     dilation: int,
     count: int,
 ) -> list[Array]:
-    """Combines each of `count` windows along one axis: element i of the result is that of elements
-    i * stride + j * dilation, j < size. Long windows are put together from windows of 1, 2, 4, ... elements.
+    """Combines each of `count` windows along one axis.
+
+    Element i of the result combines the elements i * stride + j * dilation for 0 <= j < size. A long window is composed
+    of windows of 1, 2, 4, ... elements.
     """
     op = combiner(computation)
     combine: Callable[[Sequence[Array], Sequence[Array]], list[Array]]
@@ -195,8 +196,9 @@ def combine_at(
     inside: Array,
     updates: Sequence[Array],
 ) -> Value:
-    """The operands with updates combined into the elements of row-major `numbers`, where `inside`; in the updates'
-    order, where several meet in one element.
+    """Combines updates into the operands at row-major indices `numbers`, where `inside` is true.
+
+    Where several updates meet in one element, they are combined in their own order.
     """
     types = [p.shape.dtype for p in computation.parameters]
     targets = [np.array(convert(o, t)).reshape(-1) for o, t in zip(operands, types, strict=False)]
@@ -218,7 +220,7 @@ def combine_at(
 
 
 def _rounds(where: Array) -> list[Array]:
-    """Groups of positions in `where` that name each element at most once, in order."""
+    """Splits the positions in `where` into groups, in order, so that each group names an element at most once."""
     order = np.argsort(where, kind="stable")
     ordered = where[order]
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if where.size else np.empty(0, int)

@@ -1,4 +1,4 @@
-"""dot and its ragged and scaled forms."""
+"""dot, ragged-dot and scaled-dot."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ __all__ = [
 entry = OpGroup("contraction").entry
 
 _PRODUCTS_PER_ELEMENT = 64
-"""Products that are made and added in the time that an array's element takes to be filled."""
+"""How many multiply-adds take as long as filling one element of an array."""
 
 
 _CATEGORIES = {name: rank for rank, name in enumerate(("pred", "integer", "float", "complex"))}
 
 
 def contraction_result_type(lhs: Shape, rhs: Shape, declared: Shape | None) -> ElementType:
-    """The declared type, which is free, else the wider operand type of the higher category."""
+    """Returns the declared type, if any; else the wider operand type of the higher category."""
     return declared.element_type if declared is not None else _higher(array(lhs).element_type, array(rhs).element_type)
 
 
@@ -55,16 +55,18 @@ def _higher(a: ElementType, b: ElementType) -> ElementType:
 
 
 def product_type(lhs: ElementType, rhs: ElementType, result: ElementType) -> ElementType:
-    """The type in which a dot or convolution makes and adds its products: the result's, or that of an operand of a
-    higher category (pred, integer, float, complex: the last is the highest). Operands of a lower category convert to
-    it first; what it gives converts to the result's. (XLA: operand_upcaster.h, result_caster.h.)
+    """Returns the type in which a dot or convolution multiplies and adds.
+
+    It is the result's type, or the type of an operand of a higher category (pred < integer < float < complex). Operands
+    of a lower category are converted to it first, and the sums are converted to the result's type. (XLA:
+    operand_upcaster.h, result_caster.h.)
     """
     wide = _higher(lhs, rhs)
     return result if _CATEGORIES[category(result)] >= _CATEGORIES[category(wide)] else wide
 
 
 def factors(instruction: HloInstruction, values: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.dtype]:
-    """The values of lhs and rhs as they are multiplied, and the type of their products."""
+    """Returns lhs and rhs, converted where their category is lower, and the type of their products."""
     types = [o.shape.element_type for o in instruction.operands[:2]]
     made = product_type(types[0], types[1], instruction.shape.element_type)
     lhs, rhs = (
@@ -105,9 +107,10 @@ def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[V
 
 
 def group_axes(attributes: Attributes, rank: int) -> list[int]:
-    """The dimensions of lhs that the group sizes of a ragged-dot may differ along, in the sizes' order.
+    """Returns the dimensions of lhs that group sizes of a ragged-dot may vary along, in the order of the sizes.
 
-    These are the batch dimensions, then those of the ragged one's kind, free or contracting, before it.
+    These are the batch dimensions, followed by the dimensions before the ragged one that are of its kind (free or
+    contracting).
     """
     batch, contracting = attributes.get("lhs_batch_dims", ()), attributes.get("lhs_contracting_dims", ())
     (ragged,) = attributes["lhs_ragged_dims"]
@@ -151,7 +154,7 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
         "lhs_batch_dims": lhs_batch,
         "rhs_batch_dims": rhs_batch,
     }
-    if group:  # the ragged dimension is a free one of lhs: each of its groups meets its own matrix of rhs
+    if group:  # the ragged dimension is a free one of lhs: each group multiplies its own matrix of rhs
         check(len(group) == 1, "rhs_group_dims must name at most one dimension")
         check(
             axis not in lhs_contracting and axis not in lhs_batch,
@@ -171,7 +174,9 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
 
 
 def _ragged_dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Group by group: each a dot of masked operands, the results added (or stacked, where each group gives one)."""
+    """Computes a dot of masked operands for each group, and adds the results, or stacks them if
+    each group has its own.
+    """
     lhs, rhs, dtype = factors(instruction, values)
     sizes = values[2]
     lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(instruction)
@@ -227,13 +232,15 @@ def _scaled_dot(context: EvaluationContext, instruction: HloInstruction, values:
 
 
 def charge_products(context: EvaluationContext, sums: int, products: int) -> None:
-    """Counts matrix products of so many elements, each the sum of so many products."""
+    """Charges the context for matrix products with `sums` elements, each the sum of `products` products."""
     context.charge(sums * products // _PRODUCTS_PER_ELEMENT)
 
 
 def products(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Matrix products a @ b in `dtype`: few products are summed in order in that type, many in float64 (complex128)
-    and rounded once; integers wrap; pred is the or of ands.
+    """Returns the matrix products a @ b in `dtype`.
+
+    A few products are summed in order in that type; many are summed in float64 (complex128) and rounded once. Integers
+    wrap; pred is the or of ands.
     """
     kind, depth = CLASS[dtype], a.shape[-1]
     if kind in "fc" and few(depth, dtype):
@@ -247,7 +254,7 @@ def products(a: np.ndarray, b: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if kind == "b":
         return np.asarray(np.matmul(a.astype(np.float64), b.astype(np.float64)) != 0)
     a, b = widen(convert(a, dtype)), widen(convert(b, dtype))
-    if a.size and b.size and a.shape[-1] * _magnitude(a) * _magnitude(b) < 1 << 53:  # exact in float64, and fast
+    if a.size and b.size and a.shape[-1] * _magnitude(a) * _magnitude(b) < 1 << 53:  # float64 is exact here, and fast
         return wrap(np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64), dtype)
     wide = np.int64 if integer_bounds(dtype)[0] else np.uint64
     return wrap(np.matmul(a.astype(wide), b.astype(wide)), dtype)
@@ -258,9 +265,10 @@ def _magnitude(x: np.ndarray) -> int:
 
 
 def algorithm_format(algorithm: str | None, element_type: ElementType) -> str | None:
-    """What a dot's algorithm rounds operands of a type to: "tf32", an element type's name, or None where it keeps them.
+    """Returns the format to which a dot's algorithm rounds operands of a type: "tf32", or an element type's name.
 
-    dot_bf16_bf16_f32 sees bf16; the forms that add products of several parts (`_x3`, ...) keep the operand's precision.
+    None means that the operands keep their precision. dot_bf16_bf16_f32 rounds to bf16; algorithms that add products of
+    several parts (`_x3`, ...) keep the operands' precision.
     """
     if not element_type.is_floating or algorithm is None or algorithm.rpartition("_")[2].startswith(("x", "unset")):
         return None
@@ -272,7 +280,7 @@ def algorithm_format(algorithm: str | None, element_type: ElementType) -> str | 
 
 
 def _in_algorithm(x: np.ndarray, element_type: ElementType, algorithm: str | None) -> np.ndarray:
-    """An operand as the algorithm sees it."""
+    """Rounds an operand to the format of the algorithm."""
     name = algorithm_format(algorithm, element_type)
     if name is None:
         return x
@@ -288,7 +296,7 @@ def dot(
     rhs_batch: Sequence[int],
     dtype: np.dtype,
 ) -> np.ndarray:
-    """The dot as one batched matrix product."""
+    """Computes the dot as one batched matrix product."""
     left = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
     right = [d for d in range(rhs.ndim) if d not in rhs_contracting and d not in rhs_batch]
     batch = [lhs.shape[d] for d in lhs_batch]
@@ -310,7 +318,7 @@ def _dimensions(instruction: HloInstruction) -> tuple[Sequence[int], Sequence[in
 
 
 def _scaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Each block of the operand multiplied by its scale."""
+    """Multiplies each block of the operand by its scale."""
     wide = widen(scale)
     for axis in range(scale.ndim):
         wide = np.repeat(wide, x.shape[axis] // scale.shape[axis], axis)
@@ -326,7 +334,7 @@ _DIMENSIONS: dict[str, Any] = {
 
 
 def _paired(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int, int]]]:
-    """The dimensions that are multiplied with one another."""
+    """Returns the pairs of dimensions that have equal sizes, for `same_sizes`."""
     batch = zip(attributes.get("lhs_batch_dims", ()), attributes.get("rhs_batch_dims", ()), strict=True)
     inner = zip(attributes.get("lhs_contracting_dims", ()), attributes.get("rhs_contracting_dims", ()), strict=True)
     return [[(0, lhs), (1, rhs)] for lhs, rhs in (*batch, *inner)]

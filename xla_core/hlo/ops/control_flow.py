@@ -28,7 +28,7 @@ entry = OpGroup("control_flow").entry
 
 
 def _check_call(computation: HloComputation, operands: Sequence[Shape]) -> Shape:
-    """Checks that the computation takes these operands; returns its result's shape."""
+    """Checks that the computation takes these operands; returns the shape of its result."""
     parameters = parameter_shapes(computation)
     if len(parameters) != len(operands) or not all(p.compatible(o) for p, o in zip(parameters, operands, strict=True)):
         raise InvalidArgumentError(
@@ -77,7 +77,7 @@ def _while(context: EvaluationContext, instruction: HloInstruction, values: list
 
 
 def branch_computations(attributes: Attributes) -> tuple[HloComputation, ...]:
-    """The branches of a conditional in either form; of the pred form, the true branch is the first."""
+    """Returns the branches of a conditional in either form. In the pred form, the true branch comes first."""
     branches: tuple[HloComputation, ...] = attributes.get("branch_computations") or ()
     if attributes.get("true_computation") is not None and attributes.get("false_computation") is not None:
         return (attributes["true_computation"], attributes["false_computation"])
@@ -112,7 +112,7 @@ def _conditional(context: EvaluationContext, instruction: HloInstruction, values
 
 
 def _async_start_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """((operands), result, context...)."""
+    """Checks an async-start; its shape is ((operands), result, context...)."""
     result = _check_call(attributes["calls"], operands)
     head = (Shape.tuple([normalize(o) for o in operands]), result)
     if declared is None:
@@ -124,7 +124,7 @@ def _async_start_shape(operands: Sequence[Shape], attributes: Attributes, declar
 
 
 def _async_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Runs at once: (operands, result, context...)."""
+    """Runs the computation at once; returns (operands, result, context...)."""
     rest = instruction.shape.tuple_shapes[2:]
     return (tuple(values), context.call(instruction.attributes["calls"], values), *(_zeros(s) for s in rest))
 
@@ -148,7 +148,7 @@ def _async_done(context: EvaluationContext, instruction: HloInstruction, values:
 
 
 def _copy_start_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """(destination, source, context)."""
+    """Checks a copy-start; its shape is (destination, source, context)."""
     return Shape.tuple([normalize(operands[0]), normalize(operands[0]), Shape(ElementType.U32)])
 
 
@@ -166,7 +166,7 @@ def _copy_done(context: EvaluationContext, instruction: HloInstruction, values: 
 
 
 def _zeros(shape: Shape) -> Value:
-    """What stands for a context, which has no meaning of its own."""
+    """Returns a placeholder for a context, whose value has no meaning."""
     if shape.is_tuple:
         return tuple(_zeros(s) for s in shape.tuple_shapes)
     return np.zeros(shape.dimensions, shape.dtype) if shape.is_array else TOKEN

@@ -1,4 +1,4 @@
-"""What conversions between element types mean."""
+"""Evaluates conversions between element types."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ _F64 = np.dtype(np.float64)
 
 
 def convert(x: Array, dtype: np.dtype) -> Array:
-    """Floats round to nearest even, to integers truncate and saturate (NaN is 0); integers wrap; complex to real drops
-    the imaginary part; pred is whether a value differs from 0.
+    """Converts values to `dtype`.
+
+    Floats round to nearest even; from float to integer, values truncate and saturate, and NaN becomes 0. Integers wrap.
+    Complex to real drops the imaginary part. A pred says whether the value differs from 0.
     """
     if x.dtype == dtype:
         return x
@@ -37,7 +39,10 @@ def convert(x: Array, dtype: np.dtype) -> Array:
 
 
 def _sticky(x: Array) -> Array:
-    """64-bit integers with what float64 cannot hold folded into a lower bit, so that narrow rounding stays right."""
+    """Folds the bits of 64-bit integers that float64 cannot hold into a lower bit.
+
+    This keeps a later rounding to a narrower type correct.
+    """
     low = x.dtype.type(0xFFF)
     large = (x > 1 << 53) | ((x < -(1 << 53)) if x.dtype.kind == "i" else False)
     return np.where(large & ((x & low) != 0), (x & ~low) | x.dtype.type(0x800), x)
@@ -53,14 +58,17 @@ def _to_integer(x: Array, dtype: np.dtype) -> Array:
 
 
 def _to_bits(x: Array) -> Array:
-    """The bits of each element, lowest first, along a new last dimension."""
+    """Returns the bits of each element, lowest first, along a new last dimension."""
     raw = np.ascontiguousarray(signless(x))
     octets = raw.view(np.uint8).reshape(*x.shape, x.dtype.itemsize)
     return np.unpackbits(octets, axis=-1, bitorder="little")[..., : BIT_WIDTH[x.dtype]]
 
 
 def bitcast_convert(x: Array, dtype: np.dtype) -> Array:
-    """The bits as another type, the lowest first: a narrower type gets a last dimension, a wider one loses it."""
+    """Reinterprets the bits as another type, lowest first.
+
+    A narrower type adds a last dimension; a wider type removes it.
+    """
     before, after = BIT_WIDTH[x.dtype], BIT_WIDTH[dtype]
     if before % 8 == 0 and after % 8 == 0:
         raw = np.ascontiguousarray(x)
@@ -80,9 +88,9 @@ def bitcast_convert(x: Array, dtype: np.dtype) -> Array:
 
 
 def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
-    """Rounds to nearest even to the format; what is too large becomes infinite, what is too small for it zero.
+    """Rounds to nearest even in the format; values out of its exponent range become infinity or zero.
 
-    Types of 8 bits and fewer are rounded as the f32 that they are.
+    Types of 8 bits and fewer are rounded as f32.
     """
     kind = ElementType.from_numpy(x.dtype)
     if kind.bit_width < 16:
@@ -109,7 +117,7 @@ def reduce_precision(x: Array, exponent_bits: int, mantissa_bits: int) -> Array:
 
 
 def stochastic_convert(x: Array, random: Array, dtype: np.dtype) -> Array:
-    """To integers: the fraction is compared with the random bits, so that rounding is right on average."""
+    """Converts to integers; the fraction is compared with the random bits, so that the rounding is unbiased."""
     if CLASS[dtype] not in "iun":
         raise UnimplementedError(f"stochastic-convert to {dtype} is not defined; its results are integers")
     least, greatest = integer_bounds(dtype)

@@ -69,7 +69,7 @@ def _convolution_shape(operands: Sequence[Shape], attributes: Attributes, declar
 
 
 def _convolution(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Every group is a matrix product of input patches and kernel columns."""
+    """Computes each group as a matrix product of input patches and kernel columns."""
     attributes = instruction.attributes
     lhs, rhs, dtype = factors(instruction, values)
     labels: ConvolutionDimensionNumbers = attributes["dim_labels"]
@@ -81,7 +81,7 @@ def _convolution(context: EvaluationContext, instruction: HloInstruction, values
     groups = feature_groups * batch_groups
     sizes = windowed(lhs.shape[2:], window)
     if lhs.dtype.type(0) != 0:
-        lhs = widen(lhs)  # the type has no zero to pad with
+        lhs = widen(lhs)  # the element type has no zero for padding
     lhs = padded(context, lhs, lhs.dtype.type(0), (WindowDimension(), WindowDimension(), *window))
     batch, features = lhs.shape[0] // batch_groups, rhs.shape[1]
     spatial = lhs.shape[2:]
@@ -90,7 +90,7 @@ def _convolution(context: EvaluationContext, instruction: HloInstruction, values
     else:
         grouped = np.moveaxis(lhs.reshape(batch, groups, features, *spatial), 1, 0)
     kernel = rhs.reshape(groups, rhs.shape[0] // groups, features, *rhs.shape[2:])
-    result = _grouped(context, grouped, kernel, window, sizes, dtype)  # group, batch, spatial, features of the group
+    result = _grouped(context, grouped, kernel, window, sizes, dtype)  # group, batch, spatial, features
     result = np.moveaxis(result, 0, -2).reshape(batch, *sizes, rhs.shape[0])
     order = [labels.output_batch, *labels.output_spatial, labels.output_feature]
     return convert(result.transpose(np.argsort(order)), instruction.shape.dtype)
@@ -107,8 +107,9 @@ def _grouped(
     sizes: Sequence[int],
     dtype: np.dtype,
 ) -> np.ndarray:
-    """lhs: group, batch, feature, space; kernel: group, output, feature, space. All patches at once where they are
-    few, else one kernel position after another.
+    """Convolves lhs [group, batch, feature, space] with kernel [group, output, feature, space].
+
+    It gathers all patches at once if these are few, and else handles one kernel position after another.
     """
     groups, batch, features = lhs.shape[:3]
     outputs, offsets = kernel.shape[1], [w.size for w in window]
