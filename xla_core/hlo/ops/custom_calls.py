@@ -1,6 +1,7 @@
-"""The registry of custom calls that the evaluator knows.
+"""The registry of the custom calls that the evaluator can evaluate.
 
-A distribution that is installed extends it by an entry point: its name is the target, and it resolves to the function.
+An installed distribution extends it by an entry point: the entry point's name is the target, and its value is the
+function.
 
     [project.entry-points."xla_core.custom_calls"]
     acme_scale = "acme.meanings:scale"
@@ -53,20 +54,25 @@ CallShapeRule = Callable[["Sequence[Shape]", "Attributes", "Shape"], "Shape"]
 _CUSTOM_CALLS: dict[str, Evaluate] = {}
 _SHAPES: dict[str, CallShapeRule] = {}
 _BUILT_IN = {"lapack_": "xla_core.lapack", "tridiagonal_solve_perturbed_ffi": "xla_core.lapack"}
-"""Beginning of a target -> the package that registers it, which is loaded for the first program that has one."""
+"""Prefix of a target -> the package that registers it. The package is loaded for the first program that needs it."""
 _GROUP = "xla_core.custom_calls"
 _PYTHON_CALLBACK = re.compile(r"xla_(\w+_)?python_\w+_callback")
 
 RESHARDING = ("SPMDFullToShardShape", "SPMDShardToFullShape")
-"""Targets that take a shard of a tensor, or put it together: of one device they are their operand."""
+"""Targets that split a tensor into shards or join the shards. On one device, the result is the operand."""
 
 ANNOTATIONS = ("Sharding", *RESHARDING, "LayoutConstraint")
-"""Targets that say where or how their operand should lie, and mean it."""
+"""Targets that annotate the sharding or layout of their operand. Their result is the operand."""
 
 
 def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
-    """A decorator: `function(context, instruction, values)` is what a custom call of this target means. The arrays of
-    `values` can't be written. Raises InvalidArgumentError for what is no name or no function.
+    """Returns a decorator that registers the evaluation of custom calls to `target`.
+
+    The decorated function takes (context, instruction, values). The arrays in `values` are read-only.
+
+    Raises:
+        InvalidArgumentError: where the target is no name or the function is not callable.
+        AlreadyExistsError: where the target is registered already.
     """
     _require_target(target)
 
@@ -82,7 +88,7 @@ def register_custom_call(target: str) -> Callable[[Evaluate], Evaluate]:
 
 
 def register_custom_call_shape(target: str) -> Callable[[CallShapeRule], CallShapeRule]:
-    """A decorator: what a custom call of this target must look like, checked wherever an instruction is."""
+    """Returns a decorator that registers the shape rule of custom calls to `target`. The verifier applies it."""
     _require_target(target)
 
     def register(rule: CallShapeRule) -> CallShapeRule:
@@ -104,7 +110,7 @@ def _require_function(target: str, function: Any, takes: str) -> None:
 
 
 def custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """The declared shape, or what the target's own rule says."""
+    """Returns the target's own shape, or the declared shape where the target has no rule."""
     if declared is None:
         raise InvalidArgumentError("the shape must be given")
     rule = _SHAPES.get(attributes["custom_call_target"])
@@ -114,7 +120,7 @@ def custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declare
 
 
 def check_aliasing(operands: Sequence[Shape], attributes: Attributes, result: Shape) -> None:
-    """Raises InvalidArgumentError where output_to_operand_aliasing names what isn't there, or two shapes."""
+    """Raises InvalidArgumentError where output_to_operand_aliasing names a missing index or shapes that differ."""
     for alias in attributes.get("output_to_operand_aliasing") or ():
         number = alias.operand_number
         if not 0 <= number < len(operands):
@@ -136,13 +142,13 @@ def _part(shape: Shape, index: Sequence[int]) -> Shape:
 
 
 def is_custom_call_registered(target: str) -> bool:
-    """Whether the evaluator knows what a custom call of this target means."""
+    """Whether the evaluator can evaluate custom calls to this target."""
     _load_built_in(target)
     return target in _CUSTOM_CALLS or bool(_installed(target))
 
 
 def hint_for_unknown(target: str) -> str:
-    """What to do about a target that nobody knows."""
+    """Returns a hint about what to do with an unregistered target."""
     if _PYTHON_CALLBACK.fullmatch(target):
         return (
             "this is a callback of JAX (pure_callback, io_callback, debug.print), and the program holds only an index "
@@ -161,7 +167,7 @@ def hint_for_unknown(target: str) -> str:
 
 
 def broken_custom_calls() -> dict[str, XlaError]:
-    """Targets of installed distributions that can't be called, and why. It loads them all."""
+    """Loads all targets of installed distributions; returns the errors of those that don't load."""
     broken: dict[str, XlaError] = {}
     for target in sorted(_targets()):
         try:
@@ -176,7 +182,7 @@ def _targets() -> set[str]:
 
 
 def _load_built_in(target: str) -> None:
-    """Lets the package of xla_core that defines a target register it."""
+    """Imports the package of xla_core that registers the target, if there is one."""
     if target not in _CUSTOM_CALLS:
         for prefix, package in _BUILT_IN.items():
             if target.startswith(prefix):
@@ -188,7 +194,7 @@ def _installed(target: str) -> list[EntryPoint]:
 
 
 def _find(target: str) -> Evaluate | None:
-    """What is registered; else what an installed distribution says, which is then registered."""
+    """Returns the registered function. A function of an installed distribution is loaded and registered first."""
     _load_built_in(target)
     if target not in _CUSTOM_CALLS and (found := _installed(target)):
         owners = sorted({str(point.dist.name) for point in found if point.dist is not None})
@@ -201,7 +207,7 @@ def _find(target: str) -> Evaluate | None:
         hint = "repair or uninstall the distribution"
         try:
             function = point.load()
-        except (Exception, SystemExit) as error:  # another's code: whatever it raises is its own
+        except (Exception, SystemExit) as error:  # another project's code may raise anything
             raise FailedPreconditionError(
                 f"{named} does not load: {type(error).__name__}: {error}", hint=hint
             ) from error
@@ -212,8 +218,9 @@ def _find(target: str) -> Evaluate | None:
 
 
 def custom_call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """The registered meaning. What the function raises, another's code, is an XlaError of code UNKNOWN; also what would
-    end the process, but for Ctrl-C.
+    """Evaluates the custom call by its registered function.
+
+    An exception that the function raises becomes an XlaError of code UNKNOWN. This includes SystemExit, but not Ctrl-C.
     """
     target = instruction.attributes["custom_call_target"]
     function = _find(target)
@@ -239,7 +246,7 @@ def custom_call(context: EvaluationContext, instruction: HloInstruction, values:
 
 
 def _read_only(value: Value) -> Value:
-    """Views of arrays that may be the caller's own, or used again."""
+    """Returns read-only views, because the arrays may be the caller's own or used again."""
     if isinstance(value, tuple):
         return tuple(map(_read_only, value))
     if isinstance(value, np.ndarray):
@@ -249,7 +256,7 @@ def _read_only(value: Value) -> Value:
 
 
 def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
-    """What a call gave, where it is what the program says. The function is another's code."""
+    """Checks that the function's results have the declared shapes; the function is another project's code."""
     declared = [leaf for leaf in instruction.shape.leaves() if leaf.is_array]
     if value is None:
         if not declared:
@@ -282,7 +289,7 @@ def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
 
 
 def _nothing(shape: Shape) -> Value:
-    """The value of a shape without arrays."""
+    """Returns the value of a shape that has no arrays."""
     return tuple(map(_nothing, shape.tuple_shapes)) if shape.is_tuple else TOKEN
 
 
@@ -291,7 +298,7 @@ def _expected(declared: Sequence[Shape]) -> str:
 
 
 def _leaves(value: Value) -> Iterator[Any]:
-    """The arrays of a value; tokens are left out."""
+    """Yields the arrays of a value and leaves tokens out."""
     if isinstance(value, tuple):
         for element in value:
             yield from _leaves(element)

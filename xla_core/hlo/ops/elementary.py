@@ -1,8 +1,8 @@
-"""What the elementary functions mean.
+"""Evaluates the elementary functions.
 
-Each is computed in a wider format and rounded: float32 and narrower in float64, float64 in the machine's extended
-precision where it has one, so that results are the correctly rounded ones but for rare near-ties. The complex ones
-follow C99's Annex G on branch cuts and at infinities.
+Each function is computed in a wider format and rounded: float32 and narrower in float64, float64 in the machine's
+extended precision if it has one. Results are therefore correctly rounded, except for rare near-ties. The complex
+functions follow Annex G of C99 on branch cuts and at infinities.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ _PI = 4 * np.arctan(LONG.type(1))
 
 
 def _function(real: Callable[..., Any], complex_: Callable[..., Any] | None = None) -> Callable[..., Array]:
-    """A function of any floating or complex type, from one of wide reals and one of wide complex numbers."""
+    """Makes a function of any floating or complex type from a function of wide reals and one of
+    wide complex numbers.
+    """
 
     def computed(*operands: Array) -> Array:
         dtype = operands[0].dtype
@@ -87,7 +89,7 @@ def _error_function(x: Array) -> Array:
 
 
 def _complex_expm1(z: Array) -> Array:
-    """expm1(x) cos(y) - 2 sin(y/2)^2 + i exp(x) sin(y): no cancellation near 0."""
+    """Computes expm1(x) cos(y) - 2 sin(y/2)^2 + i exp(x) sin(y), which doesn't cancel near 0."""
     x, y = z.real, z.imag
     half = np.sin(y / 2)
     imag = np.where(y == 0, y, np.exp(x) * np.sin(y))
@@ -99,14 +101,14 @@ def _complex_expm1(z: Array) -> Array:
 
 
 def _two_sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """(rounded sum, its error), exact."""
+    """Returns (rounded sum, its error); both are exact."""
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
 
 
 def _two_square(x: Array) -> tuple[Array, Array]:
-    """(rounded square, its error), exact where nothing overflows. (Dekker 1971.)"""
+    """Returns (rounded square, its error), exact unless something overflows. (Dekker 1971.)"""
     scaled = x * x.dtype.type(2 ** ((np.finfo(x.dtype).nmant + 2) // 2) + 1)
     high = scaled - (scaled - x)
     low = x - high
@@ -115,7 +117,7 @@ def _two_square(x: Array) -> tuple[Array, Array]:
 
 
 def _complex_log1p(z: Array) -> Array:
-    """log|1 + z| through 2 x + x^2 + y^2, summed exactly, where that is neither large nor near the pole."""
+    """Computes log|1 + z| by log1p of the exact sum 2 x + x^2 + y^2, where 1 + z is neither large nor near the pole."""
     x, y = z.real, z.imag
     size = np.maximum(np.abs(1 + x), np.abs(y))
     near = (size > 0.5) & (size < 4)
@@ -139,8 +141,10 @@ def _complex_rsqrt(z: Array) -> Array:
 
 
 def _complex_logistic(z: Array) -> Array:
-    """By e = e^-|x|: the real part is (1 + e cos(y)) / d on the right and e (e + cos(y)) / d on the left, the imaginary
-    one e sin(y) / d, with d = (1 - e)^2 + 4 e cos(y / 2)^2, where nothing cancels beside the poles.
+    """Computes the logistic function by e = e^-|x| and d = (1 - e)^2 + 4 e cos(y / 2)^2.
+
+    The real part is (1 + e cos(y)) / d for x >= 0 and e (e + cos(y)) / d for x < 0; the imaginary part is e sin(y) / d.
+    Nothing cancels near the poles.
     """
     x, y = z.real, z.imag
     e, less = np.exp(-np.abs(x)), -np.expm1(-np.abs(x))
@@ -154,9 +158,9 @@ def _complex_logistic(z: Array) -> Array:
 
 
 def _complex_cbrt(z: Array) -> Array:
-    """The principal cube root: the modulus' root, turned by a third of the angle."""
+    """Computes the principal cube root: the cube root of the modulus at a third of the angle."""
     size = np.abs(z)
-    tiny = size < np.finfo(size.dtype).tiny * 2**80  # where a modulus has few bits
+    tiny = size < np.finfo(size.dtype).tiny * 2**80  # here the modulus would have few bits
     scaled = np.where(tiny, z * size.dtype.type(2**90), z)
     root = np.cbrt(np.abs(scaled)) * np.where(tiny, size.dtype.type(2) ** -30, size.dtype.type(1))
     angle = np.angle(z) / 3
@@ -165,8 +169,11 @@ def _complex_cbrt(z: Array) -> Array:
 
 
 def _complex_atan2(y: Array, x: Array) -> Array:
-    """-i log((x + i y) / sqrt(x^2 + y^2)): half of what the angles of x + i y and x - i y differ by, and half the
-    logarithm of |x - i y| / |x + i y|, by log1p of what their squares differ by. NaN where the quotient is not finite.
+    """Computes -i log((x + i y) / sqrt(x^2 + y^2)).
+
+    The real part is half of the difference between the angles of x + i y and x - i y. The imaginary part is half of the
+    logarithm of |x - i y| / |x + i y|, by log1p of the difference of the squares. The result is NaN where the quotient
+    is not finite.
     """
     size = np.maximum(np.maximum(np.abs(x.real), np.abs(x.imag)), np.maximum(np.abs(y.real), np.abs(y.imag)))
     exponent = np.where(np.isfinite(size), np.frexp(size)[1], 0)
@@ -188,9 +195,11 @@ def _complex_atan2(y: Array, x: Array) -> Array:
 
 
 def _angle_by_root(x: Array, y: Array, plus: Array, minus: Array) -> Array:
-    """Roughly, the angle of (x + i y) / sqrt((x + i y) (x - i y)): half of what their angles differ by, and half a turn
-    more where those add up to more than half a turn. Just there the sign of the product's imaginary part decides, which
-    is 2 (Re x Im x + Re y Im y); zeros are tiny numbers of their signs.
+    """Approximates the angle of (x + i y) / sqrt((x + i y) (x - i y)).
+
+    It is half of the difference between the angles of the two factors, plus half a turn where their sum exceeds half a
+    turn. Near that limit, the sign of the imaginary part of the product decides, which is 2 (Re x Im x + Re y Im y).
+    There, zeros count as tiny numbers of their signs.
     """
     first, second = np.angle(plus), np.angle(minus)
     total = first + second
@@ -202,14 +211,16 @@ def _angle_by_root(x: Array, y: Array, plus: Array, minus: Array) -> Array:
 
 
 def _sum_of_products(*pairs: tuple[Array, Array]) -> Array:
-    """Of v w; a sum of zeros has the sign that it would have, were the zeros tiny numbers of their signs."""
+    """Returns the sum of the products v w. A zero sum has the sign that it has if zeros are tiny numbers of their
+    signs.
+    """
     total = sum(v * w for v, w in pairs)
     tiny = sum(np.copysign(v == 0, v) * w for pair in pairs for v, w in (pair, pair[::-1]))
     return np.asarray(np.where(total == 0, np.copysign(0.0, tiny), total))
 
 
 def _complex_power(a: Array, b: Array) -> Array:
-    """exp(b log a), with 0^0 = 1 and 0^b = 0 for a positive real part of b."""
+    """Computes exp(b log a), with 0^0 = 1, and 0^b = 0 for a positive real part of b."""
     zero = a == 0
     log = np.log(np.where(zero, 1, a))
     result = np.exp(b * log)
@@ -218,7 +229,7 @@ def _complex_power(a: Array, b: Array) -> Array:
 
 
 def _complex_tan(z: Array) -> Array:
-    """-i tanh(i z), which is right for large imaginary parts."""
+    """Computes -i tanh(i z), which is right for large imaginary parts."""
     rotated = np.tanh(_parts(-z.imag, z.real))
     return _parts(rotated.imag, -rotated.real)
 
@@ -249,12 +260,15 @@ _power = _function(np.power, _complex_power)
 
 
 def sqrt(x: Array) -> Array:
-    """Of numpy's own types by numpy, which rounds it right; through a wider one f64's would be rounded twice."""
+    """Uses numpy's sqrt for numpy's types. A wider format would round f64 twice."""
     return np.asarray(np.sqrt(x)) if CLASS[x.dtype] == "f" else _sqrt(x)
 
 
 def power(a: Array, b: Array) -> Array:
-    """Integers wrap; a negative exponent gives 1 for 1, ±1 for -1, else 0; of pred, a or not b."""
+    """Integer powers wrap; a negative exponent gives 1 for base 1, ±1 for base -1, else 0.
+
+    For pred, it is a or not b.
+    """
     kind = CLASS[a.dtype]
     if kind == "b":
         return np.asarray(a | ~b)

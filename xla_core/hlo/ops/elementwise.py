@@ -1,6 +1,6 @@
 """Elementwise ops: arithmetic, logic, comparison, selection, conversion, elementary functions.
 
-What they mean is in `arithmetic`, `conversion` and `elementary`, as functions of arrays.
+`arithmetic`, `conversion` and `elementary` evaluate them, as functions of arrays.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _binary(
 
 
 def _zero(element_type: ElementType) -> complex | None:
-    """The zero that leaves every zero's sign as it is: -0.0 of floats."""
+    """The identity of add. For floats it is -0.0, which keeps the sign of every zero."""
     if element_type.is_complex:
         return complex(-0.0, -0.0)
     return (-0.0 if element_type.is_floating else 0) if element_type.has_zero else None
@@ -74,7 +74,7 @@ def _function(
     rule: ShapeRule = _COMPLEX_OR_FLOATS,
     doc: str,
 ) -> OpDef:
-    """An elementary function of floating and, mostly, complex numbers."""
+    """Defines an elementary function of floating-point numbers and, by default, complex ones."""
     return entry(
         opcode,
         1,

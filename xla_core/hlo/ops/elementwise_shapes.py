@@ -1,4 +1,4 @@
-"""Shape rules of elementwise ops, and which element types they take."""
+"""Shape rules of elementwise ops, and the element types that they accept."""
 
 from __future__ import annotations
 
@@ -100,7 +100,10 @@ def _accepted(shapes: Sequence[Shape], accepts: Accepts) -> Shape:
 
 
 def elementwise(accepts: Accepts, result: Callable[[ElementType], ElementType] | None = None) -> ShapeRule:
-    """All operands have one shape, of a type that `accepts` takes; so has the result, its type changed by `result`."""
+    """Makes the rule of an op whose operands have one shape, of a type that `accepts` takes.
+
+    The result has that shape, with the element type changed by `result` if given.
+    """
 
     def rule(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
         shape = _accepted(operands, accepts)
@@ -122,13 +125,13 @@ def to_complex(t: ElementType) -> ElementType:
 
 
 def converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """The operand's dimensions, the declared element type."""
+    """The result has the operand's dimensions and the declared element type."""
     operand = array(operands[0])
     return dims(declared_array(declared).element_type, operand.dimensions, operand.dynamic_dimensions)
 
 
 def compare(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """Operands of one shape; the result is pred."""
+    """The operands have one shape; the result is pred."""
     shape = _accepted(operands, any_array)
     direction = attributes["direction"]
     if direction not in ("EQ", "NE", "GE", "GT", "LE", "LT"):
@@ -139,7 +142,10 @@ def compare(operands: Sequence[Shape], attributes: Attributes, declared: Shape |
 
 
 def select(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """A pred, scalar or of the others' dimensions, and two operands of one shape (tuples and tokens have no select)."""
+    """The predicate is a pred scalar or has the dimensions of the two other operands, which have one shape.
+
+    Tuples and tokens cannot be selected.
+    """
     predicate, on_true, on_false = operands
     shape = _accepted((on_true, on_false), any_array)
     if array(predicate).element_type is not ElementType.PRED:
@@ -152,7 +158,7 @@ def select(operands: Sequence[Shape], attributes: Attributes, declared: Shape | 
 
 
 def clamp(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """min, operand, max: the bounds are scalars or have the operand's dimensions."""
+    """The operands are min, operand, max; the bounds are scalars or have the operand's dimensions."""
     low, operand, high = (array(s) for s in operands)
     for bound in (low, high):
         if bound.element_type is not operand.element_type:
@@ -165,7 +171,10 @@ def clamp(operands: Sequence[Shape], attributes: Attributes, declared: Shape | N
 
 
 def bitcast_converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """Equal widths keep the dimensions; a narrower result gets a last dimension of the ratio, a wider one loses it."""
+    """Equal bit widths keep the dimensions.
+
+    A narrower result type adds a last dimension of the ratio of widths; a wider type removes it.
+    """
     operand, result = array(operands[0]), declared_array(declared)
     if operand.element_type.is_complex != result.element_type.is_complex:
         raise InvalidArgumentError(f"bits of {operand.element_type} cannot become {result.element_type}")

@@ -40,7 +40,7 @@ def _check_sorted(axes: Sequence[int], what: str) -> None:
 
 
 def _index_shape(indices: Shape, vector_dim: int, what: str) -> tuple[list[int], int]:
-    """The index array's dimensions without its vector dimension, and how many numbers an index has."""
+    """Returns the dimensions of the indices without the vector dimension, and the length of an index vector."""
     check(array(indices).element_type.is_integral, lambda: f"the indices must be integers, not {indices}")
     check(0 <= vector_dim <= indices.rank, lambda: f"index_vector_dim {vector_dim} is not within {indices} ({what})")
     sizes = list(indices.dimensions)
@@ -104,7 +104,7 @@ def _gather(context: EvaluationContext, instruction: HloInstruction, values: lis
         attribute("start_indices_batching_dims"),
     )
     kept = [d for d in range(operand.ndim) if d not in removed and d not in batching]
-    if instruction.operand(0).shape.is_dynamic:  # slices of a whole dimension have its size; zeros are beyond others
+    if instruction.operand(0).shape.is_dynamic:  # whole dimensions keep their actual size; others are extended by zeros
         bounds = instruction.operand(0).shape.dimensions
         sizes = [
             have if d in kept and want == bound else want
@@ -181,7 +181,7 @@ def _scatter_shape(operands: Sequence[Shape], attributes: Attributes, declared: 
 
 
 def _scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """A window is dropped as a whole where any of it lies outside."""
+    """An update window is dropped as a whole if any part of it is out of bounds."""
     n = len(values) // 2
     operands, indices, updates = values[:n], values[n], values[n + 1 :]
     attribute = instruction.attribute
@@ -212,7 +212,7 @@ def _scatter(context: EvaluationContext, instruction: HloInstruction, values: li
 
 
 def _take(operand: np.ndarray, positions: Sequence[np.ndarray]) -> Value:
-    """The elements at positions (an array of indices per dimension), by row-major numbers."""
+    """Returns the elements at positions, which are an array of indices for each dimension."""
     if not positions:
         return operand
     return operand.reshape(-1)[_row_major(positions, operand.shape)]
@@ -233,7 +233,7 @@ def _starts(
     batching: Sequence[int],
     index_batching: Sequence[int],
 ) -> list[np.ndarray]:
-    """Per operand dimension, the start index for every element of the indices' batch."""
+    """Returns, for each operand dimension, the start index of every element of the indices' batch."""
     wide = indices.astype(np.int64) if indices.dtype != np.uint64 else np.minimum(indices, _LARGE).astype(np.int64)
     vectors = np.moveaxis(wide, vector_dim, -1) if vector_dim < indices.ndim else wide[..., None]
     batch = vectors.shape[:-1]
@@ -248,7 +248,7 @@ def _starts(
 
 
 def _over_batch(start: np.ndarray, window_dims: Sequence[int], rank: int) -> np.ndarray:
-    """An array over the batch, in the form in which it broadcasts to the result."""
+    """Reshapes an array over the batch so that it broadcasts to the result."""
     sizes = iter(start.shape)
     return start.reshape([1 if d in window_dims else next(sizes) for d in range(rank)])
 
@@ -256,8 +256,10 @@ def _over_batch(start: np.ndarray, window_dims: Sequence[int], rank: int) -> np.
 def _positions(
     starts: Sequence[np.ndarray], kept: Sequence[int], sizes: Sequence[int], window_dims: Sequence[int], rank: int
 ) -> list[np.ndarray]:
-    """Per operand dimension, the index of every element of the windows: window dimension i lies at window_dims[i] of
-    the result and runs over operand dimension kept[i]; the batch fills the other dimensions in order.
+    """Returns, for each operand dimension, the index of every element of the windows.
+
+    Window dimension i is dimension window_dims[i] of the result and runs over operand dimension kept[i]. The batch
+    fills the other dimensions of the result in order.
     """
     result = []
     for d, start in enumerate(starts):
@@ -280,13 +282,17 @@ _LARGE = np.uint64(np.iinfo(np.int64).max)
 
 
 def _gather_sizes(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int, int]]]:
-    """Batching dimensions."""
+    """The batching dimensions of operand and indices have equal sizes."""
     operand, indices = attributes.get("operand_batching_dims", ()), attributes.get("start_indices_batching_dims", ())
     return [[(0, a), (1, b)] for a, b in zip(operand, indices, strict=True)]
 
 
 def _scatter_sizes(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int, int]]]:
-    """Those of the inputs; those of the updates, and of as many indices; batching dimensions count with these."""
+    """Returns the groups of dimensions that have equal sizes.
+
+    The inputs have equal sizes, and so have the updates. Batch dimensions of the updates match those of the indices,
+    and batching dimensions of the inputs match them too.
+    """
     n = len(ranks) // 2
     updates = range(n + 1, 2 * n + 1)
     places = [d for d in range(ranks[n]) if d != attributes["index_vector_dim"]]

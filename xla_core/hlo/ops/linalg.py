@@ -1,4 +1,4 @@
-"""cholesky, triangular-solve, fft."""
+"""cholesky, triangular-solve and fft."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _cholesky_shape(operands: Sequence[Shape], attributes: Attributes, declared:
 
 
 def _cholesky(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Reads one triangle; the other is zero in the result. NaN where a matrix is not positive definite."""
+    """Reads one triangle and zeroes the other in the result. A matrix that is not positive definite gives NaN."""
     lower = instruction.attribute("lower")
     wide = widen(values[0])
     half = np.tril(wide, -1) if lower else np.triu(wide, 1)
@@ -72,7 +72,7 @@ def _triangular_solve_shape(operands: Sequence[Shape], attributes: Attributes, d
 
 
 def _triangular_solve(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Substitution, row by row, in double precision."""
+    """Solves by substitution, row by row, in double precision."""
     attribute = instruction.attribute
     a, b = widen(values[0]), widen(values[1])
     lower, transpose = attribute("lower"), attribute("transpose_a")
@@ -80,7 +80,7 @@ def _triangular_solve(context: EvaluationContext, instruction: HloInstruction, v
         a, lower = a.swapaxes(-1, -2), not lower
     if transpose == "ADJOINT":
         a = np.conj(a)
-    if not attribute("left_side"):  # x a = b is a^T x^T = b^T
+    if not attribute("left_side"):  # x a = b is equivalent to a^T x^T = b^T
         a, b, lower = a.swapaxes(-1, -2), b.swapaxes(-1, -2), not lower
     x = np.zeros_like(b)
     n = a.shape[-1]

@@ -159,7 +159,7 @@ def _slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sh
 
 
 def _slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """A dynamic dimension of which a part is taken counts with all of its bound: zeros are beyond its size."""
+    """A dynamic dimension that is sliced partially becomes static: zeros fill it up to its bound."""
     operand, shape = values[0], instruction.operand(0).shape
     for axis, (was, stays) in enumerate(zip(dynamic(shape), dynamic(instruction.shape), strict=True)):
         if was and not stays:
@@ -185,14 +185,14 @@ def _pad_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 def _pad(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     operand, padding = values[0], instruction.attributes["padding"]
     sizes = [
-        max(0, p.low + p.high + size + max(size - 1, 0) * p.interior)  # a dynamic size may be less than what is cut off
+        max(0, p.low + p.high + size + max(size - 1, 0) * p.interior)  # dynamic sizes may be below the cut
         for p, size in zip(padding, operand.shape, strict=True)
     ]
     result = np.full(sizes, values[1], operand.dtype)
     source, target = [], []
     for p, size, total in zip(padding, operand.shape, sizes, strict=True):
         step = p.interior + 1
-        first = max(0, -(p.low // step))  # the first and the number of operand elements that stay
+        first = max(0, -(p.low // step))  # the first operand element that stays, and how many stay
         count = max(0, min(size, -((p.low - total) // step)) - first)
         start = p.low + first * step
         source.append(slice(first, first + count))
@@ -227,7 +227,7 @@ def _concatenate(context: EvaluationContext, instruction: HloInstruction, values
 
 
 def check_start_indices(indices: Sequence[Shape], rank: int) -> None:
-    """One scalar integer per dimension, or (the old form) one vector of them."""
+    """Checks that there is one scalar integer for each dimension, or (in the old form) one vector of them."""
     types = {array(i).element_type for i in indices}
     check(len(types) <= 1 and all(t.is_integral for t in types), "the start indices must have one integer type")
     if not (len(indices) == rank and all(i.is_scalar for i in indices)) and not (
@@ -277,12 +277,12 @@ def _dynamic_update_slice(context: EvaluationContext, instruction: HloInstructio
 
 
 def _short(operand: np.ndarray, sizes: Sequence[int]) -> list[int]:
-    """The dimensions whose size, which the run decided, is less than what is asked for."""
+    """Returns the dimensions whose actual size is less than the requested size."""
     return [axis for axis, (have, want) in enumerate(zip(operand.shape, sizes, strict=True)) if have < want]
 
 
 def _start_indices(indices: Sequence[Value], bounds: Sequence[int], sizes: Sequence[int]) -> tuple[slice, ...]:
-    """The slice that starts at the indices, moved so that it lies within the bounds."""
+    """Returns the slices that start at the indices, clamped to the bounds."""
     if len(indices) == 1 and indices[0].ndim == 1:
         indices = indices[0]
     return tuple(

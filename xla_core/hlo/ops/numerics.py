@@ -1,7 +1,7 @@
-"""Number formats: which class a dtype belongs to, exact widening, correctly rounded narrowing.
+"""Number formats: classes of dtypes, exact widening, and correctly rounded narrowing.
 
-numpy computes in its own types; the formats of ml_dtypes and integers of 2 and 4 bits are widened first and rounded
-(or wrapped) after, so that every op means the same in every format.
+numpy computes in its own types. Formats of ml_dtypes and integers of 2 and 4 bits are widened first and rounded (or
+wrapped) afterwards, so that every op has the same result in every format.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ Array = np.ndarray
 Binary = Callable[..., Any]
 
 CLASS: dict[np.dtype, str] = {}
-"""Per dtype: b pred, i and u integers of numpy, n integers of 2 or 4 bits, f floats of numpy, e floats of ml_dtypes,
-c complex."""
+"""dtype -> its class.
+
+b is pred; i and u are integers of numpy; n are integers of 2 or 4 bits; f are floats of numpy; e are floats of
+ml_dtypes; c is complex.
+"""
 
 BIT_WIDTH: dict[np.dtype, int] = {}
 
@@ -56,7 +59,7 @@ for _type in ElementType:
 _F32, _F64, _C64, _C128 = (np.dtype(t) for t in ("float32", "float64", "complex64", "complex128"))
 
 LONG = np.dtype(np.longdouble)
-"""Wider than float64 where the machine has such a type."""
+"""A float type wider than float64, if the machine has one."""
 
 LONG_COMPLEX = np.dtype(np.clongdouble)
 
@@ -64,7 +67,9 @@ _SIGNED_NARROW = frozenset(t.dtype for t in ElementType if t.is_signed and t.bit
 
 
 def widen(x: Array) -> Array:
-    """The same values in int8 or uint8 (2 and 4-bit integers), float64 (floats), complex128, or as they are."""
+    """Converts 2- and 4-bit integers to int8 or uint8, floats to float64, and complex to
+    complex128; keeps other types.
+    """
     kind = CLASS[x.dtype]
     if kind in "fe":
         return x if x.dtype == _F64 else (x.astype(_F64) if kind == "f" else x.astype(_F32).astype(_F64))
@@ -74,19 +79,19 @@ def widen(x: Array) -> Array:
 
 
 def working(x: Array) -> Array:
-    """Floats in the format in which functions of them are computed: float64, or the machine's widest for float64."""
+    """Converts floats to the format in which functions of them are computed: float64, or the widest one for float64."""
     if x.dtype == _F64:
         return x.astype(LONG)
     return x.astype(LONG_COMPLEX) if x.dtype == _C128 else widen(x)
 
 
 def wrap(x: Array, dtype: np.dtype) -> Array:
-    """Integers modulo 2^width, as integers of `dtype`."""
+    """Reduces integers modulo 2^width to integers of `dtype`."""
     return x.astype(dtype)
 
 
 def round_to(x: Array, dtype: np.dtype) -> Array:
-    """float64 (or wider, or complex) values to the nearest of `dtype`, ties to even, rounded once."""
+    """Rounds float64 (or wider, or complex) values to the nearest of `dtype`, ties to even, with a single rounding."""
     if CLASS[dtype] != "e":
         return x.astype(dtype)
     if x.dtype == _F32:
@@ -97,7 +102,7 @@ def round_to(x: Array, dtype: np.dtype) -> Array:
 
 
 def _round_to_odd(x: Array) -> Array:
-    """float64 to float32, an inexact result made odd: rounding it again gives what rounding once would have."""
+    """Rounds float64 to float32 by round-to-odd, so that a second rounding gives the result of a single one."""
     x = np.asarray(x)
     nearest = np.asarray(x.astype(_F32))
     back = nearest.astype(_F64)
@@ -111,7 +116,7 @@ def _round_to_odd(x: Array) -> Array:
 
 
 def compute_in(function: Binary, wide: Callable[[Array], Array] = widen) -> Binary:
-    """A function of wide numbers as one of any format: operands widened, the result rounded (or wrapped)."""
+    """Extends a function of wide numbers to any format: widens the operands and rounds (or wraps) the result."""
 
     def computed(*operands: Array) -> Array:
         dtype = operands[0].dtype
@@ -122,7 +127,7 @@ def compute_in(function: Binary, wide: Callable[[Array], Array] = widen) -> Bina
 
 
 def signless(x: Array) -> Array:
-    """The bits as unsigned integers of numpy (2 and 4-bit integers in the low bits of a uint8)."""
+    """Returns the bits as unsigned integers of numpy; 2- and 4-bit integers are the low bits of a uint8."""
     kind = CLASS[x.dtype]
     if kind in "ub":
         return x
@@ -135,14 +140,14 @@ bits_of = signless
 
 
 def integer_bounds(dtype: np.dtype) -> tuple[int, int]:
-    """The least and the greatest value of an integer type."""
+    """Returns the least and the greatest value of an integer type."""
     width = BIT_WIDTH[dtype]
     signed = CLASS[dtype] == "i" or dtype in _SIGNED_NARROW
     return (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
 
 
 def total_order_key(x: Array) -> Array:
-    """Integers in the order of IEEE 754's totalOrder: -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
+    """Returns integers that are ordered as by IEEE 754's totalOrder: -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     if CLASS[x.dtype] not in "fe":
         return widen(x)
     bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}")

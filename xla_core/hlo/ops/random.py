@@ -47,7 +47,7 @@ def _rng(context: EvaluationContext, instruction: HloInstruction, values: list[V
     if shape.element_type.is_floating:
         low, high = widen(values[0]), widen(values[1])
         result = round_to(low + (high - low) * generator.random(shape.dimensions), shape.dtype)
-        return np.where(result >= values[1], values[0], result)  # rounding may have reached the end
+        return np.where(result >= values[1], values[0], result)  # rounding may have reached the upper bound
     if shape.element_type is ElementType.PRED:
         return generator.random(shape.dimensions) < 0.5
     least, limit = int(values[0]), int(values[1])
@@ -77,7 +77,7 @@ def _rng_bit_generator_shape(operands: Sequence[Shape], attributes: Attributes, 
 
 
 def _rng_bit_generator(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """rng_default is Philox, as on XLA's CPU and GPU."""
+    """rng_default is Philox, as on XLA's CPU and GPU backends."""
     algorithm, bits = instruction.attributes["algorithm"], instruction.shape.tuple_shapes[1]
     state = np.ascontiguousarray(values[0])
     function = three_fry if algorithm == "rng_three_fry" else philox

@@ -1,4 +1,4 @@
-"""Reduce, map and scan over dimensions with a computation of scalars."""
+"""reduce, map and scan: they combine elements along dimensions by a computation of scalars."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ entry = OpGroup("reduction").entry
 
 
 def split_operands(operands: Sequence[Shape]) -> tuple[Sequence[Shape], Sequence[Shape]]:
-    """The inputs (of one shape) and their initial values (scalars) of reduce and reduce-window."""
+    """Splits the operands of reduce and reduce-window into inputs (of one shape) and initial values (scalars)."""
     n, odd = divmod(len(operands), 2)
     check(not odd and n > 0, lambda: f"{len(operands)} operands; expected n inputs and n initial values")
     inputs, initial = operands[:n], operands[n:]

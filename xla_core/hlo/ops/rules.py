@@ -1,4 +1,4 @@
-"""What the entries of the op table share: how an entry is made, attribute kinds by short names, checks of shapes."""
+"""Helpers for the entries of the op table: the entry itself, attribute kinds by short names, shape checks."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ _KINDS = {kind.value: kind for kind in AttributeKind}
 
 
 def attr(kind: str, default: Any = REQUIRED, *, shown: bool = False) -> Attribute:
-    """`attr("ints")` is required, `attr("ints", ())` is not."""
+    """Makes an attribute. `attr("ints")` is required; `attr("ints", ())` has a default."""
     return Attribute(_KINDS[kind], default, shown)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpGroup:
-    """The ops of one file, and of one page of the documentation."""
+    """The ops of one file, which share one page of the documentation."""
 
     name: str
 
@@ -81,9 +81,12 @@ class OpGroup:
         identity: Callable[[ElementType], complex | None] = lambda element_type: None,
         **attributes: Attribute,
     ) -> OpDef:
-        """Puts an op into the table. Its rule gains what holds for every op: required attributes are there, each has a
-        value of its kind, errors name the op, and a declared shape is the inferred one (but for layouts, and for how
-        dynamic a dimension is). What else than an XlaError the rule raises is a slip of its own.
+        """Adds an op to the table.
+
+        The op's shape rule is extended by the checks that all ops share. Required attributes must be present, each
+        attribute must have a value of its kind, and a declared shape must be the inferred one, apart from layouts and
+        dynamic dimensions. Errors name the op. An exception other than XlaError is an error in the rule and becomes an
+        InternalError.
         """
 
         def rule(operands: Sequence[Shape], values: Attributes, declared: Shape | None) -> Shape:
@@ -155,45 +158,48 @@ def check(condition: bool, message: str | Callable[[], str]) -> None:
 
 
 def array(shape: Shape, what: str = "operand") -> Shape:
-    """`shape`, which must be an array's."""
+    """Returns `shape`; raises InvalidArgumentError if it is not an array."""
     if not shape.is_array:
         raise InvalidArgumentError(f"{what} must be an array, not {shape}")
     return shape
 
 
 def declared_array(declared: Shape | None) -> Shape:
-    """The declared shape of an op whose operands don't fix it."""
+    """Returns the declared shape, for an op whose operands don't determine it."""
     if declared is None:
         raise InvalidArgumentError("the operands don't fix the result: its shape must be given")
     return array(declared, "the result")
 
 
 def normalize(shape: Shape) -> Shape:
-    """Without a layout."""
+    """Returns the shape without a layout."""
     return shape.without_layout()
 
 
 def dynamic(shape: Shape) -> tuple[bool, ...]:
-    """A flag per dimension."""
+    """Returns a flag for each dimension that says whether it is dynamic."""
     return shape.dynamic_dimensions or (False,) * len(shape.dimensions)
 
 
 def extended(value: np.ndarray, axis: int, size: int) -> np.ndarray:
-    """An array with zeros behind its elements along an axis, so that it has `size` there at least."""
+    """Appends zeros along an axis until it has at least `size` elements."""
     missing = list(value.shape)
     missing[axis] = size - value.shape[axis]
     return value if missing[axis] <= 0 else np.concatenate([value, np.zeros(missing, value.dtype)], axis)
 
 
 def dims(element_type: ElementType, dimensions: Sequence[int], flags: Sequence[bool] = ()) -> Shape:
-    """An array shape; static when no flag is set."""
+    """Makes an array shape, which is static if no flag is set."""
     if any(d < 0 for d in dimensions):
         raise InvalidArgumentError(f"the result would have dimensions {list(dimensions)}; none may be negative")
     return Shape(element_type, tuple(dimensions), None, tuple(flags) if any(flags) else ())
 
 
 def same_dimensions(operands: Sequence[Shape]) -> Shape:
-    """The first operand, when all are arrays of its dimensions; a dimension is dynamic where any operand's is."""
+    """Checks that all operands are arrays of the same dimensions; returns the first.
+
+    A dimension of the result is dynamic if it is dynamic in any operand.
+    """
     first = array(operands[0])
     flags: tuple[bool, ...] = first.dynamic_dimensions
     for other in operands[1:]:
@@ -205,13 +211,15 @@ def same_dimensions(operands: Sequence[Shape]) -> Shape:
 
 
 def alike(ranks: Sequence[int], apart: Sequence[int] = ()) -> list[list[tuple[int, int]]]:
-    """All operands of the largest rank have the same sizes, but for the dimensions `apart`: groups for `same_sizes`."""
+    """Returns groups for `same_sizes`: all operands of the largest rank have equal sizes,
+    except in dimensions `apart`.
+    """
     rank = max(ranks, default=0)
     return [[(o, d) for o, r in enumerate(ranks) if r == rank] for d in range(rank) if d not in apart]
 
 
 def category(element_type: ElementType) -> str:
-    """pred, integer, float or complex: types of one category convert implicitly where XLA allows mixed precision."""
+    """Returns pred, integer, float or complex. Mixed precision converts only within a category, as in XLA."""
     if element_type.is_floating:
         return "float"
     if element_type.is_complex:
@@ -220,7 +228,7 @@ def category(element_type: ElementType) -> str:
 
 
 def check_axes(axes: Sequence[int], rank: int, what: str) -> None:
-    """Each of 0..rank-1 at most once."""
+    """Checks that the axes are distinct and within 0..rank-1."""
     if len(set(axes)) != len(axes) or any(not 0 <= axis < rank for axis in axes):
         raise InvalidArgumentError(f"{what} {{{','.join(map(str, axes))}}} must be distinct dimensions of rank {rank}")
 
@@ -235,13 +243,14 @@ def parameter_shapes(computation: HloComputation) -> list[Shape]:
 
 
 def shape_of_parts(parts: Sequence[Shape]) -> Shape:
-    """One part as it is, several as a tuple: how ops with several operands give their result."""
+    """Returns a single part as it is, and several parts as a tuple, for ops with several operands."""
     return parts[0] if len(parts) == 1 else Shape.tuple(parts)
 
 
 def scalar_signature(computation: HloComputation, operands: Sequence[Shape], what: str) -> list[ElementType]:
-    """Checks that a computation combines scalars, (accumulators..., elements...) -> accumulators, of the operands'
-    categories of type; returns the types of its results.
+    """Checks that a computation combines scalars: (accumulators..., elements...) -> accumulators.
+
+    The parameters must have the operands' categories of type. It returns the types of the results.
     """
     parameters = parameter_shapes(computation)
     root = computation.root.shape

@@ -1,7 +1,8 @@
-"""The order that a sort puts its rows into, for any comparator.
+"""Computes the order of a sort for any comparator.
 
-The comparators that frontends emit (chains of keys, compared directly or after the same function of either side) are
-read as keys and sorted by numpy; every other one drives a merge sort whose comparisons are evaluated on whole arrays.
+Frontends emit comparators of chained keys, which are compared directly or after the same function of both sides. Such
+comparators are recognized and sorted by numpy. Any other comparator drives a merge sort whose comparisons are evaluated
+on whole arrays.
 """
 
 from __future__ import annotations
@@ -29,23 +30,28 @@ _Key = tuple["HloInstruction", bool]
 _LEFT, _RIGHT, _OTHER = 1, 2, 4
 
 _SCALAR_FORMS = frozenset({Opcode.BROADCAST, Opcode.RESHAPE, Opcode.TRANSPOSE})
-"""Of a scalar, the same scalar."""
+"""Ops that only change the form of a scalar."""
 
 
 def sort_order(context: EvaluationContext, comparator: HloComputation, operands: Sequence[Array]) -> Array:
-    """The stable order of each last-dimension row of the operands (all of shape [rows, length])."""
+    """Returns the stable order of each last-dimension row of the operands, which have shape [rows, length]."""
     keys = _Comparator(comparator).keys(comparator.root)
     if keys is not None:
         return _by_keys(context, keys, operands)
     return _by_merging(context, comparator, operands)
 
 
-# -- comparators that are keys ---------------------------------------------------------------------------------------
+# -- comparators of keys ---------------------------------------------------------------------------------------------
 
 
 class _Comparator:
-    """What is known of each instruction: a number that is equal where the same function of one side's scalars is
-    computed (parameters 2i and 2i + 1 count as the same), and which sides it reads.
+    """Analyzes the instructions of a comparator.
+
+    Attributes:
+        number: instructions that compute the same function of one side's scalars have the same number (parameters 2i
+            and
+            2i + 1 count as the same).
+        sides: a bit mask of the sides that an instruction reads.
     """
 
     def __init__(self, comparator: HloComputation) -> None:
@@ -72,8 +78,10 @@ class _Comparator:
             self.sides[instruction] = sides
 
     def keys(self, root: HloInstruction) -> list[_Key] | None:
-        """The keys, most significant first, where the comparator is `a < b`, `a < b or (a == b and rest)`, or
-        `select(a == b, rest, a < b)`, with a and b one function of the left and the right parameters.
+        """Returns the keys of the comparator, most significant first; None where it has another form.
+
+        The forms are `a < b`, `a < b or (a == b and rest)` and `select(a == b, rest, a < b)`, where a and b are the
+        same function of the left and the right parameters.
         """
         keys: list[_Key] = []
         while root.opcode != Opcode.COMPARE:
@@ -86,7 +94,7 @@ class _Comparator:
         return None if last is None else [*keys, last]
 
     def _step(self, root: HloInstruction) -> tuple[_Key, HloInstruction] | None:
-        """The first key of several, and what decides where it is equal."""
+        """Returns the first of several keys, and the instruction that decides where that key is equal."""
         forms: list[tuple[HloInstruction, HloInstruction, HloInstruction]] = []
         if root.opcode == Opcode.SELECT:
             equal, rest, less = root.operands
@@ -113,7 +121,7 @@ class _Comparator:
         if direction not in ("LT", "GT") or kind == "c":
             return None
         if kind in "fe" and compare.attributes.get("type") != "TOTALORDER":
-            return None  # NaN is unordered: no key says so
+            return None  # NaN is unordered, which no key can express
         sides = self.sides[left], self.sides[right]
         if sides not in ((_LEFT, _RIGHT), (_RIGHT, _LEFT)) or self.number[left] != self.number[right]:
             return None
@@ -138,7 +146,10 @@ def _evaluated(
     operands: Sequence[Array],
     known: dict[HloInstruction, Array],
 ) -> Array:
-    """An expression of one side's scalars, for whole operands. The same array for a scalar that changes its form."""
+    """Evaluates an expression of one side's scalars on whole operands.
+
+    Ops in `_SCALAR_FORMS` pass the array through.
+    """
     stack = [expression]
     while stack:
         node = stack[-1]
@@ -162,8 +173,9 @@ def _evaluated(
 
 
 def _by_merging(context: EvaluationContext, comparator: HloComputation, operands: Sequence[Array]) -> Array:
-    """Merges runs of 1, 2, 4, ... elements: an element's new place is found by binary search in the neighbouring run,
-    for all elements of all rows at once.
+    """Sorts by merging runs of 1, 2, 4, ... elements.
+
+    Each element finds its new place by binary search in the neighbouring run, for all elements of all rows at once.
     """
     rows, length = operands[0].shape
     row = np.arange(rows)[:, None]
@@ -185,7 +197,8 @@ def _by_merging(context: EvaluationContext, comparator: HloComputation, operands
             middle = (low + high) // 2
             candidate = order[row, np.minimum(other + middle, length - 1)]
             left, right = np.where(is_left, candidate, order), np.where(is_left, order, candidate)
-            # Of the right run, what is less than x precedes it; of the left run, what x is not less than.
+            # Elements of the right run precede x if they are less than x; elements of the left run, if x is not less
+            # than them.
             before = np.where(is_left, less(left, right), ~less(right, left))
             low = np.where(searching & before, middle + 1, low)
             high = np.where(searching & ~before, middle, high)
@@ -200,7 +213,7 @@ def _by_merging(context: EvaluationContext, comparator: HloComputation, operands
 
 
 def _by_calls(less: Callable[[Array, Array], Array], rows: int, length: int) -> Array:
-    """For a comparator that is no strict order: some permutation, as a sort of single comparisons gives it."""
+    """Sorts by single comparisons, for a comparator that is not a strict order and thus yields some permutation."""
     table = less(
         np.broadcast_to(np.repeat(np.arange(length), length), (rows, length * length)),
         np.broadcast_to(np.tile(np.arange(length), length), (rows, length * length)),
@@ -216,7 +229,7 @@ def _by_calls(less: Callable[[Array, Array], Array], rows: int, length: int) -> 
 
 
 def extreme_elements(x: Array, k: int, *, largest: bool) -> tuple[Array, Array]:
-    """(the first k elements of each row in total order, their indices); of equal ones the first come first."""
+    """Returns the first k elements of each row in total order, and their indices. Equal elements keep their order."""
     key = total_order_key(x)
     order = np.argsort(~key if largest else key, axis=-1, kind="stable")[..., :k]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)

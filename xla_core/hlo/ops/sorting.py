@@ -55,7 +55,7 @@ def _sort_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
 
 
 def _sort(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Always stable."""
+    """The sort is always stable."""
     axis = instruction.attributes["dimensions"][0]
     if values[0].size == 0:
         return as_value(values)
@@ -67,7 +67,7 @@ def _sort(context: EvaluationContext, instruction: HloInstruction, values: list[
 
 
 def topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """(the elements, their indices), both with k in place of the operand's last dimension."""
+    """The results are (the elements, their indices), with k in place of the operand's last dimension."""
     operand, k = array(operands[0]), attributes["k"]
     if operand.rank < 1 or not 0 <= k <= operand.dimensions[-1]:
         raise InvalidArgumentError(f"k = {k} of {operand.without_layout()}")
@@ -77,7 +77,7 @@ def topk_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def _topk(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """In total order; of equal elements, the first ones."""
+    """Elements are in total order; equal elements keep their order."""
     return extreme_elements(values[0], instruction.attributes["k"], largest=instruction.attribute("largest"))
 
 

@@ -1,4 +1,4 @@
-"""Ops that arrange values and compute none: parameters, constants, tuples, copies, tokens, dimension sizes."""
+"""Ops that arrange values without computing any: parameters, constants, tuples, copies, tokens, dimension sizes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _token_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sh
 
 
 def _check_sized_dimension(operand: Shape, attributes: Attributes) -> None:
-    """One dimension is named, and s32 holds its size. (XLA: InferGetDimensionSizeShape.)"""
+    """The op names one dimension, whose size s32 holds. (XLA: InferGetDimensionSizeShape.)"""
     check_axes(attributes["dimensions"], array(operand).rank, "dimensions")
     check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
     (axis,) = attributes["dimensions"]
@@ -113,9 +113,9 @@ def _set_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes,
 
 
 def _set_dimension_size(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Values have their actual sizes; elements that come back after a dimension was smaller are zeros.
+    """Slices the array to the new size, or extends it by zeros. Values have their actual sizes.
 
-    A result that is declared static has all elements of its bound.
+    A result that is declared static must have the size of its bound.
     """
     operand, axis, size = values[0], instruction.attributes["dimensions"][0], int(values[1])
     bound = instruction.operand(0).shape.dimensions[axis]
@@ -137,7 +137,7 @@ def _bitcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: 
 
 
 def _bitcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """The operand's elements in the order of its layout, put into the result's shape in the order of its layout."""
+    """Reads the operand's elements in the order of its layout, and writes them in the order of the result's layout."""
     before, after = instruction.operand(0).shape, instruction.shape
     order = after.minor_to_major()[::-1]
     flat = np.transpose(values[0], before.minor_to_major()[::-1]).reshape(-1)

@@ -1,4 +1,4 @@
-"""XLA's custom calls TopK and ApproxTopK: what shapes they take, and what they mean."""
+"""XLA's custom calls TopK and ApproxTopK: their shape rules and evaluation."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = ["top_k_attributes"]
 
 
 def top_k_attributes(declared: Shape) -> dict[str, Any]:
-    """Attributes of the op topk that a custom call to TopK of this shape is: what XLA's CPU compiler makes of it."""
+    """Returns the attributes of the topk op that is equivalent to a TopK custom call, as in XLA's CPU compiler."""
     return {"k": declared.tuple_shapes[0].dimensions[-1], "largest": True}
 
 
 @register_custom_call_shape("TopK")
 def _top_k_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape) -> Shape:
-    """One operand -> (the largest elements of each row, in order; their indices)."""
+    """TopK maps one operand to (the largest elements of each row, in order; their indices)."""
     check(len(operands) == 1, lambda: f"TopK takes one operand, not {len(operands)}")
     values = declared.tuple_shapes[0] if declared.tuple_shapes else declared
     check(len(declared.tuple_shapes) == 2 and values.rank > 0, "TopK gives two arrays, the elements and their indices")
@@ -47,7 +47,7 @@ def _top_k(context: EvaluationContext, instruction: HloInstruction, values: list
 
 
 def _reduced_dimension(operand: Shape, attributes: Attributes, declared: Shape) -> int:
-    """The configuration's `reduction_dim`; without one, the dimension that shrinks, or the last."""
+    """Returns `reduction_dim` of the configuration; by default, the dimension whose size changes, or the last one."""
     results = declared.tuple_shapes or (declared,)
     pairs = enumerate(zip(operand.dimensions, results[0].dimensions, strict=False))
     shrinks = next((d for d, (before, after) in pairs if before != after), operand.rank - 1)
@@ -59,7 +59,7 @@ def _reduced_dimension(operand: Shape, attributes: Attributes, declared: Shape) 
 
 @register_custom_call_shape("ApproxTopK")
 def _approx_top_k_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape) -> Shape:
-    """(n operands, n initial values) -> n operands with fewer elements along one dimension."""
+    """ApproxTopK maps n operands and n initial values to n results with fewer elements along one dimension."""
     n = len(operands) // 2
     check(
         n > 0 and len(operands) == 2 * n, f"ApproxTopK takes operands and as many initial values, not {len(operands)}"
@@ -89,7 +89,7 @@ def _approx_top_k_shape(operands: Sequence[Shape], attributes: Attributes, decla
 
 @register_custom_call("ApproxTopK")
 def _approx_top_k(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Exactly the first ones in the comparator's order."""
+    """Returns exactly the first elements in the comparator's order."""
     operands = values[: len(values) // 2]
     results = instruction.shape.tuple_shapes or (instruction.shape,)
     axis = _reduced_dimension(instruction.operand(0).shape, instruction.attributes, instruction.shape)

@@ -44,7 +44,7 @@ entry = OpGroup("window").entry
 
 
 def check_window(window: Window, rank: int) -> None:
-    """One dimension each of the operand's, positive sizes, strides and dilations."""
+    """Checks that the window has the operand's rank and positive sizes, strides and dilations."""
     check(len(window) == rank, lambda: f"a window of {len(window)} dimensions over rank {rank}")
     for w in window:
         if w.size <= 0 or w.stride <= 0 or w.base_dilation <= 0 or w.window_dilation <= 0:
@@ -52,7 +52,7 @@ def check_window(window: Window, rank: int) -> None:
 
 
 def windowed(dimensions: Sequence[int], window: Window) -> list[int]:
-    """How many windows fit along each dimension."""
+    """Returns how many windows fit along each dimension."""
     return [w.output_size(d) for w, d in zip(window, dimensions, strict=True)]
 
 
@@ -67,7 +67,10 @@ def _reduce_window_shape(operands: Sequence[Shape], attributes: Attributes, decl
 
 
 def _reduce_window(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Dimension by dimension, the last first: the order of elements is kept, and the work is a sum, no product."""
+    """Combines one dimension after another, the last one first.
+
+    This keeps the order of elements, and the work is the sum, not the product, of the window's sizes.
+    """
     n = len(values) // 2
     computation, window = instruction.attributes["to_apply"], instruction.attributes.get("window", ())
     types = [p.shape.dtype for p in computation.parameters]
@@ -115,7 +118,7 @@ def _select_and_scatter_shape(operands: Sequence[Shape], attributes: Attributes,
 
 
 def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Padding is never selected; a window of padding alone scatters nothing."""
+    """Padding is never selected; a window that covers only padding scatters nothing."""
     operand, source, initial = values
     window, select, scatter = (
         instruction.attributes.get("window", ()),
@@ -148,7 +151,9 @@ def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction,
 
 
 def padded(context: EvaluationContext, x: np.ndarray, value: np.ndarray, window: Window) -> np.ndarray:
-    """The base area that windows move over: dilated and padded with a value (cut off where padding is negative)."""
+    """Returns the base area that windows move over: x, dilated and padded with a value (cropped
+    by negative padding).
+    """
     sizes = [(n - 1) * w.base_dilation + 1 if n else 0 for n, w in zip(x.shape, window, strict=True)]
     area = _padded_sizes(x.shape, window)
     context.charge(math.prod(area), x.dtype.itemsize)
@@ -165,7 +170,7 @@ def padded(context: EvaluationContext, x: np.ndarray, value: np.ndarray, window:
 
 
 def _padded_sizes(dimensions: Sequence[int], window: Window) -> list[int]:
-    """Of the base area before anything is cut off."""
+    """Returns the sizes of the base area before cropping at the high end."""
     sizes = [(n - 1) * w.base_dilation + 1 if n else 0 for n, w in zip(dimensions, window, strict=True)]
     return [max(0, n + w.padding_low) + max(0, w.padding_high) for n, w in zip(sizes, window, strict=True)]
 
