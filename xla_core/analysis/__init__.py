@@ -1,4 +1,4 @@
-"""What can be known about a module: dependence, dataflow, aliasing, lifetimes, memory, cost."""
+"""Analyses of HLO modules: reachability, dataflow, aliasing, live ranges, buffer assignment, cost."""
 
 from xla_core.analysis.buffer_assignment import (
     AllocationKind,

@@ -1,4 +1,4 @@
-"""AliasEdge: two values that must share a buffer, and why."""
+"""AliasEdge: a constraint that two values share a buffer, and the reason for it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,28 @@ __all__ = ["AliasEdge", "EdgeKind"]
 
 
 class EdgeKind(enum.Enum):
-    """Why two values must share a buffer, in the order in which they are joined: a copy inside a loop costs most."""
+    """The reason why two values must share a buffer.
 
-    LOOP_RESULT = 0  # the phi and the while's result
-    OUTPUT_ALIAS = 1  # a donated parameter and the output that takes its buffer
-    LOOP_ROOT = 2  # what a body returns, and the phi
-    BRANCH_ROOT = 3  # what a branch returns, and the conditional's result
-    LOOP_INIT = 4  # the operand of a while, and the phi
-    OUTPUT = 5  # what the entry returns, and the output's memory
-    IN_PLACE = 6  # an operand that a custom call says it overwrites
+    Edges are joined in the order of these numbers. A later edge is more likely to need a copy, and a copy inside a loop
+    costs most, so the edges of loop bodies come early.
+    """
+
+    LOOP_RESULT = 0  # joins a loop's phi with the while's result
+    OUTPUT_ALIAS = 1  # joins a donated parameter with the output that takes its buffer
+    LOOP_ROOT = 2  # joins the root of a loop's body with the phi
+    BRANCH_ROOT = 3  # joins the root of a branch with the conditional's result
+    LOOP_INIT = 4  # joins the operand of a while with the phi
+    OUTPUT = 5  # joins the root of the entry with the memory of the output
+    IN_PLACE = 6  # joins a custom call's result with the operand that it overwrites
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AliasEdge:
-    """`source` must share a buffer with `target`.
+    """A constraint: `source` must share a buffer with `target`.
 
-    Where that is impossible, copy insertion copies leaf `leaf`: of operand `operand` of `place`, a while (LOOP_INIT) or
-    a custom call (IN_PLACE); otherwise of the root of `computation`.
+    Where their live ranges conflict, copy insertion inserts a copy of leaf number `leaf`. For LOOP_INIT and IN_PLACE
+    it copies the leaf of operand number `operand` of `place`, which is a while or a custom call. For the other kinds it
+    copies the leaf of the root of `computation`. `depth` is the nesting depth of the copy in control flow.
     """
 
     kind: EdgeKind

@@ -1,8 +1,9 @@
-"""Where every value lies in memory (XLA: xla/service/buffer_assignment.h).
+"""Buffer assignment: gives each value a slice of an allocation (XLA: xla/service/buffer_assignment.h).
 
-A `BufferAllocation` is a piece of memory that the runtime supplies: one for each leaf of the entry's parameters, one
-for each constant, one for each leaf of the entry's result (unless it lies in a donated parameter's), and one arena for
-all temporaries of a memory space. A `BufferSlice` is a part of it. Tuples take no memory: their leaves do.
+A `BufferAllocation` is a piece of memory that the runtime supplies. There is one for each leaf of the entry's
+parameters, one for each constant, one for each leaf of the entry's result (unless that leaf takes over a donated
+parameter), and one arena per memory space for all temporaries. A `BufferSlice` is a range of bytes in an allocation.
+Only the leaves of a tuple have buffers; the tuple itself has none.
 """
 
 from __future__ import annotations
@@ -33,10 +34,13 @@ class AllocationKind(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BufferAllocation:
-    """Memory for the runtime to supply: `size` bytes in `memory_space`.
+    """`size` bytes in `memory_space` that the runtime supplies.
 
-    `parameter` is (number, index) of the entry parameter leaf that it is, `output` the index of the result leaf that
-    it holds at the end; a donated parameter that a result takes over has both. `constant` is the instruction.
+    Attributes:
+        parameter: the number of the entry parameter, and the index of its leaf, whose memory this is.
+        output: the index of the leaf of the entry's result that the memory holds when the program ends. An allocation
+            has both `parameter` and `output` where a result takes over a donated parameter.
+        constant: the constant instruction whose value the memory holds.
     """
 
     index: int
@@ -60,7 +64,7 @@ class BufferAllocation:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BufferSlice:
-    """`size` bytes from `offset` of an allocation."""
+    """The `size` bytes of an allocation that start at `offset`."""
 
     allocation: BufferAllocation
     offset: int
@@ -78,10 +82,12 @@ class BufferSlice:
 
 
 class BufferAssignment:
-    """The slice of every leaf of every instruction that runs in sequence (not of those inside fusions and reducers).
+    """Maps each leaf of each instruction to its slice; instructions inside fusions and reducers have none.
 
-    `temp_bytes` is the size of all arenas of temporaries; `temp_bytes_without_reuse` what they would need if each
-    instruction's result had memory of its own; `peak_live_bytes` the most that is alive at once.
+    Attributes:
+        temp_bytes: the total size of the arenas of temporaries, in bytes.
+        temp_bytes_without_reuse: the bytes that they would need if each temporary had memory of its own.
+        peak_live_bytes: the most bytes of temporaries that are alive at one time.
     """
 
     def __init__(
@@ -99,9 +105,10 @@ class BufferAssignment:
         return self.analysis.module
 
     def slice(self, instruction: HloInstruction, index: ShapeIndex = ()) -> BufferSlice:
-        """Where the leaf at `index` of an instruction's result lies.
+        """The slice of the leaf at `index` of an instruction's result.
 
-        Raises InvalidArgumentError for an instruction of a fused or applied computation, and for a tuple.
+        Raises:
+            InvalidArgumentError: the instruction is in a fused or applied computation, or `index` selects a tuple.
         """
         if instruction not in self.analysis:
             raise InvalidArgumentError(f"{instruction.name} is not part of any sequence; it has no buffer")
@@ -122,15 +129,15 @@ class BufferAssignment:
         return self.slice(self.module.entry.parameters[number], index).allocation
 
     def output_slice(self, index: ShapeIndex = ()) -> BufferSlice:
-        """Where the result's leaf is when the program ends."""
+        """The slice that holds the leaf at `index` of the entry's result when the program ends."""
         return self.slice(self.module.entry.root, index)
 
     def in_place(self, instruction: HloInstruction, operand: int, index: ShapeIndex = ()) -> bool:
-        """Whether the result's leaf lies where the operand, an array, lies."""
+        """Whether the leaf at `index` of the result has the same slice as operand number `operand`, an array."""
         return self.slice(instruction, index) == self.slice(instruction.operand(operand))
 
     def to_text(self) -> str:
-        """The report that XLA dumps as -buffer-assignment.txt."""
+        """The report in the manner of XLA's `-buffer-assignment.txt` dump."""
         lines = [f"BufferAssignment of {self.module.name}:"]
         by_allocation: dict[int, list[HloValue]] = {}
         for value, place in self.slices.items():
@@ -162,16 +169,18 @@ def assign_buffers(
     size: SizeFunction | None = None,
     can_share: CanShare = can_share_buffer,
 ) -> BufferAssignment:
-    """Gives every value of a scheduled module its memory.
+    """Assigns a buffer to every value of a scheduled module.
 
     Args:
-        module: after copy insertion, with a flat call graph.
-        schedule: the order of each computation; the module's own by default.
-        alignment: offsets in the arena are multiples of it, in bytes.
-        size: bytes that an array of a shape takes on the target; `Shape.byte_size` by default.
-        can_share: which operands an instruction may write its result over.
+        module: a module after copy insertion, with a flat call graph.
+        schedule: the order of each computation's instructions; by default the module's own schedule.
+        alignment: offsets in an arena are multiples of this number of bytes.
+        size: gives the bytes that an array of a shape takes on the target; `Shape.byte_size` by default.
+        can_share: decides which operands an instruction may overwrite with its result.
 
-    Raises FailedPreconditionError when values that must be in one place are alive together (no copy insertion ran).
+    Raises:
+        FailedPreconditionError: two values that must share a buffer are alive at once (copy insertion did not run).
+        ResourceExhaustedError: the program needs more memory than 64 bits can address.
     """
     size = size or (lambda shape: shape.byte_size)
     analysis = HloDataflowAnalysis(module, schedule)
@@ -223,7 +232,7 @@ def assign_buffers(
 
 
 def _check_addressable(classes: BufferClasses) -> None:
-    """Offsets are numbers of 64 bits, in here and on every device."""
+    """Refuses programs whose offsets would not fit into 64 bits, the width of an offset on every device."""
     if sum(group.size for group in classes.classes()) < 1 << 62:
         return
     largest = max(classes.classes(), key=lambda group: group.size)

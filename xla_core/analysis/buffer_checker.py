@@ -1,4 +1,4 @@
-"""Proof that a buffer assignment is right, by other means than those that made it."""
+"""Verifies a buffer assignment with code that is independent of the code that made it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ __all__ = ["check_buffer_assignment"]
 
 
 def check_buffer_assignment(assignment: BufferAssignment, can_share: CanShare = can_share_buffer) -> None:
-    """Raises InternalError unless
+    """Checks that a buffer assignment is valid:
 
-    - no two values that are alive at one time overlap in memory (but for a result over an operand that it may take);
-    - values that must be in one place are in the same slice;
-    - nothing writes constants, nor parameters that are not donated;
-    - every slice lies within its allocation, and every output has memory of its own.
+    - No two values that are alive at the same time overlap in memory, except a result that may overwrite an operand.
+    - Values that must share a buffer have the same slice.
+    - No instruction writes to a constant or to a parameter that is not donated.
+    - Every slice lies within its allocation, and no two allocations hold the same output.
+
+    Raises:
+        InternalError: one of these conditions does not hold.
     """
     slices = assignment.slices
     for value, place in slices.items():

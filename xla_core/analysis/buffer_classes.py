@@ -1,7 +1,7 @@
-"""Joining values that lie in one buffer (XLA: HloAliasAnalysis and the colocated sets of BufferAssigner).
+"""Groups the values that share a buffer (XLA: HloAliasAnalysis and the colocated sets of BufferAssigner).
 
-A class is a set of values that are never alive together, but for the moment in which an instruction writes its result
-over the operand that it reads last.
+A class is a set of values whose live ranges are disjoint. The one exception: an instruction may overwrite an operand
+that it is the last to read, so the live ranges of operand and result may meet at that instruction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SizeFunction = Callable[[Shape], int]
 
 
 class BufferClass:
-    """Values in one buffer, and when each is alive, in order of time."""
+    """The values in one buffer, and their live ranges in order of time."""
 
     __slots__ = ("read_only", "segments", "size", "values")
 
@@ -35,10 +35,10 @@ class BufferClass:
 
 
 class BufferClasses:
-    """A partition of the values of an analysis into buffers.
+    """A partition of the values of a dataflow analysis into buffers.
 
-    `failures` are the alias edges whose two ends are alive together: copies must be put there. None are left after
-    copy insertion.
+    `failures` are the alias edges whose two values cannot share a buffer, since their live ranges overlap. Copy
+    insertion inserts a copy for each; after it, the list is empty.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class BufferClasses:
         return self._class[value]
 
     def classes(self) -> list[BufferClass]:
-        """In the order of their first values."""
+        """All classes, in the order of their first values."""
         return list({id(c): c for c in self._class.values()}.values())
 
     def share_operands(self) -> None:
-        """Lets each instruction write over an operand that dies there, where it may."""
+        """Joins each result with an operand that it may overwrite and whose live range ends at the instruction."""
         for value in self.analysis.values:
             if value.kind is not ValueKind.INSTRUCTION or not self._class[value].size:
                 continue
@@ -84,7 +84,7 @@ class BufferClasses:
                     self.join(source, value)
 
     def join(self, a: HloValue, b: HloValue) -> bool:
-        """Puts two values, and all that is with them, in one buffer; False when that is not possible."""
+        """Merges the classes of two values. Returns False, and changes nothing, where their live ranges conflict."""
         large, small = self._class[a], self._class[b]
         if large is small:
             return True
@@ -110,7 +110,7 @@ class BufferClasses:
     def _fits(self, segment: tuple[int, int, int, HloValue], others: list[tuple[int, int, int, HloValue]]) -> bool:
         start, end, _, value = segment
         first = bisect_left(others, (start,))
-        # What begins before: one may end where this one begins, if this one is written over it.
+        # The segment before may end at the instruction where this one begins, if that instruction overwrites it.
         if first:
             before = others[first - 1]
             if before[1] > start or (before[1] == start and not self._overwrites(value, before[3])):
@@ -122,7 +122,7 @@ class BufferClasses:
         return True
 
     def _overwrites(self, value: HloValue, operand: HloValue) -> bool:
-        """Whether the instruction that defines `value` may write it over `operand`, a value that it reads."""
+        """Whether the instruction that defines `value` may write it to the buffer of `operand`, which it reads."""
         if value.kind is not ValueKind.INSTRUCTION:
             return False
         instruction = value.instruction

@@ -1,13 +1,14 @@
-"""May an instruction write its result over an operand? (XLA: HloDataflowAnalysis::CanShareOperandBufferWithUser.)
+"""Decides whether an instruction may overwrite an operand (XLA: HloDataflowAnalysis::CanShareOperandBufferWithUser).
 
-The answer is a contract with those who emit kernels. Where an operand and a result share:
+The decision is a contract with the kernel emitters. Where an operand and a result share a buffer, the kernel must do
+the following:
 
-- an elementwise op, and a loop fusion, reads the operand's element i, for all its results, before it writes their
-  element i, and reads it never again: one loop computes all results of such a fusion;
-- dynamic-update-slice and scatter write the updated elements only; element i of an update may be computed from the
-  very element that it replaces;
-- sort sorts in place;
-- a custom call writes over what its output_to_operand_aliasing names.
+- An elementwise op or a loop fusion reads element i of the operand before it writes element i of any result, and does
+  not read that element later. One loop therefore computes all results of such a fusion.
+- dynamic-update-slice and scatter write the updated elements only. Element i of an update may be computed from the
+  element that it replaces.
+- sort sorts in place.
+- A custom call overwrites the operands that its output_to_operand_aliasing names.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from xla_core.hlo.shape import Shape
 __all__ = ["CanShare", "can_share_buffer", "in_place_operands"]
 
 CanShare = Callable[[HloInstruction, int, int], bool]
-"""(instruction, operand number, result leaf) -> may that leaf lie where the operand, an array, lies?"""
+"""(instruction, operand number, result leaf) -> whether that leaf may share the buffer of the operand, an array."""
 
 
 def in_place_operands(instruction: HloInstruction) -> list[int]:
-    """Operands that the op updates: result leaf k begins as the k-th of them."""
+    """The numbers of the operands that the op updates; result leaf k starts as a copy of the k-th of them."""
     match instruction.opcode:
         case Opcode.DYNAMIC_UPDATE_SLICE:
             return [0]
@@ -37,7 +38,7 @@ def in_place_operands(instruction: HloInstruction) -> list[int]:
 
 
 def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bool:
-    """The default CanShare."""
+    """The default `CanShare`: the rules in the module's docstring."""
     source = instruction.operands[operand].shape
     result = instruction.shape.tuple_shapes[leaf] if instruction.shape.is_tuple else instruction.shape
     if not _same_places(source, result):
@@ -62,7 +63,7 @@ def can_share_buffer(instruction: HloInstruction, operand: int, leaf: int) -> bo
 
 
 def _same_places(a: Shape, b: Shape) -> bool:
-    """Element i of both lies in the same bytes."""
+    """Whether element i has the same offset and width in arrays of both shapes."""
     return (
         a.is_array
         and b.is_array
@@ -93,7 +94,7 @@ def _fusion_can_share(fusion: HloInstruction, operand: int, leaf: int) -> bool:
 
 
 def _updates_only(update: HloInstruction, updated: HloInstruction, targets: set[HloInstruction]) -> bool:
-    """Whether a target is what `update` updates, and nothing reads it but at the very place that is updated."""
+    """Whether `update` updates one of the targets, and reads the targets only at the elements that it replaces."""
     if updated not in targets or list(update.operands).count(updated) > 1:
         return False
     others = [o for o in update.operands if o is not updated]
@@ -104,7 +105,7 @@ def _updates_only(update: HloInstruction, updated: HloInstruction, targets: set[
 
 
 def _reads(instruction: HloInstruction, targets: set[HloInstruction]) -> bool:
-    """Whether any of the targets is among an instruction and what it is computed from."""
+    """Whether an instruction is one of the targets or depends on one."""
     seen: set[HloInstruction] = set()
     stack = [instruction]
     while stack:
@@ -118,9 +119,10 @@ def _reads(instruction: HloInstruction, targets: set[HloInstruction]) -> bool:
 
 
 def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: HloInstruction | None = None) -> bool:
-    """Whether element i of the root needs no other element of the targets than i.
+    """Whether element i of the root depends on no element of the targets except element i.
 
-    With a dynamic-update-slice whose update is `root`: than the one that element i of the update replaces.
+    If `update` is given, it is a dynamic-update-slice whose update operand is `root`. Then the only element that
+    element i may depend on is the one that it replaces.
     """
     seen: set[tuple[HloInstruction, bool]] = set()
     stack = [(root, True)]
@@ -147,7 +149,7 @@ def _reads_in_step(root: HloInstruction, targets: set[HloInstruction], update: H
 
 
 def _is_slice_of(instruction: HloInstruction, targets: set[HloInstruction], update: HloInstruction) -> bool:
-    """Whether this is what a dynamic-update-slice will replace."""
+    """Whether the instruction reads exactly the slice of a target that the dynamic-update-slice replaces."""
     return (
         instruction.opcode == Opcode.DYNAMIC_SLICE
         and instruction.operand(0) in targets

@@ -1,4 +1,4 @@
-"""Which computations run as sequences of instructions of their own (XLA: xla/service/call_graph.h, CallContext)."""
+"""Finds the computations that control flow runs as sequences (XLA: xla/service/call_graph.h, CallContext)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ __all__ = ["control_flow_callees", "reachable_sequences", "sequential_computatio
 
 
 def control_flow_callees(instruction: HloInstruction) -> list[HloComputation]:
-    """Computations that `instruction` runs as a whole, in the order of their first run.
+    """The computations that `instruction` calls as control flow, in the order in which they first run.
 
-    Empty for an op that applies its computation per element (reduce, map, sort, scatter) or as one kernel (fusion).
+    The list is empty for an op that applies its computation to elements (reduce, map, sort, scatter), and for a fusion,
+    which is one kernel.
     """
     match instruction.opcode:
         case Opcode.WHILE:
@@ -41,10 +42,11 @@ def reachable_sequences(module: HloModule) -> list[HloComputation]:
 
 
 def sequential_computations(module: HloModule) -> list[HloComputation]:
-    """The entry and all that control flow reaches from it, callees first, the entry last.
+    """The entry and all computations that control flow reaches from it, callees first, the entry last.
 
-    Raises FailedPreconditionError when one is called from two places: memory is planned per call site, so the call
-    graph must be flat.
+    Raises:
+        FailedPreconditionError: a computation is called from two places. Memory is planned per call site, so the call
+            graph must be flat.
     """
     order: list[HloComputation] = []
     seen: set[HloComputation] = {module.entry}

@@ -1,8 +1,9 @@
-"""What a program costs, from its shapes (XLA: xla/service/hlo_cost_analysis.h).
+"""Estimates the cost of a program from its shapes (XLA: xla/service/hlo_cost_analysis.h).
 
-Figures are of one execution: floating-point operations (integer ones count too, as in XLA), transcendental functions,
-bytes read and written by instructions (by a fusion: of its operands and results). Loops count once per trip where the
-trip count is known, else once; conditionals as their dearest branch.
+A cost is of one execution. It counts floating-point operations (integer operations too, as in XLA), transcendental
+functions, and the bytes that instructions read and write. A fusion accesses the bytes of its operands and results only.
+A loop costs its body times its trip count, or its body once where the trip count is unknown. A conditional costs as
+much as its most expensive branch.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["Cost", "HloCostAnalysis", "known_trip_count"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cost:
-    """`flops` without the transcendental functions; `bytes_accessed` is of memory, in bytes."""
+    """Counts of one execution. `flops` excludes transcendental functions; `bytes_accessed` are read and written."""
 
     flops: float = 0.0
     transcendentals: float = 0.0
@@ -41,9 +42,9 @@ class Cost:
 
 
 class HloCostAnalysis:
-    """Costs of instructions, computations and the module; computed when asked for, and kept.
+    """Computes costs of instructions, computations and the module; costs of computations are cached.
 
-    `unknown_loops` is how many loops of unknown trip count were counted once.
+    `unknown_loops` counts the loops of unknown trip count, whose bodies were counted once.
     """
 
     def __init__(self, module: HloModule) -> None:
@@ -52,13 +53,13 @@ class HloCostAnalysis:
         self.unknown_loops = 0
 
     def module(self) -> Cost:
-        """One execution of the entry."""
+        """The cost of one execution of the entry."""
         for computation in self._module.post_order():  # callees first: no deep recursion
             self.computation(computation)
         return self.computation(self._module.entry)
 
     def computation(self, computation: HloComputation) -> Cost:
-        """One execution of a computation."""
+        """The cost of one execution of a computation."""
         found = self._computations.get(computation)
         if found is None:
             found = Cost()
@@ -68,7 +69,7 @@ class HloCostAnalysis:
         return found
 
     def instruction(self, i: HloInstruction) -> Cost:
-        """One execution of an instruction, what it calls included."""
+        """The cost of one execution of an instruction, with the computations that it calls."""
         opcode = i.opcode
         if Trait.NOP in i.op.traits:
             return Cost()
@@ -139,7 +140,7 @@ class HloCostAnalysis:
 
 
 def known_trip_count(loop: HloInstruction) -> int | None:
-    """How often the body runs, where `for i in range(a, b, step)` can be read off the loop; else None."""
+    """How often the body of a counted loop (`for i in range(a, b, step)`) runs; None for any other loop."""
     body, condition = loop.attributes["body"], loop.attributes["condition"]
     test = condition.root
     if test.opcode != Opcode.COMPARE or test.attributes["direction"] not in ("LT", "LE", "GT", "GE"):
@@ -174,7 +175,7 @@ def _trips(first: int, last: int, step: int, direction: str) -> int | None:
 
 
 def _invariant_scalar(value: HloInstruction, loop: HloInstruction) -> int | None:
-    """A constant of the condition, or one that the loop carries unchanged."""
+    """The value of a constant in the condition, or of a constant that the loop carries unchanged; else None."""
     found = _constant_value(value)
     if found is not None or value.opcode != Opcode.GET_TUPLE_ELEMENT:
         return found
@@ -227,7 +228,7 @@ def _bytes(i: HloInstruction) -> int:
 
 
 def _fusion_bytes(fusion: HloInstruction) -> int:
-    """Of operands that are only sliced inside, the slices; of a root that updates in place, the update."""
+    """Bytes that a fusion accesses: an operand that is only sliced counts its slices, an in-place root its update."""
     computation = fusion.attributes["calls"]
     root = computation.root
     in_place = root.opcode == Opcode.DYNAMIC_UPDATE_SLICE

@@ -1,9 +1,10 @@
-"""Which value is where, and when it is alive (XLA: xla/hlo/analysis/hlo_dataflow_analysis.h, hlo_live_range.h).
+"""Dataflow and live ranges of values (XLA: xla/hlo/analysis/hlo_dataflow_analysis.h, hlo_live_range.h).
 
-The module is laid out on one line of time: a computation that control flow calls is inlined at its call site. Every
+All instructions get a time on one line: a computation that control flow calls is inlined at its call site. Every
 array, token or opaque leaf that an instruction defines is an `HloValue`. tuple, get-tuple-element, bitcast,
-opt-barrier, call and the parameters of branches define no values: they pass on their operands'. A loop-carried leaf has
-a phi value at the loop's start, except where the body returns the leaf unchanged: then it is the initial value.
+opt-barrier, call and the parameters of branches define no values; they forward the values of their operands. A
+loop-carried leaf has a phi value at the start of the loop, unless the body returns the leaf unchanged: then the initial
+value is forwarded.
 
 An `AliasEdge` records that two values must share a buffer: a loop's initial value and its phi, for example.
 `buffer_classes` joins such values, and `copy_insertion` inserts a copy where they can't be joined.
@@ -31,9 +32,18 @@ _MAX_DEPTH = 150
 
 
 class HloDataflowAnalysis:
-    """Values, their positions and lifetimes, and what must alias, for the entry and all that control flow reaches.
+    """The values of the entry and of all computations that control flow reaches.
 
-    `schedule` gives each computation's order; without it (and without `module.schedule`), the computations' own.
+    The order of instructions is that of `schedule`, else of `module.schedule`, else of each computation's post order.
+
+    Attributes:
+        values: all values that instructions define.
+        edges: the pairs of values that must share a buffer.
+        times: when each instruction runs.
+
+    Raises:
+        FailedPreconditionError: a computation is called from two places.
+        ResourceExhaustedError: control flow is nested too deep.
     """
 
     def __init__(
@@ -59,7 +69,7 @@ class HloDataflowAnalysis:
         return found
 
     def value(self, instruction: HloInstruction, index: ShapeIndex = ()) -> HloValue:
-        """The value at a leaf position."""
+        """The value of the leaf at `index`."""
         return self.leaves(instruction)[leaf_index(instruction.shape, index)]
 
     def __contains__(self, instruction: HloInstruction) -> bool:
@@ -145,7 +155,7 @@ class HloDataflowAnalysis:
         self._tick()
         phis = self._define_all(loop, ValueKind.PHI)
         self._use_all(self._walk(condition, [phis], path, depth + 1), path)
-        for phi in phis:  # the loop may end here: what it carries is its result
+        for phi in phis:  # the loop may end after its condition, and the phis are its result then
             phi.use(self._clock, path)
         root = self._walk(body, [phis], path, depth + 1)
         self._use_all(root, path)
@@ -193,7 +203,7 @@ class HloDataflowAnalysis:
             self.edges.append(AliasEdge(EdgeKind.IN_PLACE, source, target, call, leaf, call.parent, depth, operand))
 
     def _keep_operands(self, start: HloInstruction, operands: list[list[HloValue]]) -> None:
-        """A start op's result has its operands among its leaves, which keeps them alive until the done op."""
+        """Forwards the operands of a start op to the leaves of its result, so that they live until the done op."""
         place = start.op.operands_at
         if place is not None:
             passed = [value for operand in operands for value in operand]
@@ -231,7 +241,7 @@ def _resolve(value: HloValue) -> HloValue:
 
 
 def _pass_through(instruction: HloInstruction, operands: list[list[HloValue]]) -> list[HloValue] | None:
-    """The values of an instruction that defines none."""
+    """The operands' values that an instruction forwards; None for an instruction that defines values."""
     match instruction.opcode:
         case Opcode.TUPLE:
             return [value for operand in operands for value in operand]
@@ -255,7 +265,7 @@ def _indexed_leaves(shape: Shape, prefix: ShapeIndex = ()) -> list[tuple[ShapeIn
 
 
 def leaf_index(shape: Shape, index: ShapeIndex) -> int:
-    """The number, left to right, of the leaf at `index`."""
+    """The number of the leaf at `index`, counted from left to right."""
     number = 0
     for i in index:
         number += sum(_leaf_count(s) for s in shape.tuple_shapes[:i])

@@ -1,4 +1,4 @@
-"""Packing blocks with known lifetimes into one arena (XLA: GlobalDecreasingSizeBestFitHeap)."""
+"""Packs blocks of memory with known live ranges into one arena (XLA: GlobalDecreasingSizeBestFitHeap)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ _TRY_BOTH_BELOW = 2000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class HeapBlock:
-    """`size` bytes, needed during `segments` (both ends included)."""
+    """A block of `size` bytes that is alive during `segments`, whose ends are inclusive."""
 
     size: int
     segments: tuple[Segment, ...]
 
 
 def pack(blocks: Sequence[HeapBlock], alignment: int = 1) -> tuple[list[int], int]:
-    """An offset for each block, a multiple of `alignment`, and the size of the arena.
+    """Returns the offset of each block, a multiple of `alignment`, and the size of the arena, in bytes.
 
-    Blocks that are needed at the same time don't overlap. The largest goes first, each into the tightest gap that
-    holds it; for programs of moderate size, the longest-lived first is tried too and the smaller arena wins.
+    Blocks that are alive at the same time don't overlap. Blocks are placed in order of decreasing size, each into the
+    smallest gap that holds it. Where there are few blocks, the order of decreasing live range is tried too, and the
+    smaller arena is taken.
     """
 
     def by_size(i: int) -> tuple[int, int, int]:
@@ -43,7 +44,7 @@ def pack(blocks: Sequence[HeapBlock], alignment: int = 1) -> tuple[list[int], in
 
 
 def peak_bytes(blocks: Sequence[HeapBlock], alignment: int = 1) -> int:
-    """The most bytes, each block rounded up to `alignment`, that are needed at one time: no arena is smaller."""
+    """The most bytes that are alive at one time, with sizes rounded up to `alignment`: a lower bound of the arena."""
     events: dict[int, int] = {}
     for block in blocks:
         size = -(-block.size // alignment) * alignment
@@ -79,7 +80,7 @@ def _place(blocks: Sequence[HeapBlock], order: Sequence[int], alignment: int) ->
 
 
 def _best_fit(lows: np.ndarray, highs: np.ndarray, size: int) -> int:
-    """The start of the smallest gap of at least `size` between taken ranges; else the end of the last."""
+    """The start of the smallest gap of at least `size` bytes between occupied ranges, else the end of the last."""
     if not len(lows):
         return 0
     by_offset = np.argsort(lows, kind="stable")

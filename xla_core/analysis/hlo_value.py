@@ -1,4 +1,4 @@
-"""HloValue: one leaf that an instruction defines, and when it is alive. (XLA: xla/service/hlo_value.h.)"""
+"""HloValue: one leaf that an instruction defines, and its live range (XLA: xla/service/hlo_value.h)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ __all__ = ["BranchPath", "HloValue", "Segment", "ShapeIndex", "ValueKind"]
 
 ShapeIndex = tuple[int, ...]
 Segment = tuple[int, int]
-"""The first and the last time, both included."""
+"""The first and the last time of a part of a live range, both inclusive."""
 BranchPath = tuple[tuple[int, int], ...]
-"""Of each conditional around a computation, outermost first: the time before it, and the time its branch starts."""
+"""For each enclosing conditional, outermost first: the time before it and the time at which the branch starts."""
 
 
 class ValueKind(enum.Enum):
     INSTRUCTION = "instruction"  # computed by an instruction
-    PARAMETER = "parameter"  # of the entry
+    PARAMETER = "parameter"  # a parameter of the entry
     CONSTANT = "constant"
     PHI = "phi"  # a loop-carried leaf at the start of an iteration
-    RESULT = "result"  # of a while or a conditional: whatever its computation left there
-    OUTPUT = "output"  # a leaf of the entry's result, as memory that the caller supplies
+    RESULT = "result"  # the result of a while or a conditional, which its computations write
+    OUTPUT = "output"  # the memory of a leaf of the entry's result
 
 
 class HloValue:
-    """The leaf at `index` of what `instruction` defines. It is alive in `segments()`."""
+    """The leaf at `index` of the result of `instruction`.
+
+    `forward` is the value that replaces this one, where the analysis found that both are the same.
+    """
 
     __slots__ = ("_branch_segments", "end", "forward", "id", "index", "instruction", "kind", "shape", "start")
 
@@ -44,9 +47,9 @@ class HloValue:
         self._branch_segments: list[Segment] = []
 
     def use(self, time: int, path: BranchPath) -> None:
-        """Keeps the value alive until `time`, in a computation that is reached by `path`.
+        """Extends the live range to a use at `time`, in a computation that is reached by `path`.
 
-        A use in one branch of a conditional keeps it alive before the conditional and in that branch, not in others.
+        A use in one branch of a conditional extends it up to the conditional and in that branch, not in the others.
         """
         start = self.start
         inside = [step for step in path if step[0] >= start]
@@ -59,7 +62,7 @@ class HloValue:
             self._branch_segments.append((begins, until))
 
     def segments(self) -> list[Segment]:
-        """When it is alive: disjoint, in order."""
+        """The live range of the value, as disjoint segments in order of time."""
         if not self._branch_segments:
             return [(self.start, self.end)]
         merged: list[Segment] = [(self.start, self.end)]

@@ -1,4 +1,4 @@
-"""A picture of a buffer assignment: which bytes hold which value, and when."""
+"""Draws a buffer assignment: which bytes hold which value at which time."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from xla_core.errors import UnavailableError
 __all__ = ["plot_memory_map"]
 
 _KINDS = (AllocationKind.TEMP,)
-_LINE = 0.03  # of the picture's height: what a name takes
-_LETTER = 0.011  # of the picture's width
+_LINE = 0.03  # the height of a name, as a fraction of the picture's
+_LETTER = 0.011  # the width of a letter, as a fraction of the picture's
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def plot_memory_map(
     assignment: BufferAssignment, file: str | Path | IO[bytes], *, kinds: tuple[AllocationKind, ...] = _KINDS
 ) -> None:
-    """Draws the allocations of `kinds`, one above the other, into a file (.png, .svg, .pdf; PNG into an
-    open one).
+    """Draws the allocations of `kinds`, stacked, to a file (.png, .svg, .pdf; an open file gets PNG).
 
-    Across: the steps of the schedule. Up: bytes. Each box is a value, as long as it is alive. Needs matplotlib;
-    raises UnavailableError without it.
+    The horizontal axis shows the steps of the schedule, the vertical axis bytes. Each box is a value; its width is its
+    live range.
+
+    Raises:
+        UnavailableError: matplotlib is not installed.
     """
     try:
         import matplotlib as mpl
@@ -68,6 +70,6 @@ def plot_memory_map(
 
 
 def _unit(size: int) -> tuple[str, int]:
-    """The unit in which `size` bytes is a number of a few digits, and its bytes."""
+    """The largest unit that is at most `size` bytes, and the number of bytes in it."""
     power = min(max(size.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
     return _UNITS[power], 1 << (10 * power)

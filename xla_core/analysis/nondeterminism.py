@@ -1,4 +1,4 @@
-"""Which results of a module two right executions may give differently, since they depend on numbers drawn at random."""
+"""Finds the results of a module that depend on nondeterministic ops, so that two correct executions may differ."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from xla_core.hlo.shape import Shape
 __all__ = ["Nondeterminism", "find_nondeterminism"]
 
 Leaves = tuple[bool, ...]
-"""Of each leaf of a value, whether it depends on an op with `Trait.NONDETERMINISTIC`."""
+"""For each leaf of a value: whether it depends on an op with `Trait.NONDETERMINISTIC`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Nondeterminism:
-    """What depends on a draw: of the arrays of the entry's result, each; of what is written to the outfeed, any."""
+    """Which arrays of the entry's result depend on a nondeterministic op, and whether any outfeed does."""
 
     results: Leaves
     outfeed: bool
 
 
 def find_nondeterminism(module: HloModule) -> Nondeterminism:
-    """Follows what ops with `Trait.NONDETERMINISTIC` give, through tuples, calls, branches and loops."""
+    """Propagates dependence on ops with `Trait.NONDETERMINISTIC` through tuples, calls, branches and loops."""
     tracer = _Tracer(module)
     parameters = [_all(False, p.shape) for p in module.entry.parameters]
     leaves = tracer.computation(module.entry, parameters)
@@ -44,7 +44,7 @@ class _Tracer:
         self.outfeed = False
 
     def computation(self, computation: HloComputation, arguments: Iterable[Leaves]) -> Leaves:
-        """The root's leaves for these arguments."""
+        """Whether each leaf of the root depends on a nondeterministic op, given the same of the arguments."""
         given = tuple(arguments)
         known = self._known.get((computation, given))
         if known is not None:
@@ -80,10 +80,10 @@ class _Tracer:
             leaf
             for operand, leaves in zip(instruction.operands, operands, strict=True)
             for leaf, shape in zip(leaves, operand.shape.leaves(), strict=True)
-            if not shape.is_token  # a token orders effects, and tells nothing
+            if not shape.is_token  # a token orders effects and carries no data
         )
         if instruction.opcode in (Opcode.RECV, Opcode.RECV_DONE):
-            depends = self._module_draws  # what another device sends
+            depends = self._module_draws  # a device may send what it drew at random
         return _all(depends, instruction.shape)
 
     def _loop(self, loop: HloInstruction, state: Leaves) -> Leaves:

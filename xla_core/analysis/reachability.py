@@ -1,4 +1,4 @@
-"""Which instructions depend on which (XLA: xla/hlo/analysis/hlo_reachability.h)."""
+"""Reachability between the instructions of a computation (XLA: xla/hlo/analysis/hlo_reachability.h)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["HloReachability"]
 class HloReachability:
     """Transitive dependence within one computation, over operands and control predecessors.
 
-    One integer an instruction serves as a bit set of all that it depends on: 12,000 instructions take 18 MB.
+    Each instruction has one integer, a bit set of all instructions that it depends on. 12,000 instructions take 18 MB.
     """
 
     def __init__(self, computation: HloComputation) -> None:
@@ -33,11 +33,11 @@ class HloReachability:
         return self.is_reachable(a, b) or self.is_reachable(b, a)
 
     def replace(self, old: HloInstruction, new: HloInstruction) -> None:
-        """`new` stands where `old` stood (a fusion made of it, say)."""
+        """Gives `new`, which replaced `old`, the dependences of `old`."""
         self._number[new] = self._number[old]
 
     def merge(self, kept: HloInstruction, absorbed: HloInstruction) -> None:
-        """The two became one instruction: each reaches what either reached, and so does all that depends on them."""
+        """Records that two instructions became one: it, and all that depend on it, depend on the ancestors of both."""
         a, b = self._number[kept], self._number[absorbed]
         union = self._ancestors[a] | self._ancestors[b]
         mask = 1 << a | 1 << b

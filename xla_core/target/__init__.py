@@ -1,4 +1,4 @@
-"""What a device is, as data: figures, capabilities, layouts, alignment, memory spaces, costs of fusion, threads."""
+"""Describes a device as data: figures, capabilities, layouts, alignment, memory spaces, fusion costs, threads."""
 
 from xla_core.target.capabilities import Capabilities, Constraint, Ok, Support, Unsupported
 from xla_core.target.config import AlignmentRules, TargetConfig

@@ -1,4 +1,4 @@
-"""What a device can compute: opcodes by element types, as data, and predicates for what a table can't say."""
+"""Describes what a device can compute: a table of opcodes and element types, and predicates for the rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Capabilities", "Constraint", "Ok", "Support", "Unsupported"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ok:
-    """The device runs it."""
+    """The answer that the device runs an instruction."""
 
     def __bool__(self) -> bool:
         return True
@@ -31,7 +31,7 @@ class Ok:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Unsupported:
-    """The device doesn't run it; `reason` completes the sentence "it can't, because"."""
+    """The answer that the device doesn't run an instruction, and the reason why."""
 
     reason: str
 
@@ -42,30 +42,31 @@ class Unsupported:
 Support = Ok | Unsupported
 
 Constraint = Callable[[HloInstruction], str | None]
-"""A further condition on an instruction: a reason why the device can't run it, or None."""
+"""A further condition on an instruction: returns the reason why the device can't run it, or None."""
 
 _THE_CORES = frozenset({Trait.NOP, Trait.CONTROL_FLOW})
-"""Ops that arrange values, and control flow, are the core's to run."""
+"""The core itself runs control flow and the ops that only forward or group values, on every device."""
 
 
 class Capabilities(CheckedModel):
-    """The table; by default nothing.
+    """The instructions that a device runs; by default none.
 
-    An instruction is supported when its opcode is in `ops`, every array that it reads or writes has one of the element
-    types there, and no constraint objects. Not looked up there: operands that are indices (`index_types`), the
-    predicate of a select and the result of a comparison (pred, always), and the computations of reduce, scatter and the
-    like, whose instructions are looked up one by one.
+    An instruction is supported when its opcode is in `ops`, every array that it reads or writes has an element type
+    that `ops` lists for the opcode, and no constraint rejects it. Some types are not looked up in `ops`: operands that
+    are indices must be of `index_types`, and the predicate of a select and the result of a comparison are always pred.
+    The instructions in the computations of reduce, scatter and the like are checked one by one.
 
     Attributes:
         ops: opcode -> element types of data operands and results.
-        index_types: types of indices into arrays.
-        storage_types: types of arrays that the device holds; None takes every type of `ops`, `index_types`, and pred.
+        index_types: element types of indices into arrays.
+        storage_types: element types of arrays in the device's memory; None means all types of `ops` and `index_types`,
+            and pred.
         custom_calls: custom-call targets that the device runs, with any operands.
-        dot_algorithms: values of a dot's `algorithm` that the device follows; else operands are rounded first.
-        composites: names of StableHLO composites that the device runs whole: they become custom calls of that target.
-        constraints: opcode -> further conditions; those under "*" are asked for every opcode.
-        scalar_computations: opcodes whose applied computation must be a single op of these
-            (`{"reduce": {"add", "maximum"}}`).
+        dot_algorithms: values of a dot's `algorithm` that the device implements; for others, operands are rounded first.
+        composites: names of StableHLO composites that the device runs; they become custom calls of that target.
+        constraints: opcode -> further conditions; those under "*" apply to every opcode.
+        scalar_computations: opcode -> opcodes; the computation that the op applies must be one op of these, for example
+            `{"reduce": {"add", "maximum"}}`.
     """
 
     ops: Mapping[Opcode, frozenset[ElementType]] = Field(default_factory=dict)
@@ -87,7 +88,7 @@ class Capabilities(CheckedModel):
         opcodes: Iterable[Opcode] | None = None,
         without: Iterable[Opcode] = (),
     ) -> Capabilities:
-        """Every op of the table (or `opcodes`), but for `without`, with every element type (or those given)."""
+        """Supports `opcodes` (by default all) except `without`, for `element_types` (by default all)."""
         types = frozenset(t for t in (element_types or ElementType) if t.is_array)
         left_out = frozenset(without)
         names = [name for name in (OPS if opcodes is None else opcodes) if name not in left_out]
@@ -95,23 +96,23 @@ class Capabilities(CheckedModel):
         return cls(ops=dict.fromkeys(names, types), index_types=indices)
 
     def with_ops(self, opcodes: Iterable[Opcode], element_types: Iterable[ElementType]) -> Capabilities:
-        """These too."""
+        """A copy that supports `opcodes` for `element_types` too."""
         ops, types = dict(self.ops), frozenset(element_types)
         for opcode in opcodes:
             ops[opcode] = ops.get(opcode, frozenset()) | types
         return self.model_copy(update={"ops": ops})
 
     def without_ops(self, *opcodes: Opcode) -> Capabilities:
-        """All but these."""
+        """A copy that does not support `opcodes`."""
         return self.model_copy(update={"ops": {k: v for k, v in self.ops.items() if k not in opcodes}})
 
     def with_constraint(self, opcode: Opcode | Literal["*"], constraint: Constraint) -> Capabilities:
-        """A further condition on an opcode, or on every one ("*")."""
+        """A copy with one more condition on an opcode, or on all opcodes ("*")."""
         both = {**self.constraints, opcode: (*self.constraints.get(opcode, ()), constraint)}
         return self.model_copy(update={"constraints": both})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Capabilities:
-        """As pydantic's; what was derived from the old fields is not kept."""
+        """Pydantic's `model_copy`, which also drops properties that were computed from the old fields."""
         made = super().model_copy(update=update, deep=deep)
         made.__dict__.pop("held_types", None)
         return made
@@ -120,7 +121,7 @@ class Capabilities(CheckedModel):
 
     @functools.cached_property
     def held_types(self) -> frozenset[ElementType]:
-        """Types of arrays that may lie in the device's memory."""
+        """Element types of arrays that may be in the device's memory."""
         if self.storage_types is not None:
             return self.storage_types
         return frozenset({ElementType.PRED}).union(self.index_types, *self.ops.values())
@@ -132,7 +133,7 @@ class Capabilities(CheckedModel):
     # -- parts -------------------------------------------------------------------------------------------------------
 
     def _supports(self, instruction: HloInstruction, seen: set[HloComputation]) -> Support:
-        """`seen`: computations that were looked at, by this answer, and have nothing that is not supported."""
+        """Like `supports`. `seen` holds the computations that need no check: they were checked in this call."""
         held = self._check_held(instruction.shape)
         if held is not None:
             return held

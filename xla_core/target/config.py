@@ -1,4 +1,4 @@
-"""TargetConfig: everything that the compiler knows of a target."""
+"""TargetConfig: all data that the compiler has about a target."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ __all__ = ["AlignmentRules", "TargetConfig"]
 
 
 class AlignmentRules(CheckedModel):
-    """Bytes. `buffer`: of each value within an arena; `allocation`: of memory that the runtime supplies; `size`: what
-    an array's size is rounded up to.
+    """Alignments in bytes.
+
+    Attributes:
+        buffer: alignment of each value within an arena.
+        allocation: alignment of the memory that the runtime supplies.
+        size: the size of an array is rounded up to a multiple of it.
     """
 
     buffer: int = Field(default=64, ge=1)
@@ -34,17 +38,17 @@ class AlignmentRules(CheckedModel):
 
 
 class TargetConfig(CheckedModel):
-    """What is compiled for, as data; nothing here needs the device. Frozen.
+    """The target of a compilation, as immutable data; a module can be compiled without the device.
 
     Attributes:
         name: the platform's name.
-        triple: of the code generator (LLVM's, say), where there is one.
-        device: figures of the device that is compiled for.
-        capabilities: what it computes.
-        layouts, alignment, memory_spaces: how values lie in its memory.
-        fusion: what may be fused, and the costs that decide whether it is.
-        parallel: when more than one thread is worth it.
-        features: of the processor, by name; part of the fingerprint.
+        triple: the target triple of the code generator (of LLVM, for example), or "".
+        device: figures of the device.
+        capabilities: the instructions that the device runs.
+        layouts, alignment, memory_spaces: how arrays are stored in the device's memory.
+        fusion: the limits and costs by which instructions are fused.
+        parallel: how work is divided among threads.
+        features: names of the processor's features; they are part of the fingerprint.
     """
 
     name: str
@@ -63,7 +67,7 @@ class TargetConfig(CheckedModel):
         return self.capabilities.supports(instruction)
 
     def shape_size_bytes(self, shape: Shape) -> int:
-        """Bytes of an array of `shape`, or of all leaves of a tuple: padding, tiles and packing included."""
+        """Bytes of an array of `shape`, or of all leaves of a tuple, with padding, tiles and packing."""
         unit = self.alignment.size
         total = 0
         for leaf in shape.leaves():
@@ -71,9 +75,9 @@ class TargetConfig(CheckedModel):
         return total
 
     def fingerprint(self) -> str:
-        """A digest of what compiled code depends on: all fields but `fusion`, which decides only how fast it is.
+        """A digest of the fields that compiled code depends on. `fusion` is left out: it changes only the speed.
 
-        Functions among them (constraints, layout rules) count by their names and what they close over.
+        Functions in the fields (constraints, layout rules) contribute their names and the values that they close over.
         """
         fields = {name: getattr(self, name) for name in TargetConfig.model_fields if name != "fusion"}
         return hashlib.sha256(_stable_text(fields).encode()).hexdigest()[:16]
@@ -81,12 +85,12 @@ class TargetConfig(CheckedModel):
 
 @functools.lru_cache(maxsize=64)
 def _stable_set(values: frozenset[Any]) -> str:
-    """Most ops of a table have the same set of element types."""
+    """`_stable_text` of a set, cached because most ops of a table share one set of element types."""
     return "<" + ",".join(sorted(map(_stable_text, values))) + ">"
 
 
 def _stable_text(value: Any) -> str:
-    """The same text for equal values, in any process."""
+    """A text that is the same for equal values in every process."""
     if isinstance(value, BaseModel):
         value = {name: getattr(value, name) for name in type(value).model_fields}
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -1,4 +1,4 @@
-"""What a device is, in figures."""
+"""Figures that describe a device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["CacheLevel", "DeviceDescription", "MemorySpace"]
 
 
 class CacheLevel(CheckedModel):
-    """One level of cache: bytes in all, bytes of a line, how many cores share one."""
+    """One level of cache: its size, the size of a cache line, and how many cores share it."""
 
     size_bytes: int = Field(ge=0)
     line_bytes: int = Field(default=64, ge=1)
@@ -20,9 +20,9 @@ class CacheLevel(CheckedModel):
 
 
 class MemorySpace(CheckedModel):
-    """A kind of memory that layouts name by number: 0 is the device's main memory.
+    """A kind of memory, which layouts name by number; 0 is the device's main memory.
 
-    `addressable` says that kernels may read and write it at any address.
+    If it is `addressable`, kernels may read and write it at any address.
     """
 
     number: int = Field(ge=0)
@@ -32,20 +32,20 @@ class MemorySpace(CheckedModel):
 
 
 class DeviceDescription(CheckedModel):
-    """A device, for people and for cost models (XLA: stream_executor::DeviceDescription). 0 means unknown.
+    """A device, for users and for cost models (XLA: stream_executor::DeviceDescription). 0 means unknown.
 
     Attributes:
-        name, vendor: of the model ("Acme A1").
-        memory_bytes: main memory.
-        memory_bandwidth: bytes a second to and from it.
-        core_count: units that run kernels at the same time.
-        clock_hz: of a core.
-        vector_bytes: the width of a vector register.
-        lanes: work items that one core runs in lockstep; 1 where that is not how it works.
-        caches: from the first level on.
-        scratch_bytes: memory of one core that kernels manage themselves.
-        peak_flops: floating-point operations a second of the device, by HLO element type ("f32").
-        attributes: anything else, as text.
+        name, vendor: the device's model ("Acme A1") and who makes it.
+        memory_bytes: size of the main memory.
+        memory_bandwidth: bytes per second between the device and its main memory.
+        core_count: number of cores that run kernels at the same time.
+        clock_hz: clock rate of a core.
+        vector_bytes: width of a vector register.
+        lanes: number of work items that one core runs in lockstep; 1 on a device without lockstep execution.
+        caches: the levels of cache, from the first on.
+        scratch_bytes: memory of one core that kernels manage themselves (shared memory of a GPU, for example).
+        peak_flops: HLO element type ("f32") -> floating-point operations per second of the device.
+        attributes: further properties, as text.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How an array lies in device memory: physical order, tiles, packed elements, as numpy operations."""
+"""Converts numpy arrays to and from a layout in device memory: physical order, tiles, packed elements."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ __all__ = ["from_device_layout", "to_device_layout"]
 
 
 def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
-    """The bytes (1-D, uint8) that `shape`'s layout asks for; a view of `array` where it lies like that already.
+    """The bytes of `array` in the layout of `shape`, as a 1-D array of uint8.
 
-    Tiles pad with zeros. Elements of `element_size_in_bits` below 8 are packed, the first in the lowest bits.
+    The result is a view of `array` where that has the layout already. Tiles are padded with zeros. Elements of less
+    than 8 bits (`element_size_in_bits`) are packed; the first element is in the lowest bits.
     """
     layout = shape.layout
     if layout is None or (layout.is_row_major and not layout.tiles and not layout.element_size_in_bits):
@@ -28,7 +29,7 @@ def to_device_layout(array: np.ndarray, shape: Shape) -> np.ndarray:
 
 
 def from_device_layout(data: np.ndarray, shape: Shape) -> np.ndarray:
-    """The array that lies in `data` (bytes, uint8, 1-D). A view of it where no tile or packing is in the way."""
+    """The array whose bytes, in the layout of `shape`, are `data` (1-D, uint8); a view without tiles and packing."""
     layout = shape.layout or Layout.row_major(shape.rank)
     order = layout.minor_to_major[::-1]
     dimensions = tuple(shape.dimensions[d] for d in order)
@@ -50,7 +51,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 
 
 def _tiled_dimensions(dimensions: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
-    """XLA's rule: the minor-most dimensions split into how many tiles, then the tile."""
+    """XLA's rule: each minor-most dimension becomes its number of tiles, and the tile's dimensions follow."""
     rank = len(tile)
     padded = (1,) * (rank - len(dimensions)) + dimensions
     head, tail = padded[: len(padded) - rank], padded[len(padded) - rank :]

@@ -1,4 +1,4 @@
-"""What a target wants fused, and what fusion costs there."""
+"""A target's limits for fusion, and the costs by which fusions are chosen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["FusionCosts", "FusionDecision", "FusionPreferences"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FusionDecision:
-    """Yes, or no with a reason. (XLA: FusionDecision.)"""
+    """Whether to fuse, and if not, the reason why (XLA: FusionDecision)."""
 
     reason: str = ""
 
@@ -36,18 +36,18 @@ _YES = FusionDecision()
 
 
 class FusionCosts(CheckedModel):
-    """What fusion weighs: computing an element again against memory traffic and kernels that are saved.
+    """Costs by which the fusion passes weigh recomputation against memory traffic and kernel launches.
 
-    The unit is one cheap vectorized operation on one element.
+    The unit is the cost of one cheap vectorized operation on one element.
 
     Attributes:
-        opcodes: of one element of an op, its operands given; 1 for what isn't named. Four times as much where the
-            elements are complex.
-        transcendental: of an op with `Trait.TRANSCENDENTAL` that `opcodes` doesn't name.
-        integer_division: of integer division and remainder.
-        branch: of choosing between two operands for each element, as `pad` and `concatenate` do.
-        byte: of reading or writing a byte of memory.
-        kernel: of starting a kernel.
+        opcodes: cost of one element of an op without its operands; ops that are not named cost 1. Complex elements cost
+            four times as much.
+        transcendental: cost of an op with `Trait.TRANSCENDENTAL` that `opcodes` doesn't name.
+        integer_division: cost of integer division and remainder.
+        branch: cost of choosing between two operands for each element, as `pad` and `concatenate` do.
+        byte: cost of reading or writing one byte of memory.
+        kernel: cost of launching a kernel.
     """
 
     opcodes: Mapping[Opcode, float] = Field(default_factory=lambda: dict(_OPCODES))
@@ -73,23 +73,24 @@ _OPCODES: Mapping[Opcode, float] = {
 
 
 class FusionPreferences(CheckedModel):
-    """What the fusion passes follow. The defaults suit kernels that are loops over their result.
+    """Limits and costs for the fusion passes. The defaults suit kernels that are loops over their result.
 
     Attributes:
-        enabled: fuse at all.
-        unfusible: opcodes that stay on their own, besides those that no kernel emitter computes per element.
-        costs: what decides whether a fusion that is possible is profitable.
-        expensive: opcodes that aren't computed twice, besides transcendental functions, divisions and reductions.
-        max_operands: of one fusion.
-        max_instructions: in one fusion. A transcendental function counts as 32, a complex one as 128: it is as large.
-        max_outputs: of one multi-output fusion.
-        max_consumers: into how many kernels one instruction may be fused.
-        max_recomputation: at how many different indices one kernel may compute a fused instruction; each is code of
-            its own.
-        max_reduction_recomputation: the same for reductions.
-        multi_output: make fusions with several results.
-        fuse_into_reduce: compute a reduction's operand on the fly.
-        should_fuse: (producer, consumer) -> decision of the target; asked after the core's own rules agreed.
+        enabled: whether instructions are fused.
+        unfusible: opcodes that are never fused, besides those that kernel emitters don't compute per element.
+        costs: the costs that decide whether a possible fusion is profitable.
+        expensive: opcodes that are not recomputed, besides transcendental functions, divisions and reductions.
+        max_operands: most operands of one fusion.
+        max_instructions: most instructions in one fusion. A transcendental function counts as 32 and a complex one as
+            128, because their code is that large.
+        max_outputs: most results of one multi-output fusion.
+        max_consumers: most kernels into which one instruction is fused.
+        max_recomputation: most different indices at which one kernel computes a fused instruction; the code of the
+            instruction is emitted once for each.
+        max_reduction_recomputation: the same limit for reductions.
+        multi_output: whether to make fusions with several results.
+        fuse_into_reduce: whether a reduction's operand may be fused into it.
+        should_fuse: (producer, consumer) -> the target's decision, asked where the core's own rules allow the fusion.
     """
 
     enabled: bool = True

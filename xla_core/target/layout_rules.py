@@ -1,4 +1,4 @@
-"""How arrays lie in a device's memory: the layouts that it wants, and the bytes that they take."""
+"""The layouts that a target requires, and the sizes of arrays in them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["InstructionLayouts", "LayoutRules", "array_size_bytes", "keeps_layou
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InstructionLayouts:
-    """Layouts that an instruction must have: one of its result (an array) and one per operand; None leaves it open."""
+    """The layouts that an instruction requires for its result (an array) and its operands; None allows any."""
 
     result: Layout | None = None
     operands: tuple[Layout | None, ...] = ()
 
 
 class LayoutRules(CheckedModel):
-    """The layouts of a target. By default every array is row-major, and elements have a byte at least.
+    """The layouts of a target. By default every array is row-major, and each element takes at least one byte.
 
     Attributes:
-        default: shape -> layout of an array that nothing else decides; None is row-major.
-        instruction: what an instruction demands; None, or an answer of None, demands nothing.
-        packed: elements of 2 and 4 bits are packed, four or two a byte (`element_size_in_bits` is their width).
+        default: shape -> layout of an array for which no instruction requires one; None means row-major.
+        instruction: instruction -> the layouts that it requires; a result of None requires nothing.
+        packed: whether elements of 2 and 4 bits are packed, four or two to a byte (`element_size_in_bits` is set).
     """
 
     default: Callable[[Shape], Layout] | None = None
@@ -35,14 +35,14 @@ class LayoutRules(CheckedModel):
     packed: bool = False
 
     def layout(self, shape: Shape) -> Layout:
-        """The layout of an array of `shape` that nothing else decides."""
+        """The default layout of an array of `shape`."""
         layout = Layout.row_major(shape.rank) if self.default is None else self.default(shape)
         if self.packed and shape.element_type.bit_width in (2, 4) and not layout.element_size_in_bits:
             layout = dataclasses.replace(layout, element_size_in_bits=shape.element_type.bit_width)
         return layout
 
     def with_layout(self, shape: Shape) -> Shape:
-        """`shape` with the default layouts where it has none."""
+        """`shape`, with the default layout in each leaf that has no layout."""
         if shape.is_tuple:
             return dataclasses.replace(shape, tuple_shapes=tuple(self.with_layout(s) for s in shape.tuple_shapes))
         if shape.layout is not None or not shape.is_array:
@@ -51,7 +51,7 @@ class LayoutRules(CheckedModel):
 
 
 def array_size_bytes(shape: Shape) -> int:
-    """Bytes of an array in its layout: the padding of tiles and the packing of elements included. 0 for a token."""
+    """Bytes of an array in its layout, with the padding of tiles and the packing of elements; 0 for a token."""
     if not shape.is_array:
         return 0
     layout = shape.layout
@@ -59,7 +59,7 @@ def array_size_bytes(shape: Shape) -> int:
         return shape.num_elements * shape.element_type.byte_width
     dimensions = tuple(shape.dimensions[d] for d in reversed(layout.minor_to_major))
     for tile in layout.tiles:
-        # The minor-most dimensions become counts of tiles, then the tile.
+        # Each minor-most dimension becomes its number of tiles, and the tile's dimensions follow.
         padded = (1,) * (len(tile) - len(dimensions)) + dimensions
         outer, inner = padded[: len(padded) - len(tile)], padded[len(padded) - len(tile) :]
         dimensions = (*outer, *(-(-d // t) for d, t in zip(inner, tile, strict=True)), *tile)
@@ -68,6 +68,6 @@ def array_size_bytes(shape: Shape) -> int:
 
 
 def keeps_layout(copy: HloInstruction) -> bool:
-    """Whether a `copy` moves bytes as they are. The core runs it then, in any type; else it is the target's op."""
+    """Whether a `copy` keeps the layout. The core runs such copies for every type; the target runs the others."""
     before = copy.operand(0).shape.with_default_layout().leaves()
     return list(before) == list(copy.shape.with_default_layout().leaves())

@@ -1,4 +1,4 @@
-"""How a device shares the work of one kernel among its threads."""
+"""How a device divides the work of one kernel among its threads."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ __all__ = ["ParallelModel"]
 
 
 class ParallelModel(CheckedModel):
-    """When more than one thread is worth it, and into what a kernel's work is cut for them.
+    """Decides when a kernel runs on more than one thread, and how its work is divided.
 
     Attributes:
-        units: into how many units of work a large kernel is cut, at least. Passes and emitters use the same number, so
-            that a result doesn't depend on how many threads there are.
-        row_elements: elements of a row below which the row is not cut.
-        grain_elements: the fewest elements that a thread takes at once.
-        kernel_nanoseconds: how long a kernel takes on one thread before a second thread pays.
-        chunk_nanoseconds: how much work a thread takes at once, so that the load stays balanced.
-        split_reduction_elements: from how many elements on a reduction to few results is computed in two steps, the
-            first of which has `units` independent parts.
+        units: the least number of units into which a large kernel is divided. Passes and emitters use the same number,
+            so that a result doesn't depend on the number of threads.
+        row_elements: a row with fewer elements is not divided.
+        grain_elements: the fewest elements that a thread takes at a time.
+        kernel_nanoseconds: a kernel that takes less time runs on one thread.
+        chunk_nanoseconds: the work that a thread takes at a time, so that the load stays balanced.
+        split_reduction_elements: a reduction of at least so many elements to few results is computed in two steps, of
+            which the first has `units` independent parts.
     """
 
     units: int = Field(default=64, ge=1)
