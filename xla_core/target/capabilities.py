@@ -62,7 +62,7 @@ class Capabilities(CheckedModel):
         storage_types: element types of arrays in the device's memory; None means all types of `ops` and `index_types`,
             and pred.
         custom_calls: custom-call targets that the device runs, with any operands.
-        dot_algorithms: values of a dot's `algorithm` that the device implements; for others, operands are rounded first.
+        dot_algorithms: values of a dot's `algorithm` that the device implements; else operands are rounded first.
         composites: names of StableHLO composites that the device runs; they become custom calls of that target.
         constraints: opcode -> further conditions; those under "*" apply to every opcode.
         scalar_computations: opcode -> opcodes; the computation that the op applies must be one op of these, for example

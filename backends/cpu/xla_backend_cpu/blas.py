@@ -1,6 +1,6 @@
-"""OpenBLAS as C symbols: where the library is, and the addresses that compiled programs call.
+"""Loads OpenBLAS and gives the addresses of the routines that compiled programs call.
 
-Its own thread pool is off: programs split a product themselves over the process's one pool.
+OpenBLAS runs single-threaded. Programs divide a product among the threads of the process's own pool.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ from xla_core.errors import ResourceExhaustedError
 __all__ = ["library", "reserve", "symbol_address"]
 
 _PREFIX = "scipy_"
-_BUFFER_BYTES = 33 << 20  # 32 MiB, and what aligning them takes
+_BUFFER_BYTES = 33 << 20  # 32 MiB, and 1 MiB for their alignment
 _HINT = "raise the limit of the process's address space (`ulimit -v`), or let programs use fewer threads"
 
-_reserved = 0  # threads for whose buffers there was room
+_reserved = 0  # the largest number of threads that `reserve` has checked
 
 
 @once
 def library() -> ctypes.CDLL:
-    """The loaded OpenBLAS, single-threaded, with the kernels that this processor's features allow.
+    """Loads OpenBLAS, single-threaded, with the fastest kernels that the processor's features allow.
 
-    OpenBLAS chooses kernels by processor model and takes AVX2 ones for models that it doesn't know; the features are
-    what counts, so the choice is made for it unless the user made one.
+    OpenBLAS chooses kernels by processor model and uses AVX2 kernels on models that it doesn't know. This function
+    therefore chooses the AVX-512 kernels on any processor with these features, unless the user set OPENBLAS_CORETYPE.
+
+    Raises:
+        ResourceExhaustedError: the library could not be loaded.
     """
     wanted = {"OPENBLAS_NUM_THREADS": "1"}
     if {"avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl"} <= host_features():
@@ -50,8 +53,12 @@ def library() -> ctypes.CDLL:
 
 
 def reserve(threads: int) -> None:
-    """Makes sure that so many threads can call OpenBLAS, which maps a buffer at a thread's first call and ends the
-    process where it can't. Raises ResourceExhaustedError where there is no address space for the buffers.
+    """Checks that `threads` threads can call OpenBLAS.
+
+    OpenBLAS maps a buffer at the first call of each thread, and ends the process if it can't.
+
+    Raises:
+        ResourceExhaustedError: there is not enough address space for the buffers.
     """
     global _reserved
     if threads <= _reserved:

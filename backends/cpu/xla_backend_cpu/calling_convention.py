@@ -1,4 +1,4 @@
-"""What compiled programs and the process that runs them agree on: symbols, results, the words of a run's context."""
+"""The interface between compiled programs and their process: symbols, status codes, fields of a run's context."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOST_CALL = "xla_cpu_host_call"
 
 
 class Status(enum.IntEnum):
-    """What the entry returns."""
+    """The status code that a program's entry returns."""
 
     OK = 0
     CANCELLED = 1
@@ -20,9 +20,9 @@ class Status(enum.IntEnum):
 
 
 class ContextField(enum.IntEnum):
-    """The 32-bit words of a run's context."""
+    """Indices of the 32-bit words in a run's context."""
 
     CANCELLED = 0
     REPLICA = 1
     PARTITION = 2
-    FAILURES = 3  # kernels that found no memory, of all runs that share the context
+    FAILURES = 3  # counts failed allocations of kernels, in all runs that share the context

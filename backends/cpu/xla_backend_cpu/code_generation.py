@@ -1,6 +1,6 @@
-"""What the CPU compiler does to compile a program: its passes, its capabilities, LLVM IR, machine code.
+"""Compiles programs for the CPU: capabilities, HLO passes, LLVM IR and machine code.
 
-`CpuCompiler` imports this module when it first compiles; a client alone needs none of it.
+`CpuCompiler` imports this module at its first compilation, so that opening a client stays fast.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["capabilities", "compile_module", "hlo_stages", "loop_abi", "vector_isa"]
 
 _LINES_OF_A_PART = 250
-"""Lines of LLVM IR that are worth a thread. An empty module costs LLVM 4 ms, as much as 40 lines."""
+"""Lines of LLVM IR per part compiled on its own thread. An empty module costs LLVM 4 ms, as much as 40 lines."""
 
 _TARGET_PASSES = (
     "async-to-sync",
@@ -51,7 +51,7 @@ _TARGET_PASSES = (
 
 
 def capabilities() -> Capabilities:
-    """What the shared emitter emits, and what `ModuleEmitter` adds to it."""
+    """The capabilities of the shared emitter and the ops that `ModuleEmitter` adds to them."""
     types = [t for t in ElementType if t.is_array]
     with_own = emitter_capabilities().with_ops([*HOST_OPCODES, *MODULE_OPCODES], types)
     return with_own.with_constraint(Opcode.CUSTOM_CALL, why_unknown)
@@ -62,7 +62,7 @@ def vector_isa(compiler: CpuCompiler) -> VectorIsa:
 
 
 def loop_abi(compiler: CpuCompiler) -> LoopAbi:
-    """What the shared emitter must know of the processor."""
+    """The processor's properties that the shared emitter needs."""
     is_aarch64 = compiler.triple.startswith("aarch64")
     half = "f16c" in compiler.features or is_aarch64
     return LoopAbi(
@@ -96,7 +96,7 @@ def hlo_stages(compiler: CpuCompiler) -> Mapping[str, HloPass]:
 def compile_module(
     compiler: CpuCompiler, module: HloModule, own: CpuOptions, threads: int, *, keep_artifacts: bool
 ) -> CpuExecutable:
-    """Buffer assignment, LLVM IR of the whole module, machine code, linked into the process."""
+    """Assigns buffers, emits LLVM IR for the whole module, and compiles it to machine code."""
     assignment = assign_buffers(module, alignment=ALIGNMENT, can_share=_can_share)
     abi = compiler.abi()
     emitter = ModuleEmitter(module, assignment, abi, vector_isa(compiler), threads, compiler.has_blas)
@@ -107,7 +107,7 @@ def compile_module(
     level = own.llvm_optimization_level
     artifacts: dict[str, str | bytes] = {"buffer-assignment": assignment.to_text()}
     with profiler.span("LLVM", category="compile"):
-        if keep:  # as one module, whose IR can be shown
+        if keep:  # compile one module, so that its IR can be kept as a whole
             compiled = compile_ir(texts[0], abi, level, jit=True, what=module.name)
             objects: tuple[bytes, ...] = (compiled.object(),)
             artifacts |= {"llvm-unoptimized": texts[0], "llvm": compiled.ir(), "asm": compiled.assembly()}
@@ -134,7 +134,7 @@ def _can_share(instruction: HloInstruction, operand: int, leaf: int) -> bool:
 def _program(
     assignment: BufferAssignment, emitter: ModuleEmitter, objects: tuple[bytes, ...], collective_timeout: float
 ) -> NativeProgram:
-    """The table of addresses that the emitted code expects, as data."""
+    """Describes the code and the table of addresses that it expects, as data that can be serialized."""
     module = assignment.module
     leaves = _leaf_numbers([p.shape for p in module.entry.parameters])
     donors: dict[int, int] = {}
@@ -160,7 +160,7 @@ def _program(
     for shape, place in zip(root.shape.leaves(), assignment.leaf_slices(root), strict=True):
         if shape.is_array:
             slot = 1 + place.allocation.index
-            # A result without elements may lie in a parameter that isn't donated; it gets memory of its own.
+            # A result without elements may share a parameter that isn't donated; it gets memory of its own.
             results.append(ResultPlace(slot, place.size, donors.get(slot) if place.size else None))
     return NativeProgram(
         triple=emitter.abi.triple,
@@ -181,7 +181,7 @@ def _program(
 
 
 def _leaf_numbers(shapes: Sequence[Shape]) -> dict[tuple[int, tuple[int, ...]], int]:
-    """The number of each array leaf among the flat arguments, by (parameter, index)."""
+    """Maps (parameter number, index) of each array leaf to its position among the flat arguments."""
     numbers: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def visit(number: int, index: tuple[int, ...], shape: Shape) -> None:

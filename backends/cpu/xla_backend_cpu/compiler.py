@@ -1,6 +1,6 @@
-"""CpuCompiler: the core's pipeline with the CPU's own passes, then LLVM.
+"""CpuCompiler: runs the core's pipeline with the CPU's own passes, then LLVM.
 
-What compiles a program is in `code_generation`, which is imported when something is compiled.
+The compilation itself is in `code_generation`, which is imported at the first compilation.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class CpuOptions(BackendOptions):
     """Options of the CPU backend.
 
     Attributes:
-        threads: how many threads a program may use; None takes the process's affinity mask.
-        llvm_optimization_level: 0 to 3.
-        collective_timeout: seconds that a device waits in a collective for the others.
+        threads: the most threads that a program uses; None means as many as the process's affinity mask allows.
+        llvm_optimization_level: LLVM's optimization level, 0 to 3.
+        collective_timeout: the most seconds that a device waits for the others in a collective.
     """
 
     threads: int | None = Field(default=None, ge=1, le=1024)
@@ -40,7 +40,7 @@ class CpuOptions(BackendOptions):
 
 
 class CpuCompiler(Compiler):
-    """Compiles for the host. A vendor of another processor subclasses it: `triple`, `cpu`, `features`."""
+    """Compiles for the host. For another processor, override `triple`, `cpu` and `features` in a subclass."""
 
     @functools.cached_property
     def triple(self) -> str:
@@ -52,12 +52,12 @@ class CpuCompiler(Compiler):
 
     @functools.cached_property
     def features(self) -> frozenset[str]:
-        """LLVM's names of the processor's features."""
+        """LLVM's names of the features that the processor has."""
         return host_features()
 
     @functools.cached_property
     def target_config(self) -> TargetConfig:
-        """The host as data."""
+        """The description of the host that the core's passes use."""
         from xla_backend_cpu import code_generation
 
         return TargetConfig(
@@ -72,18 +72,18 @@ class CpuCompiler(Compiler):
         )
 
     def abi(self) -> LoopAbi:
-        """What the shared emitter must know."""
+        """The processor's properties that the shared emitter needs."""
         from xla_backend_cpu import code_generation
 
         return code_generation.loop_abi(self)
 
     @property
     def has_blas(self) -> bool:
-        """Whether programs may call OpenBLAS, which the process has for its own architecture."""
+        """Whether programs may call OpenBLAS: only code for the architecture of this process can."""
         return architecture(self.triple) == architecture(host_triple())
 
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
-        """The CPU's own patterns; and what its kernels write in place, fewer operands than the core supposes."""
+        """The `target` and `scheduling` stages. CPU kernels may overwrite fewer operands than the core assumes."""
         from xla_backend_cpu import code_generation
 
         return code_generation.hlo_stages(self)
@@ -91,7 +91,7 @@ class CpuCompiler(Compiler):
     def run_backend(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> Executable:
-        """Buffer assignment, LLVM IR of the whole module, machine code, linked into the process."""
+        """Assigns buffers, emits LLVM IR for the whole module, compiles it, and links it into the process."""
         from xla_backend_cpu import code_generation
 
         own = CpuOptions.model_validate(options.backend) if isinstance(options.backend, dict) else options.backend

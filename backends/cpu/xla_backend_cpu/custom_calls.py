@@ -26,19 +26,19 @@ __all__ = ["CustomCall", "CustomCallFunction", "custom_call_function", "register
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CustomCall:
-    """One call, typed like XLA's FFI.
+    """The operands, results and attributes of one call, as in XLA's typed FFI.
 
     Attributes:
-        target: the name that it was registered under.
-        attributes: backend_config as a dictionary, by `xla_core.hlo.parse_backend_config`. If it isn't one, its text is
-            under "".
-        operands: the operands' array leaves, as read-only views of the program's memory.
-        results: the results' array leaves, to be filled. One that aliases an operand (output_operand_aliases) holds
-            the operand's values at first.
-        replica, partition: the numbers of the device that runs the call.
+        target: the name under which the function was registered.
+        attributes: backend_config, parsed by `xla_core.hlo.parse_backend_config`. Text that is not a dictionary is
+            stored under the key "".
+        operands: the array leaves of the operands, as read-only views of the program's memory.
+        results: the array leaves of the results, which the function must fill. A result that aliases an operand
+            (output_operand_aliases) holds the operand's values at first.
+        replica, partition: the replica and partition number of the device that runs the call.
 
-    Views have operand_layouts and result_layouts as strides: a column-major array is column-major in numpy too. They
-    must not be kept after the call.
+    The strides of the views follow operand_layouts and result_layouts: a column-major array is column-major in numpy
+    too. The function must not keep the views after the call.
     """
 
     target: str
@@ -57,11 +57,11 @@ _FUNCTIONS: dict[str, CustomCallFunction] = {}
 def register_custom_call(target: str, function: CustomCallFunction) -> None:
     """Registers the function that custom calls of `target` call.
 
-    If the function raises, the execution fails with an XlaError of code UNKNOWN, whose cause is what it raised.
+    If the function raises, the execution fails with an XlaError of code UNKNOWN, whose cause is that exception.
 
     Raises:
         AlreadyExistsError: the target is registered already.
-        InvalidArgumentError: the target is no name, or the function isn't callable.
+        InvalidArgumentError: `target` is not a non-empty string, or `function` is not callable.
     """
     if not (isinstance(target, str) and target):
         raise InvalidArgumentError(f"target must be the name of custom calls, not {target!r}")
@@ -75,12 +75,12 @@ def register_custom_call(target: str, function: CustomCallFunction) -> None:
 
 
 def custom_call_function(target: str) -> CustomCallFunction | None:
-    """The function that is registered for a target, or None."""
+    """The function that is registered for `target`, or None."""
     return _FUNCTIONS.get(target)
 
 
 def why_unknown(call: HloInstruction) -> str | None:
-    """The reason why this custom call can't be run, or None if it can."""
+    """The reason why the backend can't run a custom call, or None if it can."""
     target = call.attribute("custom_call_target")
     if target in _FUNCTIONS or is_custom_call_registered(target):
         return None

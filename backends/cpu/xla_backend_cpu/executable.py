@@ -1,4 +1,4 @@
-"""CpuExecutable: one native function, and the table of addresses that a run gives it."""
+"""CpuExecutable: a native function that runs a program, given a table of buffer addresses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["CpuExecutable", "NativeProgram", "ResultPlace"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResultPlace:
-    """Where a result leaf comes from: `size` bytes in a slot of the table, or the donated argument `donor`."""
+    """The source of a result leaf: a new buffer of `size` bytes in `slot`, or the buffer of argument `donor`."""
 
     slot: int
     size: int
@@ -44,21 +44,22 @@ class ResultPlace:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NativeProgram:
-    """All that a run needs, as data; what is serialized.
+    """The data that a run needs, in the form in which it is serialized.
 
     Attributes:
-        triple: what the code is for.
-        objects: object files, linked together; one defines the entry.
-        slots: length of the table of addresses; slot 0 is the run's context.
+        triple: the target triple of the code.
+        objects: object files that are linked together; one of them defines the entry.
+        slots: length of the table of addresses; slot 0 holds the run's context.
         parameters: the slot of each argument.
-        results: for each result leaf.
-        temp_slot, temp_bytes: the arena of temporaries; slot 0 where there is none.
-        constants: the constants' bytes; `constant_slots` maps slots to offsets in them.
-        routines: the BLAS routines that the code calls.
-        threads: how wide the pool should be; 1 where nothing is split.
-        microseconds: an estimate of a run; infinite where it has loops of unknown length, or host calls.
-        host_calls: (computation, instruction) names of the steps that the host does.
-        collective_timeout: seconds that a device waits for others.
+        results: the source of each result leaf.
+        temp_slot, temp_bytes: slot and size of the arena of temporaries; the slot is 0 if the program has none.
+        constants: the bytes of all constants.
+        constant_slots: slot -> offset of its constant in `constants`.
+        routines: names of the BLAS and LAPACK routines that the code calls.
+        threads: the number of threads among which kernels may be divided.
+        microseconds: an estimate of a run's time; infinite for a program with loops or host calls.
+        host_calls: (computation, instruction) names of the instructions that run on the host.
+        collective_timeout: the most seconds that a device waits for the others in a collective.
     """
 
     triple: str
@@ -77,7 +78,7 @@ class NativeProgram:
     collective_timeout: float = 60.0
 
     def to_bytes(self, hlo_text: str) -> bytes:
-        """A header of JSON, then HLO text, constants and code."""
+        """Serializes the program: the header's length, a JSON header, then HLO text, constants and object files."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         text = hlo_text.encode()
         del fields["objects"], fields["constants"]
@@ -88,7 +89,11 @@ class NativeProgram:
 
     @staticmethod
     def from_bytes(data: bytes) -> tuple[NativeProgram, str]:
-        """The program and its HLO text. Raises InvalidArgumentError for data that `to_bytes` didn't make."""
+        """Parses what `to_bytes` returned; gives the program and its HLO text.
+
+        Raises:
+            InvalidArgumentError: the data is damaged.
+        """
         try:
             (length,) = struct.unpack_from("<I", data)
             fields = json.loads(data[4 : 4 + length])
@@ -112,7 +117,7 @@ class NativeProgram:
 
 
 class CpuExecutable(Executable):
-    """See the module's docstring. `llvm` gives the artifacts that were kept: the IR before and after optimization."""
+    """A compiled program that is linked into the process. `artifacts` are the texts to show besides HLO and code."""
 
     def __init__(
         self,
@@ -150,7 +155,7 @@ class CpuExecutable(Executable):
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
     ) -> Sequence[DeviceMemory]:
-        """One native call on the stream."""
+        """Allocates results and temporaries, fills the table of addresses, and enqueues one native call."""
         program, allocator = self._program, run_options.allocator
         if not self._runs_here:
             raise FailedPreconditionError(
@@ -205,7 +210,7 @@ class CpuExecutable(Executable):
             raise self._error(status)
 
     def _error(self, status: int) -> XlaError:
-        """What a status other than OK means; of a host call that failed, the run knows more."""
+        """The error for a status other than OK. The error of a failed host call is in its `HostRun`."""
         if status == Status.OUT_OF_MEMORY:
             return ResourceExhaustedError(
                 f"{self.module.name} found no memory for what a kernel keeps while it runs",
@@ -232,21 +237,24 @@ class CpuExecutable(Executable):
 
     @staticmethod
     def deserialize(data: bytes) -> CpuExecutable:
-        """The executable that `serialize` was called on.
+        """Restores an executable from the bytes that `serialize` returned.
 
-        The bytes hold native code, which nothing can check: they must come from where the caller trusts.
+        The bytes contain native code, which cannot be checked. Pass only bytes from a source that you trust.
+
+        Raises:
+            InvalidArgumentError: the bytes are damaged.
         """
         program, text = NativeProgram.from_bytes(data)
         module = parse_hlo(text)
         check_program(program, module)
         try:
             return CpuExecutable(module, program)
-        except AttributeError as error:  # a library has no such routine
+        except AttributeError as error:  # OpenBLAS has no routine of that name
             raise InvalidArgumentError(f"the serialized CPU program is damaged: {error}") from error
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """The optimized HLO, the object files ("object", "object.1", ...), the buffer assignment, and where they were
-        kept, LLVM IR and assembly.
+        """The optimized HLO, the object files ("object", "object.1", ...), the buffer assignment, and LLVM IR and
+        assembly if the compilation kept them.
         """
         objects = {f"object.{i}" if i else "object": code for i, code in enumerate(self._program.objects)}
         return {"hlo": self.as_text(), **self._artifacts, **objects}
@@ -260,7 +268,7 @@ class CpuExecutable(Executable):
         )
 
     def close(self) -> None:
-        """Runs that are under way end at their next loop iteration."""
+        """Cancels the runs in progress: each stops at its next loop iteration or host call."""
         for context in self._contexts.values():
             context[0] = 1
         if self._host_calls is not None:

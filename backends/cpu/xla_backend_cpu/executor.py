@@ -1,4 +1,4 @@
-"""The host as a device: aligned memory, and streams that are host threads."""
+"""Presents the host as a device: aligned host memory, and streams that run on host threads."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from xla_core.target import DeviceDescription
 __all__ = ["ALIGNMENT", "CpuExecutor", "describe_host", "worker_threads"]
 
 ALIGNMENT = 64
-_PAGE = 1 << 21  # large allocations lie on huge-page boundaries
+_PAGE = 1 << 21  # large allocations are aligned to huge pages
 _DLPACK_CPU = 1
 
 
 def worker_threads() -> int:
-    """How many threads the process may run at once, by its affinity mask."""
+    """The number of processors that the process's affinity mask allows."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def describe_host(cpu: str) -> DeviceDescription:
-    """The host as a device; `cpu` is LLVM's name of its processor."""
+    """Describes the host; `cpu` is LLVM's name of its processor."""
     return DeviceDescription(
         name=f"{platform.machine()} {cpu}",
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
@@ -54,10 +54,10 @@ class CpuExecutor(StreamExecutor):
         return describe_host(host_cpu())
 
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory | None:
-        """Aligned host memory; None where the system has no more."""
+        """Allocates aligned host memory. Returns None if the system has no more."""
         address = ctypes.c_void_p()
         padded = -(-size // ALIGNMENT) * ALIGNMENT
-        if padded >= 1 << 63:  # ctypes would cut it down
+        if padded >= 1 << 63:  # ctypes would truncate the size
             return None
         alignment = _PAGE if padded >= 2 * _PAGE else ALIGNMENT
         if _libc().posix_memalign(ctypes.byref(address), alignment, padded) or address.value is None:

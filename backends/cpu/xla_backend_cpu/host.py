@@ -1,4 +1,4 @@
-"""What the host processor is, and the one LLVM just-in-time linker of the process."""
+"""Properties of the host processor, and the process's LLVM just-in-time linker and native runtime."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
     "start_workers",
 ]
 
-_lock = threading.RLock()  # LLVM's linker, and what is made once
+_lock = threading.RLock()  # guards LLVM's linker and the results of `once`
 _counter = itertools.count()
 
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:
-    """Calls `make` on first use, whichever thread comes first; the others wait for it."""
+    """Wraps `make` so that it is called once, at first use. Other threads wait for that call and get its result."""
     made: list[T] = []
 
     @functools.wraps(make)
@@ -48,7 +48,7 @@ def once(make: Callable[[], T]) -> Callable[[], T]:
 
 
 def _after_fork() -> None:
-    """A thread of the parent may have held the lock."""
+    """Replaces the lock in a child process, because a thread of the parent may have held it at the fork."""
     global _lock
     _lock = threading.RLock()
 
@@ -66,27 +66,27 @@ def host_cpu() -> str:
 
 @functools.cache
 def host_triple() -> str:
-    """The triple of the process."""
+    """LLVM's target triple of the process."""
     triple: str = _binding().get_process_triple()
     return triple
 
 
 def architecture(triple: str) -> str:
-    """The instruction set that a triple names."""
+    """The architecture that a target triple names, in LLVM's spelling."""
     name = triple.partition("-")[0]
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(name, name)
 
 
 @functools.cache
 def host_features() -> frozenset[str]:
-    """The features that the host processor and its operating system have, by LLVM's names."""
+    """LLVM's names of the features that the host processor and the operating system support."""
     return frozenset(name for name, present in _binding().get_host_cpu_features().items() if present)
 
 
 @once
 def _binding() -> Any:
     try:
-        import llvmlite.binding  # slow to import: only when a device is opened
+        import llvmlite.binding  # imported only when a device is opened, because the import is slow
     except OSError as error:
         raise UnavailableError(
             f"LLVM's library cannot be loaded: {error}",
@@ -107,9 +107,9 @@ def _linker() -> Any:
 
 
 class NativeLibrary:
-    """Linked machine code; its functions live as long as this object.
+    """Linked machine code. Its functions are valid as long as this object exists.
 
-    LLVM keeps the empty library of each, about 9 kB, for as long as its linker: llvmlite has no call that removes it.
+    LLVM keeps an empty library of about 9 kB for each until the process ends: llvmlite has no call that removes it.
     """
 
     def __init__(self, tracker: Any, names: Sequence[str]) -> None:
@@ -120,12 +120,18 @@ class NativeLibrary:
         return self._addresses[name]
 
     def function(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-        """A ctypes function; it releases the GIL while it runs. The caller keeps the library alive."""
+        """A ctypes function that releases the GIL while it runs. The caller must keep the library alive."""
         return ctypes.CFUNCTYPE(result, *arguments)(self._addresses[name])
 
 
 def load_objects(objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
-    """Links object files into the process. `imports` are the addresses of the symbols that none of them defines."""
+    """Links object files into the process.
+
+    `imports` gives the addresses of the symbols that the object files use and don't define.
+
+    Raises:
+        InternalError: LLVM could not link them.
+    """
     with _lock:
         builder = _binding().JITLibraryBuilder()
         for code in objects:
@@ -168,7 +174,7 @@ def runtime_symbols() -> dict[str, int]:
 
 
 def start_workers(threads: int) -> int:
-    """Makes the process's pool at least `threads` wide, the calling thread counted in. Returns its width."""
+    """Grows the process's thread pool to `threads` threads, including the caller. Returns the number it has."""
     start = _runtime().function("xla_cpu_start_workers", ctypes.c_int32, ctypes.c_int32)
     with _lock:
         return 1 + int(start(threads - 1))

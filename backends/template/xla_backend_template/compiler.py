@@ -1,4 +1,4 @@
-"""The compiler: the core's pipeline for this target, then one thunk an instruction."""
+"""The compiler: runs the core's pipeline for this target, then makes one thunk for each instruction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["TemplateCompiler"]
 
 
 class TemplateCompiler(Compiler):
-    """Every instruction that the evaluator knows is a kernel; fusing them would gain nothing. int4, int2 are packed."""
+    """Each instruction becomes a kernel. Fusion is off, since the evaluator gains nothing from it; int4 is packed."""
 
     host_fallback = True
 

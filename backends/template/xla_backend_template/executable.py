@@ -1,4 +1,4 @@
-"""A program of the device: a schedule of thunks."""
+"""The executable: a schedule of thunks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["TemplateExecutable"]
 
 
 class TemplateExecutable(Executable):
-    """The core's ThunkExecutor enqueues the thunks, and drives while and conditional from the host."""
+    """Runs a program with the core's ThunkExecutor, which enqueues thunks and runs control flow from the host."""
 
     def __init__(
         self, module: HloModule, program: ThunkProgram, report: CompilationReport, artifacts: Mapping[str, str]

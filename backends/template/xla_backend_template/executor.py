@@ -1,4 +1,4 @@
-"""The device as the runtime sees it: memory by handle, streams that copy and compute."""
+"""The device's interface to the runtime: memory with handles, and streams that copy and compute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["TemplateExecutor", "TemplateStream"]
 
 
 class TemplateStream(HostStream):
-    """A queue of the device: order, worker thread, events and failures are HostStream's; how bytes move is not."""
+    """A queue of the device. HostStream gives order, worker thread, events and errors; this class copies bytes."""
 
     def __init__(self, executor: TemplateExecutor) -> None:
         super().__init__(executor, f"template:{executor.ordinal}")

@@ -1,4 +1,4 @@
-"""A kernel of the device: one HLO instruction, computed by the reference evaluator on the device's bytes."""
+"""A kernel: one HLO instruction, which the reference evaluator computes on bytes of device memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["HloKernel"]
 
 
 class HloKernel(Kernel):
-    """Arguments are the array leaves of the operands, then of the result."""
+    """Runs one instruction. Its arguments are the array leaves of the operands, then those of the result."""
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.name = instruction.name
@@ -31,8 +31,8 @@ class HloKernel(Kernel):
         self.computation = computation
         self.operand_shapes = tuple(s for o in instruction.operands for s in leaf_shapes(o.shape))
         self.result_shapes = leaf_shapes(instruction.shape)
-        seed = zlib.crc32(instruction.name.encode())  # two kernels of random numbers must not draw the same
-        self._context = EvaluationContext(Environment(seed=seed, rng_state=seed))  # keeps its plan of the computation
+        seed = zlib.crc32(instruction.name.encode())  # so that two kernels draw different random numbers
+        self._context = EvaluationContext(Environment(seed=seed, rng_state=seed))  # caches its plan between runs
 
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
         if not isinstance(stream, HostStream):

@@ -1,4 +1,4 @@
-"""The device's memory: bytes that only the device sees, given out by handle."""
+"""The device's memory: bytes that only the device can access, in blocks that have handles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALIGNMENT = 64
 
 
 class RamHandle:
-    """Names a block. It has no address, and no arithmetic: `DeviceFeatures.memory_slices` is not declared."""
+    """Identifies a block. It has no address to add to, so the device doesn't declare `memory_slices`."""
 
     __slots__ = ("number",)
 
@@ -27,7 +27,7 @@ class RamHandle:
 
 
 class DeviceRam:
-    """`size` bytes, first fit. Pages of the host are taken as they are touched."""
+    """A first-fit allocator of `size` bytes. The host commits pages when they are first written."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -38,7 +38,7 @@ class DeviceRam:
         self._number = 0
 
     def allocate(self, size: int) -> RamHandle | None:
-        """A block, or None where no gap is large enough."""
+        """Allocates a block of `size` bytes. Returns None if no gap is large enough."""
         size = -(-size // _ALIGNMENT) * _ALIGNMENT
         with self._lock:
             for i, (start, gap) in enumerate(self._free):
@@ -51,7 +51,7 @@ class DeviceRam:
         return None
 
     def deallocate(self, handle: RamHandle) -> None:
-        """Gives a block back and joins it with the gaps beside it."""
+        """Frees a block and merges it with the gaps next to it."""
         with self._lock:
             start, size = self._blocks.pop(handle)
             gaps = sorted([*self._free, (start, size)])
@@ -64,7 +64,11 @@ class DeviceRam:
                     self._free.append((start, size))
 
     def block(self, handle: RamHandle) -> HostBytes:
-        """The device's own view of a block. Raises InternalError for one that was given back."""
+        """The device's view of a block's bytes.
+
+        Raises:
+            InternalError: the block was freed.
+        """
         if handle not in self._blocks:
             raise InternalError(f"{handle!r} is not allocated")
         start, size = self._blocks[handle]

@@ -1,4 +1,4 @@
-"""The platform: how many devices there are, and what opens one."""
+"""The platform: counts and opens the simulated devices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["TemplateFlags", "TemplatePlatform"]
 
 
 class TemplateFlags(BaseModel):
-    """In XLA_CORE_FLAGS: `xla_template_device_count` simulated devices of `xla_template_memory_bytes` each."""
+    """Flags in XLA_CORE_FLAGS: the number of simulated devices, and the bytes of memory that each has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,8 +1,8 @@
-"""The whole module as one native function: `i32 xla_cpu_entry(ptr allocations)`.
+"""Emits a module as one native function: `i32 xla_cpu_entry(ptr allocations)`.
 
 `allocations` is a table of addresses: the run's context, then one for each allocation of the buffer assignment. Each
-computation that runs as a whole (the entry, while bodies, branches, called computations) becomes a function. It calls
-the kernels of its instructions in schedule order, with control flow between them, and returns a `Status`.
+computation that control flow runs (the entry, while bodies, branches, called computations) becomes a function. The
+function calls the kernels of its instructions in schedule order and returns a `Status`.
 
 Custom calls, collectives and transfers run on the host: each is a call of `xla_cpu_host_call(context, number, table)`.
 `host_calls[number]` names the instruction; the table holds the addresses of its operands' and results' array leaves.
@@ -31,18 +31,18 @@ HOST_OPCODES = frozenset(
     or Trait.HOST_TRANSFER in op.traits
     or (Trait.COLLECTIVE in op.traits and Trait.ASYNC not in op.traits)
 )
-"""Ops that run on the host. (Asynchronous collectives have become synchronous ones.)"""
+"""Ops that run on the host. A pass has replaced asynchronous collectives with synchronous ones."""
 
 MODULE_OPCODES = (Opcode.REPLICA_ID, Opcode.PARTITION_ID, Opcode.RNG_GET_AND_UPDATE_STATE)
 """Ops that read the run's context or the module's state."""
 
 
-_FIRST_RANDOM_STATE = Environment.rng_state  # where the reference evaluator starts too
+_FIRST_RANDOM_STATE = Environment.rng_state  # the initial state of the reference evaluator
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Sequence:
-    """A computation's function under construction."""
+    """The function of a computation while it is emitted."""
 
     builder: IrBuilder
     allocations: Value
@@ -51,11 +51,14 @@ class _Sequence:
 
 
 class ModuleEmitter:
-    """Emits one scheduled, buffer-assigned module.
+    """Emits one scheduled module with assigned buffers.
 
-    After `emit`, `module` is the LLVM module, `kernel_count` the number of kernels, and `library_calls` counts calls by
-    routine. `host_calls` are the (computation, instruction) names of what runs on the host. `nanoseconds` estimates a
-    run in which every loop has one iteration.
+    Attributes, complete after `emit`:
+        module: the LLVM module.
+        kernel_count: the number of kernels.
+        library_calls: routine -> the number of instructions whose kernels call it.
+        host_calls: the (computation, instruction) names of the instructions that run on the host.
+        nanoseconds: an estimate of a run in which every loop has one iteration.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class ModuleEmitter:
         self._functions: dict[HloComputation, str] = {}
 
     def emit(self) -> IrModule:
-        """Emits everything that the entry reaches."""
+        """Emits the entry and all computations that it reaches; returns the LLVM module."""
         self._computation(self.hlo.entry, ENTRY)
         return self.module
 
@@ -94,13 +97,13 @@ class ModuleEmitter:
     # -- computations ------------------------------------------------------------------------------------------------
 
     def _computation(self, computation: HloComputation, name: str | None = None) -> str:
-        """The function of a computation, emitted on first use."""
+        """The symbol of a computation's function, which is emitted at first use."""
         if computation in self._functions:
             return self._functions[computation]
         symbol = name or self.module.symbol(f"computation_{len(self._functions)}")
         self._functions[computation] = symbol
         prefix = "" if name else "internal"
-        # noimplicitfloat: LLVM would take quadratic time to look for vectors among the stores of kernels' arguments.
+        # noimplicitfloat stops LLVM from vectorizing the stores of kernel arguments, which takes it quadratic time.
         attributes = "noimplicitfloat nounwind"
         function = IrFunction(symbol, "i32", [("ptr", "", "allocations")], prefix=prefix, attributes=attributes)
         builder = IrBuilder(self.module, function)
@@ -217,7 +220,7 @@ class ModuleEmitter:
         b.store(value, self._address(sequence, self.assignment.slice(instruction)), align=4)
 
     def _random_state(self, sequence: _Sequence, instruction: HloInstruction) -> None:
-        """Writes the executable's random state, and adds `delta` to it. The high one of its two words is always 0.
+        """Copies the executable's random state to the result, then adds `delta` to it. Its high word is always 0.
 
         The state starts with the same number in every process. (XLA: xla/service/cpu/ir_emitter.cc.)
         """

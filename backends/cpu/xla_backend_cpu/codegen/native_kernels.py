@@ -1,4 +1,4 @@
-"""A module's kernels: which kind an instruction gets, what it costs, and one for all instructions that are alike."""
+"""Chooses, emits and costs the kernels of a module. Instructions that compute the same share a kernel."""
 
 from __future__ import annotations
 
@@ -20,18 +20,24 @@ from xla_core.hlo import HloInstruction, HloModule, Opcode, StructuralKeys
 
 __all__ = ["NativeKernel", "NativeKernels"]
 
-_FLOPS_PER_NANOSECOND = 4.0  # of emitted loops, roughly
+_FLOPS_PER_NANOSECOND = 4.0  # an estimate for emitted loops
 _BYTES_PER_NANOSECOND = 15.0
-_CALL_NANOSECONDS = 1000.0  # of a LAPACK routine for the smallest matrix
+_CALL_NANOSECONDS = 1000.0  # the time of a LAPACK routine for the smallest matrix
 _LIBRARY_FLOPS_PER_NANOSECOND = 100.0
-_TINY_FLOPS = 2048.0  # below, plain loops are as fast as register blocks
+_TINY_FLOPS = 2048.0  # for products of fewer operations, plain loops are as fast as register blocks
 _TRANSCENDENTAL_FLOPS = 10.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NativeKernel:
-    """A kernel's name, its units of work, how few of them are worth a split, its time on one core, and the BLAS routine
-    that it calls.
+    """A kernel in the LLVM module.
+
+    Attributes:
+        name: the symbol of its function.
+        size: the number of its units of work.
+        grain: the fewest units of work that a thread takes at a time.
+        nanoseconds: an estimate of its time on one core.
+        routine: the BLAS or LAPACK routine that it calls, or "".
     """
 
     name: str
@@ -44,7 +50,8 @@ class NativeKernel:
 class NativeKernels:
     """The kernels of one module, each emitted into `module` on first use.
 
-    `blas` says that kernels may call OpenBLAS; `library_calls` counts, by routine, the instructions whose kernel does.
+    If `blas`, kernels may call OpenBLAS. `library_calls` maps a routine to the number of instructions whose kernel
+    calls it.
     """
 
     def __init__(
@@ -73,9 +80,9 @@ class NativeKernels:
         return len(self._kernels)
 
     def of(self, instruction: HloInstruction) -> NativeKernel:
-        """The kernel of an instruction; one for all that are the same but for where their operands lie."""
+        """The kernel of an instruction. Instructions that differ only in the addresses of their buffers share it."""
         aliasing = self._aliasing(instruction)
-        # A kernel of f(x, x) reads one buffer twice: it is none of f(x, y).
+        # A kernel of f(x, x) reads one buffer twice, so it cannot serve f(x, y).
         operands = tuple((o.shape, instruction.operands.index(o)) for o in instruction.operands)
         key = (self._keys.instruction(instruction), operands, frozenset(aliasing))
         if key not in self._kernels:
@@ -139,7 +146,7 @@ class NativeKernels:
         return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
-        """(leaf of the result, leaf of the operands) pairs that lie in one place."""
+        """The pairs (leaf of the result, leaf of the operands) whose buffers overlap."""
         results = self._assignment.leaf_slices(instruction)
         operands = [s for o in instruction.operands for s in self._assignment.leaf_slices(o)]
         return {

@@ -1,9 +1,10 @@
-"""The product of few rows and a transposed matrix, both contiguous along the contracting index.
+"""Emits the product of a few rows and a transposed matrix, both contiguous along the contracting index.
 
     out[g, r, c] = sum over t of left[g, r, t] * right[g, c, t]
 
-A block of rows and columns keeps one vector of partial sums for each of its elements while the contracting index runs;
-then each vector is summed. The right matrix, a layer's weights, is read once and in order.
+The result is computed in blocks of rows and columns. Each element of a block has a vector register of partial sums, to
+which the loop over the contracting index adds; after the loop the lanes are summed. The right matrix (for example the
+weights of a layer) is read in order.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ __all__ = ["RowEmitter", "RowProduct"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RowProduct:
-    """A product as numbers; all strides in elements.
+    """The sizes and strides of a product; strides are in elements.
 
     Attributes:
-        groups: outermost first.
+        groups: the batch dimensions, outermost first.
         rows: (count, left stride, out stride).
-        taps: the contracting index's size; its strides are 1.
+        taps: the size of the contracting index, whose strides are 1.
         columns: (count, right stride); the stride in the result is 1.
     """
 
@@ -40,11 +41,11 @@ class RowProduct:
 
 
 class RowEmitter:
-    """Emits a row product; the kernel's pieces are groups times blocks of columns."""
+    """Emits the kernel of a row product. Its units of work are the blocks of columns of each group."""
 
     def __init__(self, product: RowProduct, isa: VectorIsa) -> None:
         self.product = product
-        # The sums, one vector of each column and one of a row are in registers.
+        # The sums, one vector for each column and one vector of a row must fit into the registers.
         most = 4 if isa.registers >= 32 else 2
         self.block_columns = min(most, product.columns[0])
         self.block_rows = min((isa.registers - 1 - self.block_columns) // self.block_columns, product.rows[0], 6)
@@ -52,7 +53,7 @@ class RowEmitter:
         self.pieces = math.prod(g.count for g in product.groups) * self.column_blocks
 
     def emit(self, frame: KernelFrame, vectors: VectorOps) -> None:
-        """Writes the kernel's body; buffers are left, right, result."""
+        """Emits the kernel's body. The frame's buffers are left, right and result."""
         b, p, v = frame.builder, self.product, vectors
         loop, _ = b.open_loop(frame.begin, frame.end, name="columns")
         rest, block = split_index(b, loop.index, self.column_blocks)

@@ -1,4 +1,4 @@
-"""Explicit vectors: what the host's registers hold, and the few operations that the blocked kernels need."""
+"""The vector registers of a processor, and the vector operations that the blocked kernels emit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["VectorIsa", "VectorOps"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class VectorIsa:
-    """Vector registers of a processor: bytes of one, and how many there are."""
+    """The size and the number of a processor's vector registers."""
 
     register_bytes: int
     registers: int
@@ -29,7 +29,7 @@ class VectorIsa:
 
 
 class VectorOps:
-    """Vectors of one floating element type, written with a builder."""
+    """Emits operations on vectors of one floating element type (f32 or f64)."""
 
     def __init__(self, builder: IrBuilder, element_type: ElementType, isa: VectorIsa) -> None:
         self.b = builder
@@ -42,26 +42,26 @@ class VectorOps:
         return Value(self.type, "zeroinitializer")
 
     def splat_load(self, pointer: Value) -> Value:
-        """One element in every lane."""
+        """Loads one element and copies it to every lane."""
         one = self.b.load(self.scalar, pointer, align=self.element_bytes)
         first = self.b.emit(self.type, f"insertelement {self.type} poison, {one}, i64 0")
         mask = f"<{self.lanes} x i32> zeroinitializer"
         return self.b.emit(self.type, f"shufflevector {first}, {self.type} poison, {mask}")
 
     def load(self, pointer: Value, lanes: int) -> Value:
-        """The first `lanes` elements at `pointer`, zeros in the rest; no byte beyond them is touched."""
+        """Loads `lanes` elements from `pointer`; the other lanes are zero, and their memory is not accessed."""
         if lanes >= self.lanes:
             return self.b.load(self.type, pointer, align=self.element_bytes)
         return self.masked_load(pointer, self._mask(lanes))
 
     def masked_load(self, pointer: Value, mask: Value) -> Value:
-        """The elements at `pointer` where the mask is set, zeros in the rest; no byte of those is touched."""
+        """Loads the lanes whose mask bit is set; the other lanes are zero, and their memory is not accessed."""
         return self.b.intrinsic(
             "masked.load", pointer, mask, self.zero(), suffixes=(self.type, "ptr"), result=self.type
         )
 
     def mask_below(self, count: Value) -> Value:
-        """A mask of the first `count` lanes."""
+        """A mask that selects the first `count` lanes."""
         type_ = f"<{self.lanes} x i64>"
         numbers = Value(type_, f"<{', '.join(f'i64 {i}' for i in range(self.lanes))}>")
         first = self.b.emit(type_, f"insertelement {type_} poison, {count}, i64 0")
@@ -69,7 +69,7 @@ class VectorOps:
         return self.b.emit(f"<{self.lanes} x i1>", f"icmp slt {numbers}, {every.name}")
 
     def prefetch(self, pointer: Value) -> None:
-        """Brings the cache line at `pointer`, which may lie beyond the array, into the first-level cache."""
+        """Prefetches the cache line at `pointer` into the first-level cache. The address may be outside the array."""
         read, most, data = (self.b.int_(n, "i32") for n in (0, 3, 1))
         self.b.intrinsic("prefetch", pointer, read, most, data, suffixes=("p0",), result="void")
 
@@ -81,11 +81,11 @@ class VectorOps:
         self.b.intrinsic("masked.store", vector, pointer, self._mask(lanes), suffixes=(self.type, "ptr"), result="void")
 
     def multiply_add(self, a: Value, b: Value, c: Value) -> Value:
-        """A * b + c, rounded once."""
+        """`a * b + c` with a single rounding."""
         return self.b.intrinsic("fma", a, b, c)
 
     def transpose(self, rows: Sequence[Value]) -> list[Value]:
-        """The columns of a square of vectors, by exchanging ever larger halves of pairs of rows."""
+        """Transposes a square of vectors in log2(lanes) steps, which exchange blocks of 1, 2, 4, ... lanes."""
         rows, step = list(rows), 1
         while step < self.lanes:
             low = [i if not i & step else self.lanes + i - step for i in range(self.lanes)]
@@ -102,7 +102,7 @@ class VectorOps:
         return self.b.emit(self.type, f"shufflevector {a}, {b}, <{self.lanes} x i32> <{mask}>")
 
     def sum(self, vector: Value) -> Value:
-        """The sum of all lanes, by halves."""
+        """The sum of all lanes, added in the order that LLVM chooses."""
         name = f"llvm.vector.reduce.fadd.v{self.lanes}f{8 * self.element_bytes}"
         start = self.b.float_(-0.0, self.scalar)
         self.b.module.declare(name, self.scalar, [self.scalar, self.type])

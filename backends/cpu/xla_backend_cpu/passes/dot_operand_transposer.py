@@ -1,6 +1,7 @@
-"""Transposes the right operand of real dots that no kernel can read as it lies.
+"""Transposes the right operand of f32 and f64 dots whose dimension order no product kernel supports.
 
-The new operand has its batch dimensions first, then the contracting ones: a blocked product reads its rows.
+The new operand has its batch dimensions first, then the contracting dimensions, so that a blocked product can read its
+rows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _FEWEST_FEATURES = 4  # with fewer, plain loops are as fast
 
 
 class DotOperandTransposer(HloPass):
-    """See the module's docstring. `blas` says that OpenBLAS is there."""
+    """See the module's docstring. `blas` says whether dots may call OpenBLAS."""
 
     name = "cpu-dot-operand-transposer"
 

@@ -1,7 +1,7 @@
-"""Dots of integers of at most 8 bits are computed in f32, as exactly, by the kernels and the library for floats.
+"""Computes dots of integers of at most 8 bits in f32, which has faster kernels, without rounding.
 
-An f32 holds every integer up to 2^24, so the sum of k products is exact in any order while k times the largest product
-is no more. A longer contraction is a sum of dots of slices.
+f32 represents every integer up to 2^24. A sum of k products is therefore exact in any order if k times the largest
+product is at most 2^24. A longer contraction becomes a sum of dots of slices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xla_core.passes import Builder, OpExpander
 __all__ = ["IntegerDotUpcaster"]
 
 _LARGEST_SUM = 1 << 24
-_FEWEST_ROWS = 16  # with fewer, on either side, the conversions cost more than they save
+_FEWEST_ROWS = 16  # with fewer rows or columns, the conversions cost more than they save
 _FEWEST_PRODUCTS = 32**3
 
 
@@ -58,7 +58,7 @@ class IntegerDotUpcaster(OpExpander):
             part = b.clone(
                 instruction, [b.convert(o, o.shape.with_element_type(ElementType.F32)) for o in operands], shape=floats
             )
-            # Through s32, because a conversion of a float clamps where one of an integer wraps.
+            # Convert through s32: a conversion from float clamps, and the result must wrap like an integer.
             part = b.convert(b.convert(part, floats.with_element_type(ElementType.S32)), instruction.shape)
             total = part if total is None else b.add(Opcode.ADD, total, part)
         assert total is not None

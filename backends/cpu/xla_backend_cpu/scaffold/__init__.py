@@ -1,4 +1,4 @@
-"""What `xla new NAME --scenario 1` makes packages from: see `xla_core.cli.Scaffold`."""
+"""The scaffold from which `xla new NAME --scenario 1` makes packages; see `xla_core.cli.Scaffold`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `xla new NAME` makes packages from: see `xla_core.cli.Scaffold`."""
+"""The scaffolds from which `xla new NAME` makes packages; see `xla_core.cli.Scaffold`."""
 
 from __future__ import annotations
 
