@@ -1,4 +1,4 @@
-"""Reads MLIR bytecode into the op tree: portable artifacts (VHLO) and StableHLO's own bytecode."""
+"""Reads MLIR bytecode into the op tree: portable artifacts (VHLO), and bytecode of the StableHLO dialect itself."""
 
 from __future__ import annotations
 

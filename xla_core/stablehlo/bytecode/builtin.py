@@ -49,7 +49,7 @@ _SIGNED = 1
 
 
 def dictionary(reader: DialectReader) -> dict[str, Any]:
-    """A list of names and values."""
+    """Reads a dictionary attribute: a count, then that many names and values."""
     values: dict[str, Any] = {}
     attribute, varint = reader.pool.attribute, reader.varint
     for _ in range(reader.count()):
@@ -96,7 +96,7 @@ def _resource(reader: DialectReader) -> Any:
 
 def _strings(reader: DialectReader) -> OpaqueAttribute:
     type = reader.raw_type()
-    reader.varint()  # whether it is one value for all
+    reader.varint()  # whether this is a splat
     strings = []
     while reader.position < reader.end:
         strings.append(f'"{reader.string()}"')
@@ -147,7 +147,7 @@ def _integer(reader: DialectReader) -> ScalarType:
 
 
 def named(name: str) -> Decoder:
-    """A scalar type of which the code says all."""
+    """Makes the decoder of a scalar type that has no parameters besides its code."""
     type = ScalarType(name)
     return lambda reader: type
 
@@ -161,7 +161,7 @@ def complex_type(reader: DialectReader) -> ScalarType:
 
 
 def shape(reader: DialectReader) -> tuple[int, ...]:
-    """A list of dimensions."""
+    """Reads a shape; a dynamic size is a negative number."""
     start = reader.position
     sizes = reader.integers()
     if min(sizes, default=0) >= 0:
@@ -184,7 +184,7 @@ def _element(reader: DialectReader) -> str | QuantizedType:
 
 
 def tensor_type(reader: DialectReader, encoding: Any = None) -> TensorType:
-    """Shape and element; an encoding that says bounds becomes them."""
+    """Reads a tensor type: shape and element type. An encoding of type `TypeExtensions` gives the bounds."""
     start = reader.position
     dims = shape(reader)
     element = _element(reader)
@@ -204,7 +204,7 @@ def tensor_with_encoding(reader: DialectReader) -> TensorType:
 
 
 def _kept(word: str, has_space: bool, has_layout: bool = True) -> Decoder:
-    """A type that no op here takes, as its text."""
+    """Makes the decoder of a type that no op of StableHLO uses; the type is kept as text."""
 
     def read(reader: DialectReader) -> OpaqueType:
         parts = [str(reader.attribute())] if has_space else []
@@ -254,7 +254,7 @@ TYPES: dict[int, Decoder] = {
 
 
 def quantized_per_tensor(reader: DialectReader) -> QuantizedType:
-    """flags, storage, expressed, scale, zero point, smallest and largest storage value."""
+    """Reads flags, storage type, expressed type, scale, zero point, smallest and largest storage value."""
     flags = reader.varint()
     storage, expressed = reader.scalar(), reader.scalar()
     scale, zero = reader.double(), reader.signed()
@@ -263,7 +263,7 @@ def quantized_per_tensor(reader: DialectReader) -> QuantizedType:
 
 
 def quantized_per_axis(reader: DialectReader) -> QuantizedType:
-    """flags, storage, expressed, axis, smallest and largest storage value, scales, zero points."""
+    """Reads flags, storage type, expressed type, axis, smallest and largest storage value, scales, zero points."""
     flags = reader.varint()
     storage, expressed = reader.scalar(), reader.scalar()
     axis = reader.varint()
@@ -274,7 +274,7 @@ def quantized_per_axis(reader: DialectReader) -> QuantizedType:
 
 
 def _quantized_per_block(reader: DialectReader) -> QuantizedType:
-    """flags, storage, expressed, dimensions, block sizes, smallest and largest storage value, scales, zero points."""
+    """Reads flags, storage and expressed types, dimensions, block sizes, storage range, scales, zero points."""
     start = reader.position
     flags = reader.varint()
     storage, expressed = reader.scalar(), reader.scalar()
@@ -306,10 +306,10 @@ def _quantized(
         raise reader.error("the scales and zero points of a quantized type don't go together")
     if kind and width <= 64:
         is_signed = bool(flags & _SIGNED)
-        if kind == "i" and not is_signed:  # as the text says it
+        if kind == "i" and not is_signed:  # as in the text format
             storage = f"u{width}"
         default = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
-        if (low, high) == default:  # the range of the storage type says nothing more
+        if (low, high) == default:  # the storage type's whole range is the default
             low = high = None
     type = QuantizedType(storage, expressed, scales, zeros, axis, low, high, blocks)
     if (problem := problem_of(type)) is not None:

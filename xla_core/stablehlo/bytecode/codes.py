@@ -52,11 +52,11 @@ ENUM_CODES: dict[str, tuple[VhloAttribute, int]] = {
     "transpose": (VhloAttribute.TRANSPOSE, 0),
     "result_accuracy_mode": (VhloAttribute.RESULT_ACCURACY_MODE, 0),
 }
-"""Enums of StableHLO: code, and the number of the first case."""
+"""For each enum of StableHLO: its attribute code, and the number of its first case."""
 
 
 class VhloType(enum.IntEnum):
-    """Types of the dialect vhlo, besides those of `ElementType`."""
+    """Types of the dialect vhlo that are not in `ElementType`."""
 
     COMPLEX = 1
     FUNCTION = 8
@@ -80,7 +80,7 @@ SCALAR_CODES: dict[str, int] = {t.mlir_name: t.vhlo for t in ElementType if t.vh
     "none": VhloType.NONE,
     "tf32": VhloType.TF32,
 }
-"""Scalar types by their names in StableHLO."""
+"""Codes of scalar types, by their names in StableHLO."""
 
 
 class BuiltinAttribute(enum.IntEnum):
@@ -120,4 +120,4 @@ LOCATION_CODES = (
     BuiltinAttribute.UNKNOWN_LOC,
     BuiltinAttribute.FILE_LINE_COL_RANGE,
 )
-"""Those of the builtin dialect's attributes that are locations."""
+"""The builtin attributes that are locations."""

@@ -18,7 +18,7 @@ __all__ = ["dense_array", "dense_elements", "float_number", "integer_number"]
 
 
 def integer_number(reader: DialectReader) -> Any:
-    """An integer attribute: type and bits."""
+    """Reads an integer attribute: type and bits."""
     start = reader.position
     element = reader.scalar()
     kind, width = integer_format(element) or ("", 0)
@@ -32,7 +32,7 @@ def integer_number(reader: DialectReader) -> Any:
 
 
 def float_number(reader: DialectReader) -> Any:
-    """A float attribute: type and bits."""
+    """Reads a float attribute: type and bits."""
     start = reader.position
     element = reader.scalar()
     dtype = DTYPES.get(element)
@@ -45,7 +45,7 @@ def float_number(reader: DialectReader) -> Any:
 
 
 def dense_array(reader: DialectReader) -> DenseArray:
-    """`array<i64: 1, 2>`: element type, size, blob."""
+    """Reads an attribute such as `array<i64: 1, 2>`: element type, number of elements, blob."""
     place = reader.position
     element = reader.scalar()
     count = reader.varint()
@@ -57,10 +57,10 @@ def dense_array(reader: DialectReader) -> DenseArray:
 
 
 def dense_elements(reader: ByteReader, type: TensorType, start: int, size: int) -> DenseElements | OpaqueAttribute:
-    """A tensor of constants over the `size` bytes at `start`, which it shares.
+    """Makes a tensor constant as a view of the `size` bytes at `start`.
 
-    One element's bytes are one value for all. i1 is a byte an element or packed eight to a byte, all bits set being
-    true for all. Smaller types have one each.
+    If there are only the bytes of one element, the constant is a splat. Elements of i1 take a byte each or a bit each,
+    and a single byte of ones is a splat of true. Elements of other types below 8 bits take a byte each.
     """
     dtype = DTYPES.get(type.element) if isinstance(type.element, str) else None
     if dtype is None:

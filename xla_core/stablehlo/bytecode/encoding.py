@@ -17,7 +17,7 @@ __all__ = ["MAGIC", "SHORT", "ByteReader", "wrap_bits"]
 MAGIC = b"ML\xefR"
 
 SHORT = [byte >> 1 if byte & 1 else None for byte in range(256)]
-"""By the first byte of an unsigned integer: what it is, if it is that byte alone."""
+"""The value of an unsigned integer by its first byte; None if the integer has more bytes."""
 
 _T = TypeVar("_T")
 
@@ -43,7 +43,7 @@ class ByteReader:
         self.end = len(data) if end is None else end
 
     def error(self, message: str, offset: int | None = None) -> InvalidArgumentError:
-        """The error to raise for what stands at `offset`, or here."""
+        """Returns the error to raise for the byte at `offset`, by default the current position."""
         place = self.position if offset is None else offset
         return InvalidArgumentError(
             f"MLIR bytecode, byte {place}: {message}",
@@ -59,7 +59,10 @@ class ByteReader:
         return self.data[position]
 
     def varint(self) -> int:
-        """An unsigned integer: as many zero bits as there are bytes to follow, a one, and the value's bits."""
+        """Reads an unsigned integer of 1 to 9 bytes, little endian.
+
+        The lowest bits of the first byte are a zero for each further byte and then a one; the value's bits follow.
+        """
         position = self.position
         if position >= self.end:
             raise self.error("the data end here")
@@ -81,7 +84,7 @@ class ByteReader:
         return int.from_bytes(self.data[position : position + size], "little") >> size
 
     def varints(self, count: int) -> list[int]:
-        """So many unsigned integers; faster than one by one where there are many, as most are of one byte."""
+        """Reads `count` unsigned integers. Many integers are read in runs of one-byte integers, which is faster."""
         if count < _MANY:
             varint = self.varint
             return [varint() for _ in range(count)]
@@ -95,17 +98,17 @@ class ByteReader:
         return found
 
     def signed(self) -> int:
-        """A signed integer: its lowest bit is the sign."""
+        """Reads a signed integer in zigzag encoding: the lowest bit is the sign."""
         value = self.varint()
         return (value >> 1) ^ -(value & 1)
 
     def flagged(self) -> tuple[int, bool]:
-        """A varint that has a flag in its lowest bit."""
+        """Reads a varint with a flag in its lowest bit. Returns the rest and the flag."""
         value = self.varint()
         return value >> 1, bool(value & 1)
 
     def count(self) -> int:
-        """A number of things to follow, of at least a byte each: more of them than bytes is an error at once."""
+        """Reads a number of entries. Each entry takes at least a byte, so more entries than bytes left are an error."""
         start = self.position
         count = self.varint()
         if count > self.end - self.position:
@@ -113,15 +116,15 @@ class ByteReader:
         return count
 
     def list_of(self, read: Callable[[], _T]) -> list[_T]:
-        """A count, and that many of what `read` reads."""
+        """Reads a count, then calls `read` for each entry."""
         return [read() for _ in range(self.count())]
 
     def integers(self) -> tuple[int, ...]:
-        """A list of signed integers."""
+        """Reads a count, then that many signed integers."""
         return tuple([self.signed() for _ in range(self.count())])
 
     def span(self, size: int, what: str = "data") -> int:
-        """Moves over `size` bytes; returns where they start."""
+        """Moves over `size` bytes and returns the position of the first. `what` names them in errors."""
         start = self.position
         if size > self.end - start:
             raise self.error(f"{what} of {size} bytes, but only {self.end - start} are left")
@@ -129,12 +132,12 @@ class ByteReader:
         return start
 
     def blob(self) -> tuple[int, int]:
-        """(offset, size) of a run of bytes that its size precedes."""
+        """Reads a size and moves over that many bytes. Returns their (offset, size)."""
         size = self.varint()
         return self.span(size), size
 
     def align(self, alignment: int) -> None:
-        """Moves over padding up to a multiple of `alignment`, counted from the start of the file."""
+        """Moves over padding to the next multiple of `alignment` bytes from the start of the file."""
         if alignment <= 0 or alignment & (alignment - 1):
             raise self.error(f"the alignment {alignment} is not a power of two")
         padding = -self.position % alignment
@@ -143,7 +146,7 @@ class ByteReader:
             raise self.error("padding bytes must be 0xCB", start)
 
     def text_until_null(self) -> str:
-        """A string that a zero byte ends."""
+        """Reads a string that ends with a zero byte."""
         end = self.data.find(b"\0", self.position, self.end)
         if end < 0:
             raise self.error("a string that never ends")
@@ -152,7 +155,7 @@ class ByteReader:
         return raw.decode("utf-8", "surrogateescape")
 
     def section(self) -> tuple[int, ByteReader]:
-        """A section: its number, and a reader of what is in it."""
+        """Reads a section's header. Returns the section's number and a reader of its contents."""
         number = self.byte()
         size = self.varint()
         if number & _HAS_ALIGNMENT:
@@ -161,7 +164,7 @@ class ByteReader:
         return number & ~_HAS_ALIGNMENT, ByteReader(self.data, self.file, start, start + size)
 
     def bits(self, width: int) -> int:
-        """The bits of an integer or float of a known width, unsigned."""
+        """Reads an integer or float of `width` bits as an unsigned integer of its bits."""
         if width <= 8:
             return self.byte() & ((1 << width) - 1)
         if width <= 64:
@@ -172,11 +175,11 @@ class ByteReader:
         return value & ((1 << width) - 1)
 
     def double(self) -> float:
-        """A float of 64 bits."""
+        """Reads a float of 64 bits."""
         value: float = _DOUBLE(_PACK(self.bits(64)))[0]
         return value
 
 
 def wrap_bits(value: int, width: int) -> int:
-    """Unsigned bits as the signed integer that they are."""
+    """Converts `width` unsigned bits to the signed integer in two's complement."""
     return value - (1 << width) if value >> (width - 1) else value

@@ -1,6 +1,6 @@
-"""Decodes locations when they are asked for, since most never are.
+"""Decodes a location when it is first used, because most are never used.
 
-A location keeps what the text reader keeps of it: the place in the user's program (the first file location, the
+A location keeps the same parts as in the text reader: the place in the user's program (the first file location, the
 innermost frame of a call stack) and the name stack (the outermost name).
 """
 
@@ -16,9 +16,9 @@ _NOWHERE = SourceLocation()
 
 
 class BytecodeLocation:
-    """A location by its number among the attributes.
+    """A location, by its number among the attributes.
 
-    One that can't be read is unknown: it is for messages alone, and no reason to refuse a program.
+    A location that can't be decoded becomes an unknown one, because locations are used in messages only.
     """
 
     __slots__ = ("index", "pool")
@@ -51,7 +51,7 @@ class BytecodeLocation:
 
 
 def _read(pool: Pool, index: int) -> tuple[str, tuple[str, int, int] | None, list[int]]:
-    """(name, place, the locations within) of one location."""
+    """Decodes one location. Returns its name, its (file, line, column), and the numbers of the locations within it."""
     if index >= len(pool.sections.attributes):
         return "", None, []
     entry = pool.sections.attributes[index]
@@ -75,6 +75,6 @@ def _read(pool: Pool, index: int) -> tuple[str, tuple[str, int, int] | None, lis
 
 
 def location_reader(reader: DialectReader) -> BytecodeLocation:
-    """A location that is an attribute's value."""
+    """Reads a location that is used as the value of an attribute."""
     reader.position = reader.end
     return BytecodeLocation(reader.pool, reader.index)

@@ -1,4 +1,4 @@
-"""Op names of a file, and attributes of ops. Ops with equal attributes share one decoded dictionary."""
+"""The op names of a file, and the attributes of ops. Ops with equal attributes share one decoded dictionary."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp, find_vhlo_op
 __all__ = ["CAST", "SMALL", "OpKind", "OpKinds"]
 
 CAST = "builtin.unrealized_conversion_cast"
-"""What stands between ops of VHLO and of another dialect."""
+"""The cast between a value of a VHLO op and a value of another dialect's op."""
 
 SMALL = 64
-"""Attributes of so many nodes are of no account; what more all ops have is counted."""
+"""Attributes of up to this many nodes are free. The nodes of larger ones are added up over all ops, and limited."""
 
 _UNKNOWN: list[Mapping[str, Any] | None] = [None] * 256
 _SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
 
 
 class OpKind:
-    """An op name of the file: what ops of that name become, and their attributes, made once for each combination.
+    """An op name of the file: the StableHLO name, and the decoded attributes of the ops with this name.
 
-    `by_properties` has the attributes of ops that have only properties, by the byte that is their number; `bare` those
-    of ops that have not even these. Both are None where not known yet, or too many to be given away unseen.
+    `by_properties` has the attributes of ops that have properties only, by the byte that encodes the properties'
+    number. `bare` has the attributes of ops without attributes and properties. An entry is None until it is decoded,
+    and stays None if it has more than `SMALL` nodes, which the reader has to count at each use.
     """
 
     __slots__ = ("bare", "by_properties", "is_special", "known", "layouts", "name", "vhlo", "written")
@@ -43,12 +44,12 @@ class OpKind:
         self.layouts = () if entry.was_registered is False else layouts(entry.name)
         self.is_special = entry.name in ("vhlo.return_v1", CAST)
         self.known: dict[tuple[int, int], tuple[Mapping[str, Any], int]] = {}
-        self.by_properties = _UNKNOWN  # until one is known
+        self.by_properties = _UNKNOWN  # until the first one is decoded
         self.bare: Mapping[str, Any] | None = None
 
 
 class OpKinds:
-    """The op names of a file by number."""
+    """The op names of a file, by number."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
@@ -58,7 +59,10 @@ class OpKinds:
         self._kinds: dict[OpName, OpKind] = {}
 
     def kind(self, index: int, reader: ByteReader) -> OpKind:
-        """The op name of that number. Raises IndexError when there is none."""
+        """Returns the op name with this number.
+
+        Raises IndexError if there is none, UnimplementedError for an unknown op of VHLO.
+        """
         entry = self.sections.op_names[index]
         kind = self._kinds.get(entry)
         if kind is not None:
@@ -74,9 +78,10 @@ class OpKinds:
     def attributes(
         self, kind: OpKind, attributes: int, properties: int, reader: ByteReader
     ) -> tuple[Mapping[str, Any], int]:
-        """The attributes of an op as StableHLO has them, and in how many nodes they would be written.
+        """Returns an op's attributes, converted to StableHLO, and the number of nodes that their text would have.
 
-        Ops share them, so they can't be changed. `attributes` and `properties` are their numbers and one; 0 is none.
+        The mapping is read-only, because ops share it. `attributes` and `properties` are the numbers of the entries
+        plus one; 0 stands for none.
         """
         found = kind.known.get((attributes, properties))
         if found is None:
@@ -128,7 +133,7 @@ class OpKinds:
             raise reader.error(f"there are no properties {index}")
         start, end = self.sections.properties[index]
         properties = DialectReader(self.pool, start, end)
-        if not kind.layouts:  # an op that its writer did not know either has a dictionary
+        if not kind.layouts:  # the writer did not know the op either and wrote a dictionary
             values = properties.attribute()
             if not isinstance(values, dict) or properties.position != end:
                 raise UnimplementedError(
@@ -149,7 +154,7 @@ class OpKinds:
     def _by_layout(
         self, properties: DialectReader, candidate: Layout, has_segments: bool
     ) -> tuple[dict[str, Any], int] | None:
-        """The attributes, and their nodes, if the properties are laid out so."""
+        """Reads the properties by a layout. Returns the attributes and their nodes; None if the layout doesn't fit."""
         places: dict[str, int] = {}
         values: dict[str, Any] = {}
         if has_segments and self.version < FormatVersion.NEWEST:
@@ -178,7 +183,7 @@ class OpKinds:
 
 
 def _sparse_array(reader: ByteReader, size: int) -> list[int]:
-    """A short array of mostly zeros, or one in full."""
+    """Reads an array of `size` integers, written in full or as the nonzero elements with their indices."""
     values = [0] * size
     count, is_sparse = reader.flagged()
     if count > size:

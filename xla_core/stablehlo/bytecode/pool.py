@@ -1,4 +1,4 @@
-"""Attributes and types of a file. Each is decoded once, when it is first used, by its dialect's decoders."""
+"""The attributes and types of a file. Each is decoded by its dialect's decoders when it is first used."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from xla_core.stablehlo.text.op_reader import OpReader
 __all__ = ["Decoder", "DialectReader", "Pool", "Table", "enum_reader", "plain"]
 
 Decoder = Callable[["DialectReader"], Any]
-"""Reads what follows an encoding's code."""
+"""Reads the fields of an attribute or type after its code."""
 
 Table = Mapping[int, Decoder]
-"""A dialect's encodings by code."""
+"""A dialect's decoders by code."""
 
 _UNREAD: Any = object()
 _NONE: Table = {}
@@ -27,9 +27,10 @@ _WHAT = ("an attribute", "a type")
 
 
 class Pool:
-    """The attributes and types of a file by number.
+    """The attributes and types of a file, by number.
 
-    A quantized type is a `QuantizedType` in here, for tensors to hold; `plain` makes of it what stands elsewhere.
+    A quantized type is kept as a `QuantizedType`, the form of a tensor's element type. `plain` converts it to the form
+    that it has outside of a tensor.
     """
 
     def __init__(self, sections: Sections, attributes: Mapping[str, Table], types: Mapping[str, Table]) -> None:
@@ -45,7 +46,7 @@ class Pool:
         self._nodes = 0
 
     def attribute(self, index: int, reader: ByteReader) -> Any:
-        """The attribute of that number, which `reader` has just read."""
+        """Returns attribute `index`, decoding it if needed. `reader` has just read the index and locates errors."""
         if index >= len(self.attributes):
             raise reader.error(f"there is no attribute {index}")
         value = self.attributes[index]
@@ -56,7 +57,7 @@ class Pool:
         return value
 
     def type(self, index: int, reader: ByteReader) -> Any:
-        """The type of that number."""
+        """Returns type `index`, decoding it if needed. `reader` has just read the index and locates errors."""
         if index >= len(self.types):
             raise reader.error(f"there is no type {index}")
         value = self.types[index]
@@ -67,17 +68,17 @@ class Pool:
         return value
 
     def recover(self) -> None:
-        """After an error that is no reason to stop: the next entry is at no depth again."""
+        """Resets nesting depth and node count after an error that the caller ignores."""
         self._depth = self._nodes = 0
 
     def attribute_size(self, index: int) -> int:
-        """In how many nodes an attribute that was read would be written out."""
+        """Returns how many nodes the text of a decoded attribute would have."""
         return self._sizes[0][index]
 
     def _read(self, index: int, is_type: int, outer: ByteReader) -> Any:
-        """Reads an entry; counts what it stands for, as entries that share others grow exponentially in use.
+        """Decodes an entry and counts its nodes, which can grow exponentially because entries share other entries.
 
-        An entry within another has the reader of that, which returns to where it was.
+        An entry inside another one uses the outer entry's reader, whose position is restored afterwards.
         """
         entries = self._entries[is_type]
         size, end = entries.sizes[index], entries.ends[index]
@@ -112,7 +113,7 @@ class Pool:
         return value
 
     def _unknown(self, entry: Entry, is_type: int) -> XlaError:
-        """The error for an encoding that is in no table."""
+        """Returns the error for an encoding that is in no table."""
         if entry.dialect in self._tables[is_type]:
             reader = ByteReader(self.data, self.file, entry.start, entry.end)
             return reader.error(
@@ -125,7 +126,7 @@ class Pool:
         )
 
     def _parse(self, reader: DialectReader, is_type: int) -> Any:
-        """An entry that is written as text."""
+        """Parses an entry that is written as text."""
         start = reader.position
         source = reader.text_until_null()
         text = OpReader(source, self.file)
@@ -147,9 +148,9 @@ class Pool:
 
 
 class DialectReader(ByteReader):
-    """What the encodings of dialects are read with: the primitives, and references to other entries.
+    """The reader that decoders get: it reads primitives and references to other entries.
 
-    `index` is the number of the entry that is read.
+    `index` is the number of the entry that is being decoded.
     """
 
     __slots__ = ("index", "pool")
@@ -166,7 +167,7 @@ class DialectReader(ByteReader):
         return self.pool.attribute(self.varint(), self)
 
     def optional_attribute(self) -> Any:
-        """An attribute, or None."""
+        """Reads a reference to an attribute that may be absent."""
         index, is_there = self.flagged()
         return self.pool.attribute(index, self) if is_there else None
 
@@ -175,7 +176,7 @@ class DialectReader(ByteReader):
         return tuple([attribute(index, self) for index in self.varints(self.count())])
 
     def raw_type(self) -> Any:
-        """A type, where a tensor's element may be quantized."""
+        """Reads a reference to a type, and returns a quantized type as `QuantizedType`."""
         return self.pool.type(self.varint(), self)
 
     def type(self) -> Any:
@@ -187,7 +188,7 @@ class DialectReader(ByteReader):
         return tuple([plain(item) if item.__class__ is QuantizedType else item for item in found])
 
     def tensor_type(self) -> TensorType:
-        """A type that must be a tensor's."""
+        """Reads a reference to a tensor type."""
         start = self.position
         type = self.raw_type()
         if not isinstance(type, TensorType):
@@ -195,7 +196,7 @@ class DialectReader(ByteReader):
         return type
 
     def scalar(self) -> str:
-        """A type that must be a scalar one: its name."""
+        """Reads a reference to a scalar type, and returns its name."""
         start = self.position
         type = self.raw_type()
         if not isinstance(type, ScalarType):
@@ -203,11 +204,11 @@ class DialectReader(ByteReader):
         return str(type)
 
     def string(self) -> str:
-        """A string of the string section."""
+        """Reads a reference to the string section."""
         return self.pool.sections.string(self)
 
     def text(self) -> str:
-        """An attribute that must be a string."""
+        """Reads a reference to a string attribute."""
         start = self.position
         value = self.attribute()
         if type(value) is not str:
@@ -219,14 +220,14 @@ class DialectReader(ByteReader):
 
 
 def plain(type: Any) -> Any:
-    """A type as it stands outside of a tensor: a quantized one is its text there."""
+    """Converts a type to its form outside of a tensor: a quantized type becomes an opaque type with its text."""
     if isinstance(type, QuantizedType):
         return OpaqueType(str(TensorType((), type))[len("tensor<") : -1])
     return type
 
 
 def enum_reader(kind: str, first: int = 0) -> Decoder:
-    """The reader of an enum, whose first case has the number `first`."""
+    """Makes the decoder of an enum whose first case has the number `first`."""
     cases = [EnumAttribute(case, kind) for case in ENUMS[kind]]
 
     def read(reader: DialectReader) -> EnumAttribute:

@@ -14,18 +14,18 @@ from xla_core.stablehlo.vhlo.ops import vhlo_ops
 __all__ = ["SEGMENTED", "Layout", "layouts"]
 
 _CALL = "arg_attrs? res_attrs? no_inline?"
-"""What func.call has in its properties besides the table's attributes."""
+"""The properties of func.call that are not in the op table."""
 
 SEGMENTED = frozenset(("chlo.scan",))
-"""Ops with several variadic operands and results, whose numbers are in their properties."""
+"""Ops with several variadic groups of operands or results, whose sizes are in the properties."""
 
 Layout = tuple[tuple[str, bool], ...]
-"""(attribute, whether it is optional) in the order of an op's properties."""
+"""The (attribute, whether it is optional) pairs of an op, in the order of its properties."""
 
 
 @functools.cache
 def layouts(name: str) -> tuple[Layout, ...]:
-    """The ways in which the properties of an op may be laid out, the newest first; none for an op that isn't known."""
+    """Returns the possible layouts of an op's properties, the newest first; an unknown op has none."""
     if name.startswith("vhlo."):
         vhlo = vhlo_ops().get(name)
         return (tuple([(attribute, False) for attribute in vhlo.attributes]),) if vhlo is not None else ()

@@ -27,17 +27,17 @@ _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES
 _SPECIAL = _SUCCESSORS | _REGIONS | _USE_LISTS | 1 << 7
 _READ = (_ATTRIBUTES, _PROPERTIES, _RESULTS, _OPERANDS, _SPECIAL)
 _PARTS = [[bool(mask & part) for part in _READ] for mask in range(256)]
-"""Which of the parts an op has, by the byte that says so."""
+"""For each value of an op's mask byte, which parts the op has."""
 
 _IR_SECTION = 4
-_ONE = 3  # the integer 1, as a byte
+_ONE = 3  # the encoding of the integer 1
 
-# An integer of two bytes is the sum of what each stands for, by the byte.
+# An integer of two bytes is the sum of _LOW[first byte] and _HIGH[second byte].
 _LOW = [byte >> 2 for byte in range(256)]
 _HIGH = [byte << 6 for byte in range(256)]
 
 _REPEATS = [None if number is None else (None,) * number for number in SHORT]
-"""Something to loop over as often as a byte says: such a loop begins faster than one over a range."""
+"""For each one-byte integer n a tuple of length n to loop over, which starts faster than a loop over a range."""
 
 _MAX_NODES = 20_000_000
 
@@ -57,17 +57,18 @@ TYPE_TABLES = {
 
 
 def parse_bytecode(data: bytes | bytearray | memoryview, file: str = "<input>") -> Module:
-    """Read MLIR bytecode: a portable artifact of StableHLO 0.9.0 to 1.20.0, or StableHLO's own bytecode.
+    """Reads MLIR bytecode: a portable artifact of StableHLO 0.9.0 to 1.20.0, or bytecode of StableHLO itself.
 
-    The tree is the one that the program's text gives. Constants share the bytes that they are read from.
+    The op tree is the same as the one read from the program's text. Constants are views of the file's bytes.
 
     Args:
         data: the file's contents.
-        file: what to call it in errors.
+        file: the file's name in errors.
 
     Raises:
-        InvalidArgumentError: with the byte that is wrong.
-        UnimplementedError: for a newer format, or a dialect whose encoding isn't known.
+        InvalidArgumentError: for invalid bytecode, with the position of the wrong byte.
+        UnimplementedError: for a newer format, or a dialect whose encoding is unknown.
+        ResourceExhaustedError: if the program doesn't fit in memory.
     """
     require("data", data, (bytes, bytearray, memoryview), "MLIR bytecode")
     try:
@@ -87,7 +88,7 @@ class _Reader:
         self.references = References(Pool(self.sections, ATTRIBUTE_TABLES, TYPE_TABLES))
         ir = self.sections.ir
         self.base = ir.position
-        self.code = list(data[ir.position : ir.end])  # of 8 bytes each, but read twice as fast; an op takes more
+        self.code = list(data[ir.position : ir.end])  # twice as fast to read as bytes, for 8 times the memory
         self.values: list[Value | None] = []
         self.next_value = 0
         self.depth = 0
@@ -125,7 +126,7 @@ class _Reader:
     # Blocks and regions
 
     def _region(self, reader: ByteReader, is_isolated: bool, is_function: bool) -> Region:
-        """A region: its blocks, and how many values it defines."""
+        """Reads a region: the number of blocks, the number of values that it defines, and the blocks."""
         region = Region()
         count = reader.count()
         if not count:
@@ -176,7 +177,7 @@ class _Reader:
             raise reader.error(f"there is no location {index}") from None
 
     def _reserve(self, count: int, reader: ByteReader) -> int:
-        """The number of the first of `count` values, which the region has announced."""
+        """Reserves `count` consecutive value numbers of those that the region announced; returns the first."""
         first = self.next_value
         if first + count > len(self.values):
             raise reader.error("more values than the region has announced")
@@ -189,7 +190,7 @@ class _Reader:
     # Ops
 
     def _block(self, reader: ByteReader, ops: list[Op], block: Block | None, is_function: bool) -> None:
-        """A block's arguments and ops; without `block`, the ops of the file, whose values have no numbers."""
+        """Reads a block's arguments and ops. `block` is None for the file's own block, whose values have no numbers."""
         count, has_arguments = reader.flagged()
         if has_arguments:
             if block is None:
@@ -207,7 +208,8 @@ class _Reader:
         repeat: Iterable[int | None] | None
         for _ in range(count):
             start = p
-            # An index out of a table, or the end of the program, is an IndexError; that of a section is seen below.
+            # An index outside of a table or past the program's end raises IndexError. The check of `p` below finds an
+            # op that continues past its section's end.
             try:
                 kind = kinds[code[p]]
                 p += 1
@@ -290,7 +292,7 @@ class _Reader:
         reader.position = base + p
 
     def _attributes(self, reader: ByteReader, kind: OpKind, mask: int, p: int) -> tuple[Mapping[str, Any], int]:
-        """The attributes of an op, and the position after them."""
+        """Reads an op's attributes. Returns them and the position after them."""
         reader.position = self.base + p
         attributes = reader.varint() + 1 if mask & _ATTRIBUTES else 0
         properties = reader.varint() + 1 if mask & _PROPERTIES else 0
@@ -300,7 +302,7 @@ class _Reader:
         return found, reader.position - self.base
 
     def _result_types(self, reader: ByteReader, p: int) -> tuple[list[Type], int]:
-        """The types of an op's results, and the position after them."""
+        """Reads the types of an op's results. Returns them and the position after them."""
         reader.position = self.base + p
         type = self.references.type
         types = [type(reader.varint(), reader) for _ in range(reader.count())]
@@ -316,7 +318,7 @@ class _Reader:
         is_function: bool,
         parts: tuple[list[Value], Sequence[Type], Mapping[str, Any], BytecodeLocation],
     ) -> None:
-        """An op with regions or orders of uses, or one that isn't merely renamed."""
+        """Adds an op that has regions or use-list orders, or that needs more than a new name."""
         operands, types, attributes, location = parts
         name = kind.name
         if mask & _SUCCESSORS:
@@ -325,13 +327,13 @@ class _Reader:
             raise reader.error("an op with parts that this version of the format has not")
         if mask & _USE_LISTS and self.version >= FormatVersion.USE_LIST_ORDERS:
             _skip_use_lists(reader, len(types))
-        # The results have their numbers before the values of the regions, but the regions can't refer to them.
+        # The results are numbered before the values of the regions, but the regions can't use them.
         first = 0 if block is None else self._reserve(len(types), reader)
         regions = self._regions(reader, name == "func.func") if mask & _REGIONS else []
         if kind.written == "vhlo.return_v1" and is_function:
             name = "func.return"
         if name == CAST and [operand.type for operand in operands] == list(types) and not regions:
-            if block is not None:  # between VHLO and another dialect, whose types are the same here
+            if block is not None:  # VHLO's types are read as StableHLO's, so the cast is an identity
                 self._define(operands, first)
             return
         op = Op(name, operands, types, attributes, regions, location)
@@ -357,19 +359,22 @@ class _Reader:
     # Primitives
 
     def _spend(self, nodes: int, reader: ByteReader) -> None:
-        """Large attributes that many ops share: most of what reads a module does its work again for each."""
+        """Adds to the total size of large attributes, and limits it.
+
+        A small file can share a large attribute among many ops, but later passes process it once for each op.
+        """
         self.nodes += nodes
         if self.nodes > _MAX_NODES:
             raise reader.error("the attributes of the ops stand for too much")
 
     def _varint(self, reader: ByteReader, p: int) -> tuple[int, int]:
-        """An integer whose first byte is the one before `p`; and the position after it."""
+        """Reads an integer whose first byte is just before `p`. Returns it and the position after it."""
         reader.position = self.base + p - 1
         return reader.varint(), reader.position - self.base
 
 
 def _skip_use_lists(reader: ByteReader, count: int) -> None:
-    """In which order values are used: nothing here depends on it."""
+    """Skips use-list orders, because nothing depends on the order of a value's uses."""
     entries = reader.count() if count > 1 else 1
     for _ in range(entries):
         if count > 1:

@@ -1,4 +1,4 @@
-"""Names, locations and types by number. Lists hold those that one byte can refer to."""
+"""Op names, locations and types by number. Lists cache the entries that a reference of one byte can reach."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class References:
     """The op names, locations and types of a file.
 
     Attributes:
-        kinds: by the byte that is an op name's number; None where it isn't known yet, or the number is longer.
-        types: the same of types.
-        locations: by number; None where nobody has asked for it.
+        kinds: the op names by the byte that encodes their number; None if not yet read, or if no byte encodes it.
+        types: the types, in the same way.
+        locations: the locations by number; None if not yet used.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -29,21 +29,21 @@ class References:
         self.locations: list[BytecodeLocation | None] = [None] * len(pool.sections.attributes)
 
     def kind(self, index: int, reader: ByteReader) -> OpKind:
-        """The op name of that number. Raises IndexError where there is none."""
+        """Returns the op name with this number. Raises IndexError if there is none."""
         kind = self.op_kinds.kind(index, reader)
         if index < 128:
             self.kinds[index << 1 | 1] = kind
         return kind
 
     def location(self, index: int) -> BytecodeLocation:
-        """The location of that number. Raises IndexError where there is none."""
+        """Returns the location with this number. Raises IndexError if there is none."""
         location = self.locations[index]
         if location is None:
             location = self.locations[index] = BytecodeLocation(self._pool, index)
         return location
 
     def type(self, index: int, reader: ByteReader) -> Any:
-        """The type of that number."""
+        """Returns the type with this number in its form outside of tensors (see `plain`)."""
         type = plain(self._pool.type(index, reader))
         if index < 128:
             self.types[index << 1 | 1] = type

@@ -18,7 +18,7 @@ _REDUCTIONS = ("", "max", "min")
 
 
 def _attribute(mnemonic: str, body: Callable[[DialectReader], str]) -> Decoder:
-    """`#sdy.mnemonic<...>` where the body has brackets of its own, else `#sdy<mnemonic...>`."""
+    """Makes a decoder that writes `#sdy.mnemonic<...>` if the body has its own brackets, else `#sdy<mnemonic...>`."""
 
     def read(reader: DialectReader) -> OpaqueAttribute:
         text = body(reader)
@@ -28,7 +28,7 @@ def _attribute(mnemonic: str, body: Callable[[DialectReader], str]) -> Decoder:
 
 
 def _body(reader: DialectReader, value: Any, mnemonic: str) -> str:
-    """What an attribute within another is written as: without its name."""
+    """Returns the text of an attribute inside another attribute, where its name is left out."""
     if isinstance(value, OpaqueAttribute):
         if value.text.startswith(f"#sdy.{mnemonic}<"):
             return value.text.removeprefix(f"#sdy.{mnemonic}")

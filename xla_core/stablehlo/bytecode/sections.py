@@ -1,6 +1,6 @@
 """Finds the sections of a bytecode file: strings, dialects, op names, attributes, types, properties, resources.
 
-It finds where entries are; `pool` decodes them.
+It finds the positions of entries; `pool` decodes them.
 
 Source: MLIR docs/BytecodeFormat.md.
 """
@@ -18,7 +18,7 @@ __all__ = ["Entry", "FormatVersion", "OpName", "Places", "SectionId", "Sections"
 
 
 class FormatVersion(enum.IntEnum):
-    """The version of the bytecode format that brought something."""
+    """The version of the bytecode format that introduced a feature."""
 
     DIALECT_VERSIONS = 1
     ISOLATED_REGION_SECTIONS = 2
@@ -47,7 +47,7 @@ _BLOB = 0
 
 
 class Entry(NamedTuple):
-    """Where an attribute or a type is: its dialect, its bytes, and whether they are the dialect's own encoding."""
+    """An attribute or type in the file: its dialect, its bytes, and whether they are the dialect's encoding or text."""
 
     dialect: str
     start: int
@@ -56,12 +56,12 @@ class Entry(NamedTuple):
 
 
 class Places:
-    """Where all attributes, or all types, are, by number.
+    """The positions of all attributes, or of all types, by number.
 
     Attributes:
-        dialects: of each, its dialect.
-        sizes: of each, its bytes, and in the lowest bit whether they are the dialect's own encoding.
-        ends: of each, where it ends.
+        dialects: the dialect of each entry.
+        sizes: the size of each entry in bytes, shifted left by one; the lowest bit is set if it is not text.
+        ends: the position after each entry.
     """
 
     def __init__(self) -> None:
@@ -73,12 +73,12 @@ class Places:
         return len(self.ends)
 
     def __getitem__(self, index: int) -> Entry:
-        """One of them, put together."""
+        """Returns the entry with this number."""
         end, size = self.ends[index], self.sizes[index]
         return Entry(self.dialects[index], end - (size >> 1), end, bool(size & 1))
 
     def add(self, dialect: str, sizes: list[int], start: int) -> int:
-        """Adds entries of one dialect, the first of which begins at `start`; returns where the last ends."""
+        """Adds consecutive entries of one dialect from position `start`; returns the position after the last."""
         ends = list(itertools.accumulate([size >> 1 for size in sizes], initial=start))
         self.dialects += [dialect] * len(sizes)
         self.sizes += sizes
@@ -87,22 +87,22 @@ class Places:
 
 
 class OpName(NamedTuple):
-    """An op's name with its dialect, and whether its writer knew the op (None: the format is too old to say)."""
+    """An op's name with its dialect, and whether its writer knew the op (None if the format is too old to tell)."""
 
     name: str
     was_registered: bool | None
 
 
 class Sections:
-    """A file taken apart.
+    """The sections of a file.
 
     Attributes:
-        version: of the bytecode format.
-        producer: who wrote it ("StableHLO_v1.17.0").
-        strings, op_names, attributes, types: the tables that the rest refers to by number.
-        properties: (start, end) of each op's properties.
-        resources: (start, end) of the data of each dialect resource.
-        ir: the reader of the program.
+        version: the version of the bytecode format.
+        producer: the program that wrote the file ("StableHLO_v1.17.0").
+        strings, op_names, attributes, types: the tables that the other sections refer to by number.
+        properties: the (start, end) of each entry of the properties section.
+        resources: the (start, end) of each dialect resource's data; None for a resource without data.
+        ir: a reader of the program.
     """
 
     def __init__(self, data: bytes, file: str) -> None:
@@ -150,7 +150,7 @@ class Sections:
         return found
 
     def string(self, reader: ByteReader) -> str:
-        """The string whose number is next."""
+        """Reads a string's number and returns the string."""
         start = reader.position
         return self.string_at(reader.varint(), reader, start)
 
@@ -177,11 +177,11 @@ class Sections:
             name = self.string_at(index, reader, start)
             self.dialects.append(name)
             if has_version:
-                number, _ = reader.section()  # which tells nothing that the ops' own versions don't
+                number, _ = reader.section()  # not needed: each op has its own version
                 if number != SectionId.DIALECT_VERSION:
                     raise reader.error(f"expected the version of the dialect {name}, found section {number}", start)
         if self.version >= FormatVersion.ELIDED_ARGUMENT_LOCATIONS:
-            reader.count()  # of op names, told again by the groups
+            reader.count()  # the number of op names, which the groups repeat
         while reader.position < reader.end:
             dialect = self._dialect(reader)
             for _ in range(reader.count()):
@@ -212,7 +212,7 @@ class Sections:
         if section is None:
             raise offsets.error("the RESOURCES section is missing")
         for _ in range(offsets.count()):
-            self.string(offsets)  # an external provider: none of the program's business
+            self.string(offsets)  # an external provider's resources are not part of the program
             self._resource_group(offsets, section)
         while offsets.position < offsets.end:
             self._dialect(offsets)
@@ -225,7 +225,7 @@ class Sections:
             size = offsets.varint()
             kind = offsets.byte()
             start = section.span(size, "a resource")
-            if kind != _BLOB or not size:  # an empty one is only declared
+            if kind != _BLOB or not size:  # an empty resource is only declared
                 group.append(None)
                 continue
             reader = ByteReader(self.data, self.file, start, start + size)
@@ -238,7 +238,7 @@ class Sections:
 
 
 def _strings(reader: ByteReader) -> list[str]:
-    """The string section: sizes in reverse order, then the strings, each with a zero byte."""
+    """Reads the string section: the sizes in reverse order, then the strings, each with a zero byte at its end."""
     sizes = reader.varints(reader.count())
     position = reader.position
     strings: list[str] = []
@@ -253,7 +253,7 @@ def _strings(reader: ByteReader) -> list[str]:
 
 
 def _properties(reader: ByteReader) -> list[tuple[int, int]]:
-    """The properties section: (start, end) of each entry."""
+    """Reads the properties section. Returns the (start, end) of each entry."""
     found: list[tuple[int, int]] = []
     for _ in range(reader.count()):
         start, size = reader.blob()

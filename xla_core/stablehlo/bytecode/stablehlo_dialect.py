@@ -42,7 +42,7 @@ __all__ = [
 
 
 def _struct(cls: Any) -> Decoder:
-    """A struct of signed integers and of lists of them, in the order of its fields."""
+    """Makes the decoder of a struct whose fields are signed integers and lists of signed integers."""
     kinds = [isinstance(field.default, tuple) for field in cls.__dataclass_fields__.values()]
     return lambda reader: cls(*[reader.integers() if is_list else reader.signed() for is_list in kinds])
 
@@ -51,7 +51,7 @@ output_operand_alias: Decoder = _struct(OutputOperandAlias)
 
 
 def type_extensions(reader: DialectReader) -> TypeExtensions:
-    """Bounds, a negative one where there is none."""
+    """Reads a tensor's bounds; a negative number means that the dimension has no bound."""
     return TypeExtensions(tuple([None if bound < 0 else bound for bound in reader.integers()]))
 
 
@@ -67,12 +67,12 @@ def result_accuracy(reader: DialectReader) -> ResultAccuracy:
 
 
 def pair(reader: DialectReader) -> tuple[int, int]:
-    """A sub-axis: its pre-size and size."""
+    """Reads a sub-axis: its pre-size and size."""
     return reader.signed(), reader.signed()
 
 
 def axis_ref(reader: DialectReader, name: str, has_sub_axis: bool) -> AxisRef:
-    """An axis, and a sub-axis of it as an attribute."""
+    """Makes the reference to a mesh axis; reads the sub-axis, an attribute, if there is one."""
     start = reader.position
     sub_axis = reader.attribute() if has_sub_axis else ()
     if has_sub_axis and not _is_pair(sub_axis, int):
@@ -81,7 +81,7 @@ def axis_ref(reader: DialectReader, name: str, has_sub_axis: bool) -> AxisRef:
 
 
 def mesh_axes(reader: DialectReader) -> tuple[tuple[str, int], ...]:
-    """An array of (name, size)."""
+    """Reads the axes of a mesh as (name, size) pairs."""
     start = reader.position
     axes: Any = reader.attribute()
     if not isinstance(axes, tuple) or not all(_is_pair(axis, str) for axis in axes):
@@ -94,7 +94,7 @@ def _is_pair(value: Any, first: type) -> bool:
 
 
 def device_ids(reader: DialectReader, value: Any) -> DenseElements | None:
-    """The devices of a mesh, which may be left out."""
+    """Checks the device ids of a mesh, which may be absent."""
     if value is not None and not isinstance(value, DenseElements):
         raise reader.error("expected the devices of a mesh")
     return value

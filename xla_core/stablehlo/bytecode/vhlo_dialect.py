@@ -1,4 +1,4 @@
-"""Decodes attributes and types of the dialect vhlo as the StableHLO ones that they stand for.
+"""Decodes attributes and types of the dialect vhlo to the StableHLO ones that they represent.
 
 Source: openxla/stablehlo, stablehlo/dialect/VhloBytecode.cpp, VhloEnums.td.
 """
@@ -59,7 +59,7 @@ def _tensor(reader: DialectReader) -> DenseElements | OpaqueAttribute:
 
 
 def mesh_or_name(value: Any) -> SymbolRef | Mesh | None:
-    """The mesh of replica groups; None where it is neither a mesh nor the name of one."""
+    """Returns the mesh of replica groups, or the symbol that names it; None for any other value."""
     if isinstance(value, Mesh):
         return value
     return SymbolRef(value) if isinstance(value, str) else None

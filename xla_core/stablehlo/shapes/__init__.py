@@ -1,4 +1,4 @@
-"""Dynamic shapes. `refine` makes a program with `?` dimensions into one for the shapes of given arguments.
+"""Dynamic shapes. `refine` specializes a program with `?` dimensions for the shapes of given arguments.
 
-`lower` of whole programs is here too, because it refines first where shapes are dynamic.
+`lower` for whole programs is here too, because it refines programs with dynamic shapes first.
 """

@@ -18,9 +18,9 @@ Operands = Sequence[ir.Value]
 
 
 def static_op(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op | None:
-    """The op that a custom call stands for, once its shape operands are constants; None for any other custom call.
+    """Returns the static op that a custom call represents, or None for any other custom call.
 
-    Raises UnimplementedError where a shape operand is not a constant, InvalidArgumentError for operands, results or
+    Raises UnimplementedError if a shape operand is not a constant, InvalidArgumentError for operands, results or
     attributes that the op can't have.
     """
     make = _OPS.get(str(op.attributes.get("call_target_name", "")))
@@ -86,7 +86,7 @@ def _reduce_window(op: ir.Op, operands: Operands, module: ir.Module) -> ir.Op:
 
 
 def _returning(region: ir.Region) -> ir.Region:
-    """The body of a function as a region of an op."""
+    """Makes the body of a function a region of an op, ending in `stablehlo.return`."""
     block = ir.Block()
     block.arguments = region.block.arguments
     end = region.block.ops[-1]

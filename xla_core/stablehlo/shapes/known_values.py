@@ -37,13 +37,13 @@ class ValueFolder:
         self._steps = _MAX_STEPS_OF_ALL
 
     def computed(self, op: ir.Op) -> list[np.ndarray] | None:
-        """The values of an op's results; None where an operand is not known or the op has effects."""
+        """Evaluates an op. Returns None if an operand is unknown, the op has effects or its results can't be sizes."""
         if not _may_compute(op):
             return None
         if op.name == "stablehlo.get_dimension_size":
             type = op.operands[0].type
             size = type.shape[int(op.attributes["dimension"])] if isinstance(type, TensorType) else ir.DYNAMIC
-            # One that i32 does not hold is an error where it is lowered.
+            # The lowering raises the error for a size that doesn't fit i32.
             return None if size == ir.DYNAMIC or size > INT_MAX else [np.asarray(size, np.int32)]
         needed = [*op.operands, *_captured(op)]
         values = [known_value(v) for v in needed]
@@ -57,7 +57,7 @@ class ValueFolder:
             if key not in self._computed:
                 self._computed[key] = self._evaluate(op, needed)
             return self._computed[key]
-        except TypeError:  # an attribute that has no hash
+        except TypeError:  # an attribute is not hashable
             return self._evaluate(op, needed)
 
     def _evaluate(self, op: ir.Op, needed: Sequence[ir.Value]) -> list[np.ndarray] | None:
@@ -71,7 +71,7 @@ class ValueFolder:
         try:
             return list(evaluate_computation(lower_static(module, module.functions["main"]).entry, (), context))
         except XlaError:
-            return None  # what can't be evaluated here is an error, with its place, where it is lowered
+            return None  # the lowering raises this error with its location
         finally:
             if op.regions:
                 self._steps -= context.steps + _STEPS_TO_LOWER * sum(1 for _ in op.walk())
@@ -84,12 +84,15 @@ def constant_like(type: ir.Type, value: np.ndarray, like: ir.Op) -> ir.Op:
 
 
 def known_value(value: ir.Value) -> np.ndarray | None:
-    """The elements of a constant that may be sizes; None for any other value."""
+    """Returns the elements of a constant whose type may hold sizes; None for any other value."""
     return constant_of(value) if _is_shape_like(value.type) else None
 
 
 def _is_shape_like(type: ir.Type) -> bool:
-    """Whether a type may hold sizes: few integers or flags, or very few floats, from which some compute sizes."""
+    """Tells whether a type may hold sizes: few integers or booleans, or very few floats.
+
+    Floats are included because some programs compute sizes from them.
+    """
     if not isinstance(type, TensorType) or not type.is_static:
         return False
     count, elements = math.prod(type.shape), elements_of(type.element)
@@ -99,7 +102,7 @@ def _is_shape_like(type: ir.Type) -> bool:
 
 
 def _may_compute(op: ir.Op) -> bool:
-    """Whether an op has no effects and its results may be sizes."""
+    """Tells whether an op has no effects and all its results may be sizes."""
     definition = op_table.OPS.get(op.name)
     if definition is None or definition.lower is None or op.name == "stablehlo.constant" or not op.results:
         return False
@@ -110,7 +113,7 @@ def _may_compute(op: ir.Op) -> bool:
 
 
 def _captured(op: ir.Op) -> list[ir.Value]:
-    """The values that the regions of an op capture."""
+    """Returns the values that the regions of an op capture."""
     if not op.regions:
         return []
     nested = list(op.walk())[1:]
@@ -120,7 +123,7 @@ def _captured(op: ir.Op) -> list[ir.Value]:
 
 
 def _alone(op: ir.Op, needed: Sequence[ir.Value]) -> ir.Module:
-    """A module of the op and the constants that it needs."""
+    """Makes a module whose function contains the op and the constants that it needs."""
     sources = list(dict.fromkeys(v.owner for v in needed if isinstance(v.owner, ir.Op)))
     block = ir.Block()
     block.ops = [*sources, op, ir.Op("func.return", list(op.results), [])]

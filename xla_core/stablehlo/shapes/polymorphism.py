@@ -1,4 +1,4 @@
-"""Programs whose entry has dynamic shapes. Each signature of arguments gives one HLO module."""
+"""Programs whose entry has dynamic shapes. They are lowered to an HLO module for each signature of the arguments."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["PolymorphicProgram", "has_polymorphic_entry", "source_lines"]
 
 
 def has_polymorphic_entry(module: ir.Module) -> bool:
-    """Whether an argument of the entry has a dynamic size, with a bound or without."""
+    """Tells whether an argument of the entry has a dynamic size, bounded or not."""
     return any(not leaf.is_static for a in body_of(entry_function(module)).arguments for leaf in _tensors(a.type))
 
 
 class PolymorphicProgram(DynamicShapeProgram):
-    """A StableHLO module."""
+    """A StableHLO program with dynamic shapes: describes its arguments and lowers it for given shapes."""
 
     def __init__(self, module: ir.Module) -> None:
         ir.require_module(module)
@@ -54,7 +54,10 @@ class PolymorphicProgram(DynamicShapeProgram):
             return lower(refined, self._entry)
 
     def _by_argument(self, values: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
-        """Known values by position among the entry's arguments, whose tuples are not taken apart."""
+        """Converts the keys of known values from flat argument numbers to positions of the entry's arguments.
+
+        A tuple argument counts as one position and several flat numbers.
+        """
         numbers: list[int | None] = []
         for position, type in enumerate(self._types):
             if isinstance(type, ir.TensorType):
@@ -66,21 +69,21 @@ class PolymorphicProgram(DynamicShapeProgram):
 
 @contextlib.contextmanager
 def source_lines(module: ir.Module) -> Iterator[None]:
-    """Errors within show the line of the module's text that they name."""
+    """Adds to errors raised inside the line of the module's text at their location."""
     try:
         yield
     except XlaError as error:
         place = error.location
         if error.snippet is None and place is not None and place.line and place.file in (module.file, "<input>"):
             lines = module.source.splitlines()
-            if place.line <= len(lines):  # a program may name any place
+            if place.line <= len(lines):  # a program's locations may be arbitrary
                 error.snippet = snippet(lines[place.line - 1], place.column)
         raise
 
 
 @contextlib.contextmanager
 def _called_with(shapes: Sequence[Shape]) -> Iterator[None]:
-    """Errors within say for which arguments."""
+    """Adds the shapes of the arguments to the hint of errors raised inside."""
     try:
         yield
     except XlaError as error:
@@ -90,7 +93,7 @@ def _called_with(shapes: Sequence[Shape]) -> Iterator[None]:
 
 
 def _tensors(type: ir.Type) -> Iterator[ir.TensorType]:
-    """The arrays of a type, tuples taken apart, tokens left out."""
+    """Yields the arrays of a type: flattens tuples and leaves out tokens."""
     if isinstance(type, ir.TupleType):
         for element in type.elements:
             yield from _tensors(element)

@@ -35,7 +35,7 @@ Key = tuple[str, tuple[ir.Type, ...], tuple[bytes | None, ...]]
 
 
 def is_dynamic(type: ir.Type) -> bool:
-    """Whether a size of the type is unknown and has no bound."""
+    """Tells whether the type has an unbounded dynamic dimension."""
     if isinstance(type, TensorType) and not type.is_static:
         bounds = type.bounds or (None,) * type.rank
         return any(d == ir.DYNAMIC and b is None for d, b in zip(type.shape, bounds, strict=True))
@@ -43,14 +43,14 @@ def is_dynamic(type: ir.Type) -> bool:
 
 
 def is_static(type: ir.Type) -> bool:
-    """Whether all sizes of the type are known."""
+    """Tells whether all dimensions of the type are static."""
     if isinstance(type, ir.TupleType):
         return all(map(is_static, type.elements))
     return not isinstance(type, TensorType) or type.is_static
 
 
 def has_dynamic_types(module: ir.Module) -> bool:
-    """Whether any value of a module has a size that is unknown and has no bound."""
+    """Tells whether any value of a module has an unbounded dynamic dimension."""
     for op in module.walk():
         if any(is_dynamic(r.type) for r in op.results):
             return True
@@ -66,13 +66,13 @@ def refine(
     entry: str = "main",
     values: Mapping[int, np.ndarray] | None = None,
 ) -> ir.Module:
-    """The module for these argument types, as a new module.
+    """Specializes a module for argument types; returns a new module.
 
     Args:
         module: a verified module; it is not changed.
-        argument_types: the type of each argument of `entry`, compatible with what is declared; by default as declared.
+        argument_types: the type of each argument of `entry`, compatible with the declared type; by default that type.
         entry: the function to start with. Functions that it doesn't reach are left out.
-        values: arguments, by position, whose values are known; they stay parameters, which nothing reads.
+        values: known values of arguments, by position. These arguments stay parameters, but nothing reads them.
 
     Raises InvalidArgumentError when a type doesn't fit, or a shape assertion of the program fails;
     ResourceExhaustedError when functions are called with so many types and values that the module grows out of bounds.
@@ -97,7 +97,7 @@ def refine(
     known = [None if values is None else values.get(i) for i in range(len(types))]
     try:
         made = refiner.function(entry, types, known)
-    except RecursionError as error:  # the caller itself is deep
+    except RecursionError as error:  # the calling code may be deep in the stack already
         raise ResourceExhaustedError("regions and calls are nested too deeply to be refined") from error
     name = str(made.attributes["sym_name"])
     functions = {name: made, **{n: f for n, f in refiner.functions.items() if n != name}}
@@ -137,7 +137,7 @@ class _Refiner:
     def function(
         self, name: str, types: Sequence[ir.Type], known: Sequence[np.ndarray | None], caller: ir.Op | None = None
     ) -> ir.Op:
-        """The specialization of a function for these types and known values, made once."""
+        """Returns the specialization of a function for these types and known values; each is made once."""
         key = (name, tuple(types), tuple(None if k is None else k.tobytes() for k in known))
         if key in self._made:
             return self.functions[self._made[key]]
@@ -169,7 +169,10 @@ class _Refiner:
         return made
 
     def call(self, op: ir.Op, attribute: str, operands: list[ir.Value], scope: _Scope) -> None:
-        """Refines a call or composite: specializes its function; results with known values become constants."""
+        """Refines a call or composite: specializes the function that `attribute` names.
+
+        Results with known values become constants.
+        """
         name = str(op.attributes[attribute])
         if name not in self.module.functions:
             raise InvalidArgumentError(f"'{name}' does not reference a valid function", location=op.location)
@@ -244,7 +247,7 @@ class _Refiner:
             scope.values[theirs] = mine
 
     def typed(self, op: ir.Op, operands: list[ir.Value], scope: _Scope) -> ir.Op:
-        """The op on refined operands, with the result types that its rule infers."""
+        """Makes the op on refined operands, with the result types that its rule infers."""
         regions = [self.region(op, region, operands, scope) for region in op.regions]
         declared = [r.type for r in op.results]
         attributes = self.attributes(op)
@@ -261,7 +264,7 @@ class _Refiner:
         return ir.Op(op.name, operands, types, attributes, regions, op.location)
 
     def attributes(self, op: ir.Op) -> Mapping[str, Any]:
-        """The op's attributes. The functions that a custom call names are specialized for their declared types."""
+        """Returns the op's attributes. Functions that a custom call names are specialized for their declared types."""
         called = [str(name) for name in op.attributes.get("called_computations") or ()]
         if not called or not all(name in self.module.functions for name in called):
             return op.attributes
@@ -303,7 +306,7 @@ def _merged(op: ir.Op, inferred: ir.Type, declared: ir.Type) -> ir.Type:
 
 
 def _holds(op: ir.Op, operands: Sequence[ir.Value]) -> bool:
-    """Whether a shape assertion is known to hold. Raises InvalidArgumentError with its message where it fails."""
+    """Tells whether a shape assertion is known to hold. Raises InvalidArgumentError with its message if it fails."""
     if not operands or op.results:
         fail(
             op,

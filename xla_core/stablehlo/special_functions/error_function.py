@@ -21,9 +21,12 @@ __all__ = ["erf_inv", "erfc"]
 
 
 def erfc(x: Expression) -> Expression:
-    """1 - erf(x), with its digits where that is small: beyond 3/4, exp(-x^2) and the rest, which varies slowly."""
+    """Computes 1 - erf(x) for f32 or f64.
+
+    For |x| > 3/4 it multiplies exp(-x^2) by a fit of exp(x^2) erfc(|x|), so that a small result is accurate too.
+    """
     y = abs(x)
-    # Beyond this the result is 0, and so it is: exp of a large negative number; inf - inf is avoided.
+    # For larger y the result underflows to 0. The limit avoids inf - inf below.
     y = y.minimum(30.0 if x.element_type is ElementType.F32 else 40.0)
     inverse = 1.0 / y
     rest = select(y < 2.5, fitted(y - 1.625, ERFCX_MIDDLE), fitted(inverse * inverse - 0.08, ERFCX_FAR) / y)
@@ -34,7 +37,11 @@ def erfc(x: Expression) -> Expression:
 
 
 def _times_exp_of_minus_square(factor: Expression, y: Expression) -> Expression:
-    """Factor exp(-y^2): the square of the upper half of y's digits is exact; the rest is small, and added last."""
+    """Computes factor * exp(-y^2).
+
+    The square of the upper half of y's digits is exact. The rest of the exponent is small; its exponential comes from a
+    polynomial and is added last.
+    """
     bits = (8, 11) if y.element_type is ElementType.F32 else (11, 25)
     head = y.op(Opcode.REDUCE_PRECISION, exponent_bits=bits[0], mantissa_bits=bits[1])
     rest = (head - y) * (head + y)  # below y^2 / 2048: 0.05 where the result is not 0
@@ -44,7 +51,7 @@ def _times_exp_of_minus_square(factor: Expression, y: Expression) -> Expression:
 
 
 def erf_inv(x: Expression) -> Expression:
-    """The y with erf(y) = x: infinite at -1 and 1, NaN outside."""
+    """Computes the y with erf(y) = x for f32 or f64: infinite at -1 and 1, NaN outside."""
     size = abs(x)
     w = -((1.0 - size) * (1.0 + size)).log()  # 1 - x * x would lose the digits of a small 1 - |x|
     root = w.sqrt()
@@ -60,12 +67,15 @@ def erf_inv(x: Expression) -> Expression:
 
 
 def _in_f64(t: Expression, table: dict[ElementType, tuple[float, ...]]) -> Expression:
-    """The fit of f32, in f64: a start for iteration."""
+    """Evaluates the f32 fit in f64, as a start for the iteration."""
     return fitted(t, {ElementType.F64: table[ElementType.F32]})
 
 
 def _halley(x: Expression, y: Expression) -> Expression:
-    """One step toward erf(y) = x that triples the digits; in the tails both sides are taken from 1."""
+    """Makes one step of Halley's method for erf(y) = x, which triples the correct digits.
+
+    For |x| >= 3/4 the error is computed from erfc(|y|) and 1 - |x|, which keeps its digits.
+    """
     tail = (1.0 - abs(x)) - erfc(abs(y))
     error = select(abs(x) < 0.75, y.op(Opcode.ERF) - x, tail * x.sign())
     slope = (2.0 / math.sqrt(math.pi)) * (-(y * y)).exp()

@@ -42,12 +42,12 @@ class Expression:
     # -- making others -----------------------------------------------------------------------------------------------
 
     def like(self, value: Number | np.generic) -> Expression:
-        """The value in every element of this one's shape."""
+        """Makes a constant of this expression's shape and element type with `value` in every element."""
         scalar = np.asarray(value).astype(self.element_type.dtype)
         return Expression(self.ctx, self.ctx.constant(scalar, self.shape))
 
     def op(self, opcode: Opcode, *others: Expression | Number, **attributes: Any) -> Expression:
-        """An elementwise op with this as its first operand."""
+        """Applies an elementwise op with this expression as the first operand."""
         operands = [self.node, *(self._coerce(o).node for o in others)]
         return Expression(self.ctx, self.ctx.add(opcode, *operands, **attributes))
 
@@ -58,7 +58,7 @@ class Expression:
         return Expression(self.ctx, self.ctx.convert(self.node, Shape(element_type)))
 
     def bitcast(self, element_type: ElementType) -> Expression:
-        """The same bits as another type of the same width."""
+        """Reinterprets the bits as another type of the same width."""
         shape = self.shape.with_element_type(element_type)
         return Expression(self.ctx, self.ctx.add(Opcode.BITCAST_CONVERT, self.node, shape=shape))
 
@@ -113,7 +113,7 @@ class Expression:
         return self.op(Opcode.SHIFT_LEFT, other)
 
     def __rshift__(self, other: Expression | Number) -> Expression:
-        """Logical of unsigned types, arithmetic of signed ones."""
+        """Shifts right: logically for unsigned types, arithmetically for signed types."""
         return self.op(
             Opcode.SHIFT_RIGHT_ARITHMETIC if self.element_type.is_signed else Opcode.SHIFT_RIGHT_LOGICAL, other
         )
@@ -191,7 +191,7 @@ def wrap(ctx: LoweringContext, *nodes: HloInstruction) -> list[Expression]:
 
 
 def select(pred: Expression, on_true: Expression | Number, on_false: Expression | Number) -> Expression:
-    """`on_true` where `pred`, else `on_false`; one of the two is an expression."""
+    """Selects `on_true` where `pred` holds, and else `on_false`. At least one of the two must be an expression."""
     if not isinstance(on_true, Expression):
         assert isinstance(on_false, Expression)
         on_true = on_false.like(on_true)
@@ -199,7 +199,7 @@ def select(pred: Expression, on_true: Expression | Number, on_false: Expression 
 
 
 def polynomial(x: Expression, coefficients: Sequence[float]) -> Expression:
-    """Horner's scheme; the coefficient of the highest power comes first."""
+    """Evaluates a polynomial by Horner's scheme. The coefficient of the highest power comes first."""
     result = x.like(coefficients[0])
     for c in coefficients[1:]:
         result = result * x + c
@@ -207,7 +207,7 @@ def polynomial(x: Expression, coefficients: Sequence[float]) -> Expression:
 
 
 def in_float32(function: Callable[..., Expression], *operands: Expression) -> Expression:
-    """A function of f32 or f64; narrower types go through f32."""
+    """Applies a function for f32 or f64; operands of other types are converted to f32, and the result back."""
     narrow = operands[0].element_type
     if narrow in (ElementType.F32, ElementType.F64):
         return function(*operands)
@@ -215,9 +215,10 @@ def in_float32(function: Callable[..., Expression], *operands: Expression) -> Ex
 
 
 def fitted(t: Expression, table: Mapping[ElementType, Sequence[float]]) -> Expression:
-    """T P(t) + low + high: the table's coefficients are P's, the highest power first, then low and high.
+    """Computes t P(t) + low + high.
 
-    With t around 0, high is most of the sum, so that little more than its last rounding is lost.
+    The table has the coefficients of P, the highest power first, and then low and high, for each element type. For t
+    near 0, high dominates the sum, so that the error is hardly more than the rounding of the last addition.
     """
     *rest, low, high = table[t.element_type]
     return (polynomial(t, rest) * t + low) + high

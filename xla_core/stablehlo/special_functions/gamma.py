@@ -23,7 +23,7 @@ from xla_core.stablehlo.special_functions.gamma_coefficients import (
 
 __all__ = ["digamma", "lgamma"]
 
-# Where lgamma of positive numbers is least, and digamma 0; and lgamma there: each a sum of two.
+# The minimum of lgamma for x > 0, which is the zero of digamma, and lgamma's value there. Each is a sum of two numbers.
 _MINIMUM = {
     ElementType.F32: (1.4616321325302124, 1.243815006546356e-08),
     ElementType.F64: (1.4616321449683622, 9.549995429965697e-17),
@@ -35,12 +35,12 @@ _AT_MINIMUM = {
 
 
 def lgamma(x: Expression) -> Expression:
-    """The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."""
+    """Computes log(|gamma(x)|): +inf at 0, at negative integers and at both infinities."""
     negative = x < 0.0
     near = x > -0.5
     positive = _lgamma_positive(select(negative, select(near, 1.0 - x, -x), x))
-    # Reflection: gamma(x) gamma(-x) = pi / (-x sin(pi x)), or by gamma(1 - x) = -x gamma(-x), whose argument would be
-    # rounded far out. The distance to the nearest integer keeps the sine's digits.
+    # Reflection: gamma(x) gamma(-x) = pi / (-x sin(pi x)). Near 0 we use gamma(1 - x) = -x gamma(-x) instead of
+    # gamma(-x); further out 1 - x would be rounded. The sine of the distance to the nearest integer is accurate.
     distance = abs(x - x.op(Opcode.ROUND_NEAREST_EVEN))
     sine = distance * fitted(distance * distance - 0.125, SINE_RATIO)
     reflected = -(select(near, sine, -x * sine).log() + positive)
@@ -50,8 +50,10 @@ def lgamma(x: Expression) -> Expression:
 
 
 def _lgamma_positive(x: Expression) -> Expression:
-    """For x >= 0: polynomials around its zeros 1 and 2, which keep its digits there, and around its minimum between;
-    Stirling's formula far out.
+    """Computes lgamma for x >= 0.
+
+    Polynomials around the zeros 1 and 2 and around the minimum between them are accurate there; Stirling's formula
+    serves large x.
     """
     element_type = x.element_type
     small = x < 0.5
@@ -66,19 +68,19 @@ def _lgamma_positive(x: Expression) -> Expression:
     beyond = at_two * fitted(x - 4.5, LGAMMA_FROM_5_2)
     v = 12.5 / (x * x) - 1.0
     rest = polynomial(v, STIRLING[element_type]) / x
-    # log(x) - 1 stands alone, so that nothing large is taken from something large.
+    # (x - 0.5) * (log(x) - 1) avoids the difference of two large numbers, (x - 0.5) * log(x) - x.
     stirling = (x - 0.5) * (x.log() - 1.0) + (rest + (0.5 * math.log(2 * math.pi) - 0.5))
     result = select(x < 2.5, near_two, select(x < 6.5, beyond, stirling))
     return select(x < 1.25, near_one, select(x < 1.75, between, result))
 
 
 def digamma(x: Expression) -> Expression:
-    """The derivative of lgamma; NaN at 0, at negative integers and at -inf."""
+    """Computes the derivative of lgamma: NaN at 0, at negative integers and at -inf."""
     reflect = x <= 0.0
     start = select(reflect, 1.0 - x, x)
     below = start < 1.0  # digamma(y) = digamma(y + 1) - 1/y
     y = select(below, start + 1.0, start)
-    # What rounding took from 1 - x and from x + 1, which counts around the zero.
+    # The rounding error of 1 - x or x + 1, which matters near the zero of digamma.
     lost = select(reflect, (1.0 - y) - x, select(below, x - (y - 1.0), 0.0))
     high, low = _MINIMUM[x.element_type]
     factor = select(y < 2.0, fitted(y - 1.5, DIGAMMA_FROM_1), fitted(y - 3.0, DIGAMMA_FROM_2))
@@ -94,7 +96,7 @@ def digamma(x: Expression) -> Expression:
 
 
 def _pi_cotangent(x: Expression) -> Expression:
-    """Pi / tan(pi x): of period 1; near its zeros by the distance to them."""
+    """Computes pi / tan(pi x), which has period 1. Near its zeros it uses the distance to the zero."""
     distance = x - x.op(Opcode.ROUND_NEAREST_EVEN)
     size = abs(distance)
     near_zero = size > 0.25

@@ -14,7 +14,7 @@ __all__ = ["next_after"]
 
 
 def next_after(x: Expression, y: Expression) -> Expression:
-    """The float next to x toward y: y where they are equal, NaN where either is."""
+    """Computes the next representable number from x toward y: y if they are equal, NaN if either is NaN."""
     element_type = x.element_type
     if element_type is ElementType.F8E8M0FNU:
         result = _next_power(x, y)
@@ -27,7 +27,7 @@ def next_after(x: Expression, y: Expression) -> Expression:
 
 
 def _by_bits(x: Expression, y: Expression) -> Expression:
-    """Of IEEE's formats. Away from 0 their bits count up, toward it they count down."""
+    """Handles IEEE formats of 16 bits and more: a step away from 0 adds one to the bits, a step toward 0 takes one."""
     width = x.element_type.bit_width
     bits = ElementType(f"u{width}")
     x_bits, y_bits = x.bitcast(bits), y.bitcast(bits)
@@ -40,7 +40,10 @@ def _by_bits(x: Expression, y: Expression) -> Expression:
 
 
 def _by_step(x: Expression, y: Expression) -> Expression:
-    """Of formats of 8 bits and fewer, some without -0, some as wide as no integer: by the spacing, exact in f32."""
+    """Handles formats of up to 8 bits: adds or subtracts the spacing at x in f32, which is exact.
+
+    Some of these formats have no -0, and some have a width that no integer type has, so their bits can't be counted.
+    """
     element_type = x.element_type
     finfo: Any = ml_dtypes.finfo  # its stub has no types
     limits = finfo(element_type.dtype)
@@ -57,6 +60,6 @@ def _by_step(x: Expression, y: Expression) -> Expression:
 
 
 def _next_power(x: Expression, y: Expression) -> Expression:
-    """Of a format of exponents alone."""
+    """Handles f8E8M0FNU, which has only exponent bits: the next number is the next power of two."""
     bits = x.bitcast(ElementType.U8)
     return (bits + select(y > x, bits.like(1), 255)).bitcast(x.element_type)

@@ -12,21 +12,21 @@ from xla_core.stablehlo.special_functions.gamma_coefficients import BERNOULLI
 
 __all__ = ["polygamma", "zeta"]
 
-# How many terms are summed one by one, and how many of the rest's expansion.
+# How many terms of the series are summed, and how many terms of the expansion of the rest.
 _TERMS = {ElementType.F32: (6, 10), ElementType.F64: (10, 12)}
-_LARGEST_EXPONENT = 1e30  # beyond, and far before, a power is 0, 1 or infinite
+_LARGEST_EXPONENT = 1e30  # powers with much smaller exponents are already 0, 1 or infinite
 
 
 def zeta(x: Expression, q: Expression) -> Expression:
-    """The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.
+    """Computes the sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.
 
-    Below 0, with q = f - m, 0 < f < 1: the terms there are (-1)^x (j - f)^-x for j from 1 to m.
+    For q < 0 let q = f - m with 0 < f < 1. The terms with a negative base are (-1)^x (j - f)^-x for j from 1 to m.
     """
     return _scaled_zeta(x, q, q.like(1.0))
 
 
 def _scaled_zeta(x: Expression, q: Expression, unit: Expression) -> Expression:
-    """zeta(x, q) unit^-x."""
+    """Computes zeta(x, q) unit^-x."""
     below = q < 0.0
     right, error = _plus(q, -select(below, q.floor(), 0.0))
     left = select(below, q.op(Opcode.CEIL) - q, 1.0)  # exact
@@ -47,18 +47,19 @@ def _scaled_zeta(x: Expression, q: Expression, unit: Expression) -> Expression:
 
 
 def _of_positive(x: Expression, q: Expression, low: Expression, unit: Expression) -> Expression:
-    """Of q + low, for x > 1, q > 0: the first terms, and the Euler-Maclaurin formula for the rest.
+    """Computes zeta(x, q + low) unit^-x for x > 1, q > 0: the first terms, then the Euler-Maclaurin formula.
 
-    The least are added first. The rounding error of a sum counts x times in its power, and is put back there.
+    The smallest terms are added first. A relative rounding error of q + k grows x times in its power; a first-order
+    correction of the power removes it.
     """
     terms, expansion = _TERMS[x.element_type]
     x = x.minimum(_LARGEST_EXPONENT)
     a, error = _plus(q, q.like(float(terms)), low)
-    power = (a * unit).power(1.0 - x)  # exact difference: 1 is a multiple of x's last place where it matters
+    power = (a * unit).power(1.0 - x)  # 1 - x is exact where it matters: 1 is a multiple of x's last place
     vanishes = power.equal(0.0)
     integral = power / ((x - 1.0) * unit)
     integral = select(vanishes, 0.0, integral - integral * ((x - 1.0) * error / a))
-    # 1/2 + x (x + 1) ... (x + 2k - 2) B_2k / (2k)! a^(-2k + 1), of the power of a
+    # `rest` is 1/2 plus the sum of x (x + 1) ... (x + 2k - 2) B_2k / (2k)! a^(-2k + 1); it is multiplied by a^-x below.
     inverse = 1.0 / a
     factor, scale = x, inverse
     rest = x.like(0.5)
@@ -71,14 +72,14 @@ def _of_positive(x: Expression, q: Expression, low: Expression, unit: Expression
     for k in reversed(range(terms)):
         a, error = _plus(q, q.like(float(k)), low)
         power = (a * unit).power(-x)
-        change = x * error / a  # large only where the power is nothing to others
+        change = x * error / a  # large only if the term is negligible
         some = change.differs(0.0) & (abs(change) < 0.5) & (power < math.inf)
         total = total + select(some, power - power * change, power)
     return total + integral
 
 
 def _plus(q: Expression, k: Expression, low: Expression | None = None) -> tuple[Expression, Expression]:
-    """(the rounded sum q + k, its error and the low part)."""
+    """Returns the rounded sum q + k, and its rounding error plus `low`."""
     total = q + k
     part = total - q
     error = (q - (total - part)) + (k - part)
@@ -86,7 +87,11 @@ def _plus(q: Expression, k: Expression, low: Expression | None = None) -> tuple[
 
 
 def _factorial(n: Expression) -> Expression:
-    """N! from every eighth (of f32: fourth) one and the factors since; exp(lgamma(n + 1)) where it overflows."""
+    """Computes n!.
+
+    It multiplies a tabulated factorial of a multiple of 8 (f32: 4) by the factors up to n. From the `limit` on, where
+    n! overflows, it computes exp(lgamma(n + 1)).
+    """
     step, limit = (4, 35) if n.element_type is ElementType.F32 else (8, 171)
     product = base = n.like(1.0)
     start = n.like(0.0)
@@ -101,10 +106,10 @@ def _factorial(n: Expression) -> Expression:
 
 
 def polygamma(n: Expression, x: Expression) -> Expression:
-    """The n-th derivative of digamma; NaN for an n that is negative or not whole.
+    """Computes the n-th derivative of digamma: NaN for an n that is negative or not an integer.
 
-    (-1)^(n + 1) n! zeta(n + 1, x): the zeta function's in units of a power of two near its largest term, since n! may
-    be as large as that is small.
+    The value is (-1)^(n + 1) n! zeta(n + 1, x). The zeta function is scaled by a power of two near its largest term,
+    because n! may be huge while the zeta function is tiny.
     """
     order = n + 1.0
     nearest = select(x < 0.0, (x - x.floor()).minimum(x.op(Opcode.CEIL) - x), x)
