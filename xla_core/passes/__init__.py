@@ -1,19 +1,19 @@
 """HLO passes, each in a file of its own under XLA's name, and the pipelines that run them.
 
-Rooms, from the ground up:
+The modules and subpackages, from the bottom up:
 
-- here: what passes are made with (`pass_manager`, `rewriter`, `patterns`, `while_util`, `inlining`, `dump`), and the
-  pipelines (`simplification`, `pipeline`), the only code that names passes of several rooms;
-- `expanders`: an op written in other ops;
-- `simplifiers`: the same program, smaller, on any target;
-- `control_flow`: loops and branches;
-- `dynamic_padder`: dynamic dimensions made static;
-- `legalization`: what a target lacks, written in what it has;
-- `fusion`: what becomes one kernel;
-- `scheduling`: the order of execution, and the copies that buffers need then.
+- The modules here contain the tools for passes (`pass_manager`, `rewriter`, `patterns`, `while_util`, `inlining`,
+  `dump`) and the pipelines (`simplification`, `pipeline`). Only the pipelines name passes of several subpackages.
+- `expanders` rewrites an op in terms of other ops.
+- `simplifiers` makes a program smaller on every target.
+- `control_flow` simplifies loops and branches.
+- `dynamic_padder` makes dynamic dimensions static.
+- `legalization` rewrites ops that a target does not support.
+- `fusion` chooses the instructions that become one kernel.
+- `scheduling` orders instructions and inserts the copies that buffer assignment needs.
 
-A pass changes the module that it is given through `rewriter.Builder` and the computation's own methods. It asks the op
-table what an op is and a TargetConfig what the target does; it touches no device, no file and no global state.
+A pass changes its module through `rewriter.Builder` and the methods of computations. It reads properties of ops from
+the op table and properties of the target from a TargetConfig. It accesses no device, no file and no global state.
 """
 
 from xla_core.passes.dump import ModuleDump

@@ -1,4 +1,4 @@
-"""Dumps of a module on its way through the compiler, under XLA's file names. (XLA: xla/service/dump.cc.)"""
+"""Dumps a module during compilation, under XLA's file names (XLA: xla/service/dump.cc)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _lock = threading.Lock()
 
 
 class ModuleDump:
-    """Writes what belongs to one compilation: `module_0001.NAME.SUFFIX` in DIR/xla_core/."""
+    """Writes the dump files of one compilation: `module_0001.NAME.SUFFIX` in DIR/xla_core/."""
 
     def __init__(
         self, directory: str | Path, module_name: str, *, pass_re: str = "", large_constants: bool = False
@@ -43,8 +43,9 @@ class ModuleDump:
 
     @staticmethod
     def from_flags(module_name: str, dump_to: str | None = None) -> ModuleDump | None:
-        """What XLA_FLAGS asks for; None when nothing. `dump_to` goes before --xla_dump_to, and keeps large constants:
-        a dump of one compilation is there to be run again.
+        """The dump that XLA_FLAGS requests, or None.
+
+        `dump_to` overrides --xla_dump_to. It also keeps large constants, so that the dumped module can be run again.
         """
         flags = config.xla_flags()
         directory = dump_to or flags.xla_dump_to
@@ -60,13 +61,13 @@ class ModuleDump:
 
     @staticmethod
     def active() -> ModuleDump | None:
-        """The dump of the compilation that is under way, where it has one."""
+        """The dump of the current compilation, or None."""
         return _active.get()
 
     @staticmethod
     @contextlib.contextmanager
     def of_compilation(module_name: str, dump_to: str | None = None) -> Iterator[ModuleDump | None]:
-        """Makes `from_flags`' dump, if there is any, the active one: all that a compilation writes has one number."""
+        """Makes the dump of `from_flags` the active one, so that all files of a compilation have the same number."""
         dump = ModuleDump.active() or ModuleDump.from_flags(module_name, dump_to)
         token = _active.set(dump)
         try:
@@ -75,7 +76,13 @@ class ModuleDump:
             _active.reset(token)
 
     def write(self, suffix: str, content: str | bytes) -> Path:
-        """Writes `module_0001.NAME.SUFFIX` (suffix "ir-no-opt.ll", say) and returns its path."""
+        """Writes `module_0001.NAME.SUFFIX` and returns its path; a suffix is "ir-no-opt.ll", for example.
+
+        Raises:
+            ResourceExhaustedError: the disk is full.
+            FailedPreconditionError: the file cannot be written for another reason.
+            InvalidArgumentError: the directory's name is not valid.
+        """
         path = self.directory / f"{self.prefix}.{suffix}"
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -96,16 +103,16 @@ class ModuleDump:
         return path
 
     def hlo(self, stage: str, module: HloModule) -> Path:
-        """The module as text, under `stage`: "before_optimizations", "cpu_after_optimizations"."""
+        """Writes the module as text; `stage` is "before_optimizations", for example. Returns the path."""
         return self.write(f"{stage}.txt", module_to_text(module, self._options))
 
     def pipeline_start(self, module: HloModule, pipeline: str, first: str) -> None:
-        """Before a pipeline's first pass, where that is asked for."""
+        """Dumps the module before a pipeline's first pass, if the flags select that pass."""
         if self._wanted(first):
             self._step_file(module, pipeline, f"after_pipeline-start.before_{first}")
 
     def after_pass(self, module: HloModule, pipeline: str, name: str, following: str, changed: bool) -> None:
-        """Between two passes, where either is asked for; what didn't change isn't written again for itself."""
+        """Dumps the module if the flags select the following pass, or select this pass and it changed the module."""
         if self._wanted(following) or (changed and self._wanted(name)):
             self._step_file(module, pipeline, f"after_{name}.before_{following or 'pipeline-end'}")
 

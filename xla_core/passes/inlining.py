@@ -14,7 +14,10 @@ __all__ = ["copy_into", "inline_call"]
 def copy_into(
     target: HloComputation, source: HloComputation, operands: Sequence[HloInstruction]
 ) -> tuple[HloInstruction, list[HloInstruction]]:
-    """Copies what `source`'s root needs, and what has effects; returns the copy of the root and all copies."""
+    """Copies the instructions of `source` that its root depends on or that have effects.
+
+    Returns the copy of the root, and all copies.
+    """
     copies: dict[HloInstruction, HloInstruction] = dict(zip(source.parameters, operands, strict=True))
     made: list[HloInstruction] = []
     for old in _live(source):
@@ -43,7 +46,10 @@ def _live(computation: HloComputation) -> list[HloInstruction]:
 def inline_call(
     instruction: HloInstruction, callee: HloComputation, operands: Sequence[HloInstruction]
 ) -> HloInstruction:
-    """Replaces an instruction that runs `callee` once on `operands` by the callee's instructions; returns the root."""
+    """Replaces an instruction that runs `callee` once on `operands` with copies of the callee's instructions.
+
+    Returns the copy of the callee's root.
+    """
     computation = instruction.parent
     assert computation is not None
     root, made = copy_into(computation, callee, operands)

@@ -1,9 +1,10 @@
-"""layout_assignment: the order in memory of every array (XLA: xla/service/layout_assignment.h).
+"""layout_assignment: gives every array a layout (XLA: xla/service/layout_assignment.h).
 
-Everything has the target's default layout (row-major unless it says otherwise) but for what is bound: entry parameters
-and results whose layouts the caller fixed, instructions that demand layouts (`LayoutRules.instruction`, custom calls'
-operand_layout_constraints, bitcasts that were there before), and elementwise ops between those. Copies change layouts
-where two meet. Afterwards a reshape or transpose that moves nothing in memory is a bitcast.
+An array has the target's default layout (row-major unless the target sets another), with these exceptions: entry
+parameters and results whose layouts the caller fixed; instructions that require layouts (`LayoutRules.instruction`,
+operand_layout_constraints of custom calls, and bitcasts of the program); elementwise ops, which take the layout of
+their operands. Where an operand has another layout than required, a copy converts it. At the end, a reshape or
+transpose that does not move any element in memory becomes a bitcast.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class LayoutAssignment(HloPass):
 
 
 def is_relabelling(instruction: HloInstruction) -> bool:
-    """Whether a reshape, transpose or copy leaves every element where it is in memory."""
+    """Whether a reshape, transpose or copy does not move any element in memory."""
     source, result = instruction.operand(0).shape, instruction.shape
     before, after = source.layout, result.layout
     if before is None or after is None or not source.is_array or source.is_dynamic:
@@ -65,7 +66,7 @@ def is_relabelling(instruction: HloInstruction) -> bool:
 
 
 class _Assigner:
-    """The layouts of one computation."""
+    """Assigns the layouts of one computation."""
 
     def __init__(self, module: HloModule, computation: HloComputation, rules: LayoutRules) -> None:
         self._computation = computation
@@ -106,7 +107,7 @@ class _Assigner:
             self._require(i, [self._rules.with_layout(s) for s in i.attribute("operand_layout_constraints")])
             self._set(i, self._rules.with_layout(i.shape))
         elif opcode == Opcode.COPY and i.shape.layout is not None and not i.is_root:
-            self._set(i, i.operand(0).shape)  # a change of layout is this pass's to decide
+            self._set(i, i.operand(0).shape)  # this pass decides where layouts change
         elif i.is_elementwise and opcode != Opcode.BITCAST_CONVERT:
             self._elementwise(i)
         else:
@@ -127,7 +128,7 @@ class _Assigner:
         return True
 
     def _elementwise(self, i: HloInstruction) -> None:
-        """Takes its operands' layout where they agree, else the default."""
+        """Gives an elementwise op the layout of its operands if they have the same, else the default layout."""
         sources = [o.shape for o in i.operands if o.shape.dimensions == i.shape.dimensions]
         default = self._default(i.shape)
         orders = {s.layout.minor_to_major for s in sources if s.layout is not None and not s.layout.tiles}
@@ -165,7 +166,7 @@ class _Assigner:
                 i.replace_operand(number, self._in_layout(operand, shape))
 
     def _in_layout(self, value: HloInstruction, shape: Shape) -> HloInstruction:
-        """`value` with other layouts."""
+        """`value`, or a copy of it, with the layouts of `shape`."""
         if value.shape == shape:
             return value
         known = self._copies.get((value, shape))

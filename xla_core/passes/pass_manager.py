@@ -1,4 +1,4 @@
-"""Passes and pipelines of passes. (XLA: xla/hlo/pass/hlo_pass_interface.h, hlo_pass_pipeline.h, hlo_pass_fix.h.)"""
+"""Passes and pipelines of passes (XLA: xla/hlo/pass/hlo_pass_interface.h, hlo_pass_pipeline.h, hlo_pass_fix.h)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from xla_core.passes.dump import ModuleDump
 __all__ = ["HloPass", "HloPassFix", "HloPassPipeline", "Invariant", "PassContext", "PassGroup", "PassTiming"]
 
 Invariant = Callable[[HloModule], None]
-"""Raises XlaError when a module isn't what it has to be."""
+"""A check that raises XlaError for a module that is not valid."""
 
 P = TypeVar("P", bound="HloPass")
 
 
 class HloPass(abc.ABC):
-    """A transformation of a module. `name` is what pipelines, dumps and `xla opt --passes` call it."""
+    """A transformation of a module. Pipelines, dumps and `xla opt --passes` refer to it by `name`."""
 
     name: str
 
     @abc.abstractmethod
     def run(self, module: HloModule) -> bool:
-        """Changes `module`; returns whether it did."""
+        """Transforms `module` in place; returns whether it changed."""
 
     def describe(self, indent: str = "") -> str:
-        """The pass as a line of a printed pipeline."""
+        """The lines for the pass in a printed pipeline."""
         return indent + self.name
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class HloPass(abc.ABC):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PassTiming:
-    """One run of one pass. `pipeline` is the names of the pipelines around it, outermost first, joined by "/"."""
+    """The record of one run of a pass. `pipeline` joins the names of its pipelines with "/", outermost first."""
 
     name: str
     pipeline: str
@@ -52,7 +52,7 @@ class PassTiming:
 
 @dataclasses.dataclass(slots=True)
 class PassContext:
-    """What surrounds a run of passes: dumps, checks after each pass, and the record of what ran."""
+    """The environment of a run of passes: dumps, checks after each pass, and the record of the passes that ran."""
 
     dump: ModuleDump | None = None
     invariants: list[Invariant] = dataclasses.field(default_factory=list)
@@ -60,18 +60,31 @@ class PassContext:
 
     @staticmethod
     def default(module: HloModule | None = None, *, verify: bool | None = None) -> PassContext:
-        """Dumps as XLA_FLAGS says; the verifier after each pass when `verify`, or --xla_core_verify_passes, says so."""
+        """A context with the dumps that XLA_FLAGS requests.
+
+        The verifier runs after each pass if `verify` is True, or if it is None and --xla_core_verify_passes is set.
+        """
         context = PassContext(
             dump=None if module is None else ModuleDump.active() or ModuleDump.from_flags(module.name)
         )
         if config.core_flags().xla_core_verify_passes if verify is None else verify:
-            from xla_core.hlo.verifier import verify as verify_module  # only where it is asked for
+            from xla_core.hlo.verifier import verify as verify_module  # imported only if passes are verified
 
             context.invariants.append(verify_module)
         return context
 
     def run(self, hlo_pass: HloPass, module: HloModule, path: tuple[str, ...], following: str = "") -> bool:
-        """Runs one pass of the pipelines `path`; dumps, times and checks it. `following` names the pass after it."""
+        """Runs, times, dumps and checks one pass; returns whether it changed the module.
+
+        Args:
+            hlo_pass: the pass.
+            module: the module, which is changed in place.
+            path: the names of the enclosing pipelines, outermost first.
+            following: the name of the next pass, for the dump's file name.
+
+        Raises:
+            InternalError: the module violates an invariant after the pass.
+        """
         if isinstance(hlo_pass, PassGroup):
             return hlo_pass.run_in(module, self, path)
         for computation in module.computations:
@@ -100,18 +113,18 @@ class PassContext:
 
 
 class PassGroup(HloPass):
-    """A pass that runs others."""
+    """A pass that runs other passes."""
 
     def run(self, module: HloModule) -> bool:
         return self.run_in(module, PassContext.default(module), ())
 
     @abc.abstractmethod
     def run_in(self, module: HloModule, context: PassContext, path: tuple[str, ...]) -> bool:
-        """Runs the group within the pipelines `path`."""
+        """Runs the group; `path` holds the names of the enclosing pipelines, outermost first."""
 
 
 class HloPassPipeline(PassGroup):
-    """Passes in order. Prints as a tree."""
+    """Runs passes in order. Its text is a tree of the passes."""
 
     def __init__(self, name: str, passes: Iterable[HloPass] = ()) -> None:
         self.name = name
@@ -122,7 +135,7 @@ class HloPassPipeline(PassGroup):
         return self._passes
 
     def add(self, hlo_pass: P) -> P:
-        """Appends a pass, or a pipeline, and returns it."""
+        """Appends a pass or a pipeline, and returns it."""
         self._passes.append(hlo_pass)
         return hlo_pass
 

@@ -1,4 +1,4 @@
-"""What rules ask of instructions: constants behind broadcasts, single users."""
+"""Predicates that rewrite rules use: constants behind broadcasts, single users, element types without NaN."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def uniform_value(instruction: HloInstruction) -> np.ndarray | None:
-    """The one value of all elements, of rank 0, where the instruction is a splat constant or a broadcast of one."""
+    """The value of every element, as an array of rank 0, of a splat constant or a broadcast of one; else None."""
     while instruction.opcode == Opcode.BROADCAST:
         instruction = instruction.operands[0]
     if instruction.opcode != Opcode.CONSTANT or not instruction.shape.is_array:
@@ -36,14 +36,14 @@ def uniform_value(instruction: HloInstruction) -> np.ndarray | None:
 
 
 def is_constant(instruction: HloInstruction) -> bool:
-    """A constant, or a broadcast of a constant."""
+    """Whether the instruction is a constant or a broadcast of a constant."""
     while instruction.opcode == Opcode.BROADCAST:
         instruction = instruction.operands[0]
     return instruction.opcode == Opcode.CONSTANT
 
 
 def is_all(instruction: HloInstruction, value: complex) -> bool:
-    """Every element is `value`, of the same sign for a zero."""
+    """Whether every element is known to be `value`; zeros must have the same sign."""
     found = uniform_value(instruction)
     if found is None:
         return False
@@ -58,17 +58,17 @@ def is_all(instruction: HloInstruction, value: complex) -> bool:
 
 
 def is_one_use(instruction: HloInstruction) -> bool:
-    """Used by one instruction only, and not the result."""
+    """Whether the instruction has exactly one user and is not the root."""
     return instruction.user_count == 1 and not instruction.is_root
 
 
 def is_dynamic(instruction: HloInstruction) -> bool:
-    """It or an operand has dynamic dimensions, which most rules don't understand."""
+    """Whether the instruction or an operand has dynamic dimensions, which most rules don't support."""
     return bool(instruction.shape.dynamic_dimensions) or any(o.shape.dynamic_dimensions for o in instruction.operands)
 
 
 def is_total_order(element_type: ElementType) -> bool:
-    """Any two values compare: there is no NaN."""
+    """Whether any two values of the type compare, because it has no NaN."""
     return element_type.is_integral or element_type is ElementType.PRED
 
 

@@ -2,8 +2,8 @@
 
     simplification -> target -> legalization -> simplification-after-legalization -> layout -> fusion -> scheduling
 
-Each stage is a pass, mostly a pipeline of passes; a backend replaces any of them by name. From `legalization` on every
-instruction satisfies `target.supports`; a checker at the end of each later stage that makes instructions sees to it.
+Each stage is a pass, usually a pipeline of passes. A backend can replace any stage by name. After `legalization` every
+instruction satisfies `target.supports`; later stages that add instructions end with a pass that checks it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _simplification(target: TargetConfig, options: CompileOptions) -> HloPass:
 
 
 def _target(target: TargetConfig, options: CompileOptions) -> HloPass:
-    """The backend's own patterns: the core has none."""
+    """An empty stage, which backends replace with their own rewrites."""
     return HloPassPipeline("target")
 
 
@@ -92,14 +92,15 @@ def _fusion(target: TargetConfig, options: CompileOptions) -> HloPass:
         policy = FusionPolicy(target.fusion, target.parallel)
         pipeline.add(InstructionFusion(policy))
         pipeline.add(MultiOutputFusion(policy))
-        pipeline.add(HloCse())  # what two merged fusions both computed
+        pipeline.add(HloCse())  # merges instructions that two joined fusions both computed
         pipeline.add(HloDce())
     return pipeline
 
 
 def scheduling_pipeline(target: TargetConfig, can_share: CanShare = can_share_buffer) -> HloPassPipeline:
-    """The order of execution, and the copies that buffers then need. `can_share` says what the target's kernels may
-    write in an operand's place.
+    """Orders the instructions and inserts the copies that buffer assignment needs.
+
+    `can_share` decides which operands the target's kernels may overwrite with their results.
     """
     size = target.shape_size_bytes
     return HloPassPipeline(
@@ -132,13 +133,13 @@ STAGES: Mapping[str, Callable[[TargetConfig, CompileOptions], HloPass]] = {
     "fusion": _fusion,
     "scheduling": _scheduling,
 }
-"""Stage -> a maker of its default."""
+"""Stage -> the function that makes its default pass."""
 
 
 def default_pipeline(
     target: TargetConfig, options: CompileOptions | None = None, stages: Mapping[str, HloPass] | None = None
 ) -> HloPassPipeline:
-    """The whole pipeline. `stages` replaces stages by name. Printing it shows every pass."""
+    """The whole pipeline, with stages replaced by those of `stages`, by name. Its text lists every pass."""
     require("target", target, TargetConfig, "a TargetConfig")
     own, replaced = options or CompileOptions(), stages or {}
     made = [replaced[name] if name in replaced else make(target, own) for name, make in STAGES.items()]
@@ -151,9 +152,12 @@ def run_hlo_passes(
     options: CompileOptions | None = None,
     stages: Mapping[str, HloPass] | None = None,
 ) -> HloModule:
-    """Runs the default pipeline, with the stages of `stages` in place of the core's, on `module`; returns it.
+    """Runs the default pipeline on `module` in place, and returns the module.
 
-    Raises UnimplementedError when the target cannot run the program.
+    `stages` replaces stages of the pipeline, by name.
+
+    Raises:
+        UnimplementedError: the target cannot run the program.
     """
     require_module(module)
     PassContext.default(module).run(default_pipeline(target, options, stages), module, ())

@@ -1,6 +1,6 @@
-"""Passes by name, for `xla opt --passes a,b,c` and for pipelines that are written as text.
+"""The registry of passes by name, for `xla opt --passes a,b,c` and for pipelines that are written as text.
 
-A built-in pass is named by its file; its module is imported when the pass is made.
+A built-in pass has the name of its file. Its module is imported when the pass is created.
 """
 
 from __future__ import annotations
@@ -89,7 +89,11 @@ _ALIASES = {
 
 
 def register_pass(name: str, factory: PassFactory) -> None:
-    """Makes a pass known by name; a plugin's own passes too."""
+    """Registers a pass, for example one of a plugin, under a name.
+
+    Raises:
+        AlreadyExistsError: the name is taken.
+    """
     require("name", name, str, "a pass's")
     if name in PASSES:
         raise AlreadyExistsError(f"there is a pass {name!r} already")
@@ -100,6 +104,9 @@ def create_pass(name: str, **options: Any) -> HloPass:
     """A new instance of the pass `name` ("algebraic-simplifier", "algebraic_simplifier", or XLA's "algsimp").
 
     `options` are keyword arguments of the pass's constructor.
+
+    Raises:
+        InvalidArgumentError: there is no pass of that name.
     """
     require("name", name, str, "a pass's")
     key = name.strip().replace("_", "-")

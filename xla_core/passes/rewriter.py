@@ -1,7 +1,7 @@
-"""The worklist that applies local rules to a fixed point.
+"""The worklist rewriter, which applies local rewrite rules until none matches.
 
-A rule looks at one instruction and returns what may stand for it, or None. The rewriter gives the replacement all
-uses, removes what died, and looks again at what could now match: new instructions, users, operands that lost a user.
+A rule examines one instruction and returns its replacement, or None. The rewriter replaces all uses, removes dead
+instructions, and queues the instructions that may match now: new ones, users, and operands that lost a user.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ __all__ = ["Builder", "Rewriter", "Rule", "remove_dead", "replace"]
 
 
 Rule = Callable[[HloInstruction, Builder], "HloInstruction | None"]
-"""What may stand for the instruction: a new one, one that is there, the instruction itself when it was changed in
-place, or None. A rule adds instructions only when it returns one."""
+"""(instruction, builder) -> its replacement, or None if the rule doesn't apply.
+
+The replacement is a new instruction, an existing one, or the instruction itself if the rule changed it in place. A rule
+that returns None adds no instructions.
+"""
 
 
 class Rewriter:
     """Applies rules, keyed by opcode, to one computation until none matches.
 
     Args:
-        rules: for each opcode its rules, tried in order; those of None are tried for every opcode, last.
-        accept: whether an instruction that a rule made may stay; a rule whose instructions may not is undone.
-        skip: instructions that rules don't look at.
-        layout_sensitive: a replacement must have the very layout; otherwise layouts are still free.
+        rules: opcode -> its rules, in the order in which they are tried. Rules under None are tried last, for all
+            opcodes.
+        accept: whether an instruction that a rule added may stay; if one may not, the rewrite is undone.
+        skip: whether rules ignore an instruction.
+        layout_sensitive: whether a replacement must have the same layout as the instruction.
     """
 
     _STEPS_PER_INSTRUCTION = 40
@@ -54,12 +58,12 @@ class Rewriter:
         self.queued: set[HloInstruction] = set()
 
     def run(self) -> bool:
-        """Returns whether anything changed."""
+        """Applies the rules; returns whether the computation changed."""
         for instruction in self.computation.post_order():
             self._push(instruction)
         changed = False
         everywhere = self.rules.get(None, ())
-        # A pair of rules that undo each other must not hang the compiler.
+        # The limit ends the loop if two rules undo each other.
         steps = self._STEPS_PER_INSTRUCTION * len(self.queue) + 1000
         while self.queue and steps:
             steps -= 1
@@ -119,7 +123,7 @@ class Rewriter:
 
 
 def replace(old: HloInstruction, new: HloInstruction) -> HloInstruction:
-    """Gives `new` all of `old`'s uses, and removes `old`. The entry's result keeps the layout that it has."""
+    """Replaces all uses of `old` with `new`, and removes `old`. The layout of the entry's result is kept."""
     computation = old.parent
     assert computation is not None
     wanted = old.shape.layout
@@ -141,7 +145,7 @@ def _is_dead(instruction: HloInstruction) -> bool:
 
 
 def remove_dead(instruction: HloInstruction) -> list[HloInstruction]:
-    """Removes a dead instruction and what dies with it; returns the operands that stay."""
+    """Removes an instruction if it is dead, then operands that are dead without it; returns operands that remain."""
     kept: dict[HloInstruction, None] = {}
     stack = [instruction]
     while stack:

@@ -1,5 +1,6 @@
-"""The pipeline that makes a program smaller, whatever it runs on. (XLA: the simplification pipelines of
-xla/service/cpu/cpu_compiler.cc and xla/service/gpu/gpu_compiler.cc.)
+"""The simplification pipeline, which makes a program smaller on every target.
+
+(XLA: the simplification pipelines of xla/service/cpu/cpu_compiler.cc and xla/service/gpu/gpu_compiler.cc.)
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ __all__ = ["SimplificationOptions", "simplification_pipeline"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SimplificationOptions:
-    """What the pipeline may do.
+    """Options of the simplification pipeline.
 
     Attributes:
-        fast_math: change rounding, NaN, infinities and the sign of zero where that is faster.
-        accept: whether an instruction that simplification makes may be there; None before legalization.
-        keep_call: calls that are not inlined: composites that the target has.
-        canonical_dots: make every dot a (batched) product of matrices.
-        foldable_transpose: which transposes a dot or convolution takes as they lie.
-        limit: rounds of the fixed point.
+        fast_math: whether rules may change rounding, NaN, infinities and the sign of zero.
+        accept: whether the target supports an instruction that a pass adds; None before legalization.
+        keep_call: whether a call is not inlined, because it is a composite that the target runs.
+        canonical_dots: whether every dot becomes a (batched) product of matrices.
+        foldable_transpose: (dot or convolution, operand number) -> whether the transpose of that operand is folded.
+        limit: the most times that the simplification passes run.
     """
 
     fast_math: bool = False
@@ -55,7 +56,7 @@ class SimplificationOptions:
 def simplification_pipeline(
     options: SimplificationOptions | None = None, *, name: str = "simplification"
 ) -> HloPassPipeline:
-    """Inlines, then simplifies to a fixed point, then brings products into their canonical form and tidies up."""
+    """Inlines calls, simplifies to a fixed point, then makes dots canonical and simplifies again."""
     options = options or SimplificationOptions()
     algebra = AlgebraicSimplifierOptions(fast_math=options.fast_math, accept=options.accept)
     rounds = HloPassPipeline(

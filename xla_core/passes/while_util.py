@@ -1,4 +1,4 @@
-"""While loops with a tuple for a state: what each element depends on, and loops with some elements taken out."""
+"""Analyzes and rebuilds while loops whose state is a tuple: dependences of elements, and changes to the tuple."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ __all__ = ["Extra", "Loop", "narrow_loop", "rebuild_loop"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Loop:
-    """A while whose state is a tuple that body and condition take apart, and that the body's root makes anew."""
+    """A while loop whose state is a tuple.
+
+    Body and condition use the tuple only through get-tuple-element, and the root of the body is a tuple instruction.
+    """
 
     instruction: HloInstruction
     body: HloComputation
@@ -24,7 +27,7 @@ class Loop:
 
     @staticmethod
     def of(instruction: HloInstruction) -> Loop | None:
-        """None when the state is used as a whole somewhere inside."""
+        """The loop of a while instruction, or None if it does not have the form that `Loop` requires."""
         if instruction.opcode != Opcode.WHILE or not instruction.shape.is_tuple:
             return None
         loop = Loop(instruction, instruction.attributes["body"], instruction.attributes["condition"])
@@ -36,16 +39,16 @@ class Loop:
 
     @property
     def size(self) -> int:
-        """Elements of the state."""
+        """The number of elements of the state."""
         return len(self.instruction.shape.tuple_shapes)
 
     @property
     def results(self) -> Sequence[HloInstruction]:
-        """What the body makes of the state's elements."""
+        """The instructions that compute the next value of each element, in the body."""
         return self.body.root.operands
 
     def initial(self, index: int) -> HloInstruction | None:
-        """An element's initial value, where the initial state is a tuple that was just made."""
+        """The initial value of an element if the initial state is a tuple instruction, else None."""
         state = self.instruction.operands[0]
         return state.operands[index] if state.opcode == Opcode.TUPLE else None
 
@@ -57,7 +60,7 @@ class Loop:
         return found
 
     def is_unchanged(self, index: int) -> bool:
-        """The body hands the element on as it is."""
+        """Whether the body returns the element unchanged."""
         result = self.results[index]
         return (
             result.opcode == Opcode.GET_TUPLE_ELEMENT
@@ -66,7 +69,7 @@ class Loop:
         )
 
     def dependencies(self) -> tuple[list[set[int]], set[int]]:
-        """For each result of the body, the elements of the state that it depends on; and those that effects need."""
+        """The elements of the state that each result of the body depends on, and those that its effects depend on."""
         order = self.body.post_order()
         sets: dict[HloInstruction, frozenset[int]] = {}
         parameter = self.body.parameters[0]
@@ -92,21 +95,24 @@ class Loop:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Extra:
-    """An element that joins a loop's state: `inside`, an instruction of the body, becomes `outside`, handed through."""
+    """A new element of a loop's state: `outside` is its value, which replaces the instruction `inside` of the body."""
 
     inside: HloInstruction
     outside: HloInstruction
 
 
 def narrow_loop(instruction: HloInstruction) -> bool:
-    """Takes elements out of a loop's state that neither condition, effects nor users of the result need."""
+    """Removes elements of a loop's state that the condition, effects and users of the result do not depend on.
+
+    Returns whether it removed any.
+    """
     loop = Loop.of(instruction)
     if loop is None or instruction.is_root or any(u.opcode != Opcode.GET_TUPLE_ELEMENT for u in instruction.users):
         return False
     needs, effects = loop.dependencies()
     live = {u.tuple_index for u in instruction.users if u.user_count or u.is_root}
     live |= effects
-    # Any use in the condition counts: dead ones were removed.
+    # Every use in the condition counts, because dead instructions have been removed.
     live |= set(loop.elements(loop.condition))
     todo = list(live)
     while todo:
@@ -127,11 +133,17 @@ def rebuild_loop(
     extra: Sequence[Extra] = (),
     same: Mapping[int, int] | None = None,
 ) -> HloInstruction:
-    """Makes the loop again with the elements `keep` of its state, in that order, and `extra`; returns the new while.
+    """Replaces a loop with one that has another state; returns the new while.
 
-    Elements that are dropped must not be needed; or be the same as one that is kept, named in `same`; or have a
-    constant in `replaced`, copied into body and condition: what uses them after the loop then uses the constant. The
-    old while is replaced and removed.
+    Args:
+        loop: the loop, whose while instruction is removed.
+        keep: the elements of the state that the new loop has, in this order.
+        replaced: element -> constant, for dropped elements that are constant. The constant is copied into body and
+            condition, and replaces uses of the element after the loop.
+        extra: new elements of the state, which follow those of `keep`.
+        same: dropped element -> element of `keep` that always has the same value.
+
+    A dropped element that is neither in `replaced` nor in `same` must not be used.
     """
     old = loop.instruction
     computation, module = old.parent, loop.body.module
@@ -164,7 +176,7 @@ def rebuild_loop(
             elif not user.user_count:
                 computation.remove(user)
     if old.user_count or old.is_root:
-        # Someone takes the whole state: make it of its parts; what nobody keeps is as it was at the start.
+        # The whole state is used: build it from its elements. Dropped elements have their initial values.
         parts = [
             computation.add(Opcode.GET_TUPLE_ELEMENT, new, index=numbers[i])
             if i in numbers
@@ -199,7 +211,10 @@ def _rebuild(
     joined: Mapping[HloInstruction, int],
     results: Sequence[HloInstruction] | None,
 ) -> HloComputation:
-    """A copy of a body (with `results`) or condition for another state. `joined`: what has become an element."""
+    """Copies a body (if `results` is given) or a condition for another state.
+
+    `joined` maps instructions of the body that become elements of the state to their indices.
+    """
     new = HloComputation(old.name)
     old_parameter = old.parameters[0]
     parameter = new.parameter(0, state, old_parameter.name)

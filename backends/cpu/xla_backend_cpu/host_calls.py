@@ -1,10 +1,11 @@
-"""Host calls: the steps of a program that native code leaves to Python.
+"""Host calls: runs the instructions of a program that are implemented in Python.
 
-Native code calls one function, `xla_cpu_host_call(context, number, table)`; the context's address says which run it is.
-The GIL is taken only there. An exception becomes the run's error: the first cause is kept, and native code returns.
+Native code calls one function, `xla_cpu_host_call(context, number, table)`. The address of the context identifies the
+run. Only this function takes the GIL. If it raises, the exception becomes the run's error (the first one is kept) and
+native code returns.
 
-Collectives, feeds and channels are the op table's own definitions on views of the program's memory: the same that the
-reference evaluator uses, with the run's devices, queues and communicator around them.
+Collectives, feeds and channels run the op table's definitions on views of the program's memory. The reference evaluator
+uses the same definitions; here they get the devices, queues and communicator of the run.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ _TIMEOUT_NAME = (
     'the backend\'s option collective_timeout: CompileOptions(backend={"collective_timeout": 300}), or --set '
     "collective_timeout=300"
 )
-_KEEPING = frozenset({Opcode.OUTFEED, Opcode.SEND})  # what they are given is read after they return
+_KEEPING = frozenset({Opcode.OUTFEED, Opcode.SEND})  # these ops keep their operands after they return
 
 
 def array_at(address: int, shape: Shape) -> np.ndarray:
-    """The array of `shape`, layout included, that lies at an address: a view."""
+    """A view of the memory at an address, as an array with the shape and layout of `shape`."""
     order = shape.minor_to_major()[::-1]
     physical = [shape.dimensions[d] for d in order]
     if not shape.num_elements:
@@ -60,7 +61,7 @@ def array_at(address: int, shape: Shape) -> np.ndarray:
 
 
 class _HostCall:
-    """One instruction, with what a call needs looked up before."""
+    """One instruction, with the data for its calls looked up in advance."""
 
     def __init__(self, instruction: HloInstruction) -> None:
         self.instruction = instruction
@@ -80,7 +81,7 @@ class _HostCall:
     def __call__(self, run: HostRun, number: int, table: int) -> None:
         places = ctypes.string_at(table, 8 * len(self.shapes))
         known = run.views.get(number)
-        if known is None or known[0] != places:  # in a loop they are mostly where they were
+        if known is None or known[0] != places:  # in a loop the addresses seldom change, so views are reused
             known = run.views[number] = (places, self._at(run, table))
         if self._function is not None:
             self._function(known[1])
@@ -88,7 +89,7 @@ class _HostCall:
             self._evaluate(run, known[1].operands, known[1].results)
 
     def _at(self, run: HostRun, table: int) -> CustomCall:
-        """The views of what lies at the table's addresses."""
+        """The call with views of the buffers whose addresses are in the table."""
         addresses = (ctypes.c_void_p * len(self.shapes)).from_address(table)
         arrays = [array_at(a or 0, s) for a, s in zip(addresses, self.shapes, strict=True)]
         operands, results = arrays[: self._operand_count], arrays[self._operand_count :]
@@ -98,7 +99,7 @@ class _HostCall:
         return CustomCall(self._target, self._attributes, tuple(operands), tuple(results), *place)
 
     def _evaluate(self, run: HostRun, operands: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
-        """By the definition in the op table."""
+        """Evaluates the instruction by its definition in the op table, and writes the results."""
         instruction = self.instruction
         given = iter([np.array(o, order="C") if self._copies else o for o in operands])
         values: list[Value] = [unflatten_value(o.shape, given) for o in instruction.operands]
@@ -106,7 +107,7 @@ class _HostCall:
             value = run.evaluation.evaluate(instruction, values)
         arrays = [v for s, v in zip(instruction.shape.leaves(), flatten_value(value), strict=True) if s.is_array]
         for array, result in zip(arrays, results, strict=True):
-            if array is None:  # what a recv will bring comes with recv-done
+            if array is None:  # the data of a recv arrives with recv-done
                 continue
             if array.shape != result.shape or array.dtype != result.dtype:
                 raise InternalError(
@@ -118,7 +119,11 @@ class _HostCall:
 
 
 def _attributes(call: HloInstruction) -> Mapping[str, Any]:
-    """What a custom call's function is given. InvalidArgumentError where a typed call's are no dictionary."""
+    """Parses the attributes of a custom call.
+
+    Raises:
+        InvalidArgumentError: the call is typed, and its backend_config is not a dictionary.
+    """
     config = call.attribute("backend_config") or ""
     if call.attribute("api_version") == "API_VERSION_TYPED_FFI" and read_backend_config(config) is None:
         raise InvalidArgumentError(
@@ -145,19 +150,19 @@ class HostCalls:
         self._live: set[HostRun] = set()
 
     def begin(self, options: RunOptions) -> HostRun:
-        """A run that is about to be enqueued."""
+        """Creates the state of a run, before the run is enqueued."""
         return HostRun(self, options)
 
     def cancel(self) -> None:
-        """Runs that are under way end at their next loop iteration or host call."""
+        """Cancels the runs in progress: each stops at its next loop iteration or host call."""
         for run in list(self._live):
             run.context[0] = 1
 
 
 class HostRun:
-    """One run on one device. `error` is what made its first failing host call fail.
+    """One run on one device, and the context manager around its native call.
 
-    Used as a context manager around the native call.
+    `error` is the error of the first host call that failed.
     """
 
     def __init__(self, program: HostCalls, options: RunOptions) -> None:
@@ -166,7 +171,7 @@ class HostRun:
         self.context = (ctypes.c_int32 * 16)(0, options.replica_id, options.partition_id)
         self.address = ctypes.addressof(self.context)
         self.error: XlaError | None = None
-        self.views: dict[int, tuple[bytes, CustomCall]] = {}  # by call: the table, and what lies there
+        self.views: dict[int, tuple[bytes, CustomCall]] = {}  # call -> bytes of its table, views
         self._device = (options.replica_id, options.partition_id)
         self._communicator: InProcessRendezvous | None = None
         if program.communicates:
@@ -184,8 +189,9 @@ class HostRun:
         del _runs[self.address]
 
     def report_end(self, stream: HostStream) -> None:
-        """Tells the devices that may wait for this one when it has ended, failed, or was never begun since what it
-        depends on failed.
+        """Informs devices that wait for this one when the run has ended or failed.
+
+        A run also fails, without starting, if an earlier operation on the stream failed.
         """
         communicator = self._communicator
         if communicator is None:
@@ -196,7 +202,7 @@ class HostRun:
 
     @functools.cached_property
     def evaluation(self) -> EvaluationContext:
-        """The surroundings of the op table's definitions."""
+        """The context in which the op table's definitions are evaluated."""
         options, program = self.options, self.program
         environment = Environment(
             replica=options.replica_id,
@@ -218,7 +224,7 @@ class HostRun:
         return self.options.transfer_manager.infeed(self.options.device_ordinal).get().value
 
     def give_outfeed(self, instruction: HloInstruction) -> None:
-        """Hands on what an outfeed wrote."""
+        """Moves the values that an outfeed wrote to the device's outfeed queue."""
         written = self.evaluation.environment.outfeed
         if written:
             queue = self.options.transfer_manager.outfeed(self.options.device_ordinal)
@@ -240,7 +246,7 @@ def _host_call(context: int, number: int, table: int) -> int:
     run = _runs[context]
     try:
         run.call(number, table)
-    except BaseException as error:  # nothing may pass through native code
+    except BaseException as error:  # an exception cannot propagate through native code
         run.error = run.error or _described(error, run.program.calls[number].instruction)
         return int(Status.HOST_CALL_FAILED)
     return int(Status.OK)
@@ -249,7 +255,7 @@ def _host_call(context: int, number: int, table: int) -> int:
 def _described(error: BaseException, instruction: HloInstruction) -> XlaError:
     if isinstance(error, XlaError):
         known = error
-    elif instruction.opcode == Opcode.CUSTOM_CALL:  # another's code: no defect of ours
+    elif instruction.opcode == Opcode.CUSTOM_CALL:  # the failure is in user code, so it is not an internal error
         target = instruction.attribute("custom_call_target")
         known = XlaError(
             f"custom call {target!r} raised {type(error).__name__}: {error}",

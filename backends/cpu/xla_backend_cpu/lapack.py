@@ -1,6 +1,6 @@
-"""The LAPACK custom calls that JAX emits on CPUs (`lapack_spotrf_ffi` and so on), as data: which routine of OpenBLAS a
-call is, with which arguments. `codegen/lapack_kernel.py` emits them.
+"""Describes the LAPACK custom calls that JAX emits on CPUs (`lapack_spotrf_ffi` and so on).
 
+A table gives, for each call, the routine of OpenBLAS and its arguments. `codegen/lapack_kernel.py` emits the calls.
 (jaxlib: jaxlib/cpu/lapack_kernels.h; the routines: netlib.org/lapack.)
 """
 
@@ -26,15 +26,19 @@ _COMPLEX = {"s": ElementType.C64, "d": ElementType.C128, "c": ElementType.C64, "
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Routine:
-    """How a custom call becomes calls of one routine, one for each matrix of the batch.
+    """The signature of a routine, which a custom call calls once for each matrix of the batch.
 
     Attributes:
-        arguments: what the routine is given. `%x` is the character of attribute x, `'N'` a character, `=x` the integer
-            attribute x, a letter a size, `ld.x` a leading dimension, a number an operand (`0+` from its second element
-            on). `name` is the result of that name, or else scratch memory; `name+` is scratch memory and its length,
-            which the routine is asked for. `c:` and `r:` precede what only complex or only real routines take.
-        results: `name:type:dimensions`, where type is T for the operands' type, R and C for its real and complex ones,
-            I for s32; a number alone is an operand after the call.
+        arguments: the routine's arguments, separated by spaces:
+
+            - `%x`: the character in attribute x; `'N'`: the character N; `=x`: the integer in attribute x.
+            - A letter: the size of that name; `ld.x`: the leading dimension of a matrix with x rows.
+            - A number: the operand of that number; `0+`: the same, from its second element on.
+            - `name`: the result of that name, or scratch memory if there is no such result.
+            - `name+`: scratch memory and its length; the routine is asked for the length.
+            - A prefix `c:` or `r:` marks arguments of complex or of real routines only.
+        results: `name:type:dimensions` of each result. The type T is the operands' type, R and C are its real and
+            complex counterparts, and I is s32. A number alone is the operand of that number after the call.
     """
 
     arguments: str
@@ -83,13 +87,13 @@ class LapackCall:
     """A custom call of LAPACK whose operands, results and attributes fit its routine.
 
     Attributes:
-        routine: what it is.
-        symbol: the Fortran function.
-        element_type: of its matrices.
-        batch, batch_rank: how many matrices there are, and over how many dimensions.
-        sizes: by letter: those of the operands' dimensions, and t = min(m, n), p = n - 1, c and v the columns of u and
-            the rows of vt of a singular value decomposition.
-        attributes: the call's, and what follows from them.
+        routine: the signature of the routine.
+        symbol: the name of the Fortran function.
+        element_type: the element type of the matrices.
+        batch, batch_rank: the number of matrices, and the number of batch dimensions.
+        sizes: letter -> size: the sizes of the operands' dimensions, t = min(m, n), p = n - 1, and for a singular value
+            decomposition c, the columns of u, and v, the rows of vt.
+        attributes: the attributes of the call, and those that are derived from them.
     """
 
     def __init__(self, call: HloInstruction) -> None:
@@ -111,8 +115,10 @@ class LapackCall:
 
     @staticmethod
     def of(call: HloInstruction) -> LapackCall | None:
-        """None for another op. Raises InvalidArgumentError for a call that LAPACK would refuse, or read beyond its
-        operands.
+        """Describes a LAPACK custom call; returns None for any other instruction.
+
+        Raises:
+            InvalidArgumentError: LAPACK would reject the call, or would access memory outside the operands.
         """
         if call.opcode != Opcode.CUSTOM_CALL or not _TARGET.fullmatch(call.attribute("custom_call_target")):
             return None
@@ -123,11 +129,11 @@ class LapackCall:
         return self.letter in "cz"
 
     def arguments(self) -> list[str]:
-        """The routine's arguments, of those that only real or complex ones take its own."""
+        """The routine's arguments for this element type, real or complex."""
         return self._own(self.routine.arguments)
 
     def result_names(self) -> list[str]:
-        """The name of each result."""
+        """The names of the results, in order."""
         return [spec.split(":")[0] for spec in self._own(self.routine.results)]
 
     def _own(self, text: str) -> list[str]:
@@ -135,7 +141,7 @@ class LapackCall:
         return [token.removeprefix(mine) for token in text.split() if not token.startswith(other)]
 
     def scratch_bytes(self, name: str) -> int:
-        """The size of scratch memory that a routine takes without saying how much."""
+        """The bytes of scratch memory whose size the routine's documentation fixes, so that it is not asked for it."""
         n, t = self.sizes.get("n", 0), self.sizes.get("t", 0)
         real = _REAL[self.letter].byte_width
         large = max(n, self.sizes.get("m", 0))
@@ -150,7 +156,7 @@ class LapackCall:
         return 4 * max(8 * t, n, 1)  # integers
 
     def lengths(self) -> dict[str, int]:
-        """How many elements the routine wants of each `name+`: it is asked, as the netlib documentation says."""
+        """Asks the routine for the length of each scratch array `name+`, with LAPACK's workspace query (length -1)."""
         names = [a[:-1] for a in self.arguments() if a.endswith("+") and not a[0].isdigit()]
         asked = {name: ctypes.create_string_buffer(16) for name in names}
         if not names:
@@ -178,11 +184,11 @@ class LapackCall:
         return found
 
     def character(self, argument: str) -> int:
-        """The character that an argument is."""
+        """The code of the character that an argument passes."""
         return ord(argument[1]) if argument[0] == "'" else int(self.attributes[argument[1:]])
 
     def integer(self, argument: str) -> int | None:
-        """The integer that an argument is; None for another kind."""
+        """The integer that an argument passes; None for another kind of argument."""
         if argument.startswith("="):
             return int(self.attributes[argument[1:]])
         if argument.startswith("ld."):

@@ -1,4 +1,4 @@
-"""CpuPlatform: the host as one device, or as several virtual ones."""
+"""CpuPlatform: presents the host as one device, or as several virtual devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ __all__ = ["CpuPlatform"]
 
 
 class CpuPlatform(Platform):
-    """`--xla_force_host_platform_device_count=N` in XLA_FLAGS makes N devices that share memory and threads."""
+    """The host's devices.
+
+    `--xla_force_host_platform_device_count=N` in XLA_FLAGS makes N devices, which share memory and threads.
+    """
 
     device_count_flag = "xla_force_host_platform_device_count"
 

@@ -1,4 +1,4 @@
-"""Checks of a native program that was read from bytes: its code trusts every field."""
+"""Checks a deserialized native program, because its code uses every field unchecked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xla_core.hlo import HloModule, Shape
 from xla_core.target import array_size_bytes
 
 if TYPE_CHECKING:
-    from xla_backend_cpu.executable import NativeProgram  # which has itself checked
+    from xla_backend_cpu.executable import NativeProgram  # it imports this module
 
 __all__ = ["check_program"]
 
@@ -18,7 +18,11 @@ _MAX_SLOTS = 1 << 24
 
 
 def check_program(program: NativeProgram, module: HloModule) -> None:
-    """Raises InvalidArgumentError where a field has a wrong type, is out of range, or doesn't fit the module."""
+    """Checks every field of a deserialized program.
+
+    Raises:
+        InvalidArgumentError: a field has a wrong type, is out of range, or doesn't fit the module.
+    """
     _require(isinstance(program.triple, str), "triple", program.triple)
     _require(_is_count(program.slots, 1, _MAX_SLOTS), "slots", program.slots)
     parameters = [leaf for shape in module.parameter_shapes for leaf in shape.leaves() if leaf.is_array]

@@ -1,1 +1,1 @@
-"""Passes over loops and branches."""
+"""Passes that simplify loops and branches."""

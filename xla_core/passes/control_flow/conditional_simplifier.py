@@ -1,4 +1,7 @@
-"""conditional_simplifier: branches that are known, alike or cheap. (XLA: xla/service/conditional_simplifier.h.)"""
+"""conditional_simplifier: removes conditionals with known or cheap branches, and unused results of others.
+
+(XLA: xla/service/conditional_simplifier.h.)
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,14 @@ __all__ = ["ConditionalSimplifier"]
 
 
 class ConditionalSimplifier(HloPass):
-    """A conditional on a constant is its branch; one whose branches are a few scalar operations becomes a select;
-    results that nobody uses are not returned.
+    """Simplifies conditionals.
+
+    - A conditional with a constant predicate, or with one branch, is replaced with its branch.
+    - A conditional whose branches are a few scalar operations becomes a select.
+    - Unused elements are removed from the tuples that the branches return.
 
     Args:
-        select_limit: scalar operations of all branches up to which a select replaces the conditional.
+        select_limit: the most scalar operations, in all branches, of a conditional that becomes a select.
     """
 
     name = "conditional-simplifier"

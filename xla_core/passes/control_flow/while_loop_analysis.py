@@ -1,4 +1,4 @@
-"""How often a while loop runs, where that can be told. (XLA: xla/service/while_loop_analysis.h.)"""
+"""Finds the trip count of a while loop (XLA: xla/service/while_loop_analysis.h)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MIRRORED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Induction:
-    """The loop runs while `start + k * step DIRECTION bound`, k = 0, 1, ...
+    """An induction variable: iteration k = 0, 1, ... runs if `start + k * step DIRECTION bound`.
 
-    `index` is the variable's place in the state.
+    `index` is the variable's index in the state; `direction` is that of the comparison ("LT", ...).
     """
 
     index: int
@@ -29,7 +29,7 @@ class Induction:
 
 
 def induction(loop: Loop) -> Induction | None:
-    """The variable that the condition compares with a bound, where it starts and steps by constants."""
+    """The variable that the condition compares with a constant bound; None if start or step is not constant."""
     compare = loop.condition.root
     if compare.opcode != Opcode.COMPARE:
         return None
@@ -53,7 +53,7 @@ def _state_index(value: HloInstruction, loop: Loop) -> int | None:
 
 
 def _known(value: HloInstruction, loop: Loop) -> int | None:
-    """A constant, or an element of the state that starts as one and never changes."""
+    """The value of a constant, or of an element of the state that starts as one and never changes; else None."""
     index = _state_index(value, loop)
     if index is not None:
         initial = loop.initial(index)
@@ -83,7 +83,7 @@ def _step(loop: Loop, index: int) -> int | None:
 
 
 def trip_count(loop: Loop) -> int | None:
-    """How many times the body runs; None where that isn't known, or the variable would wrap around first."""
+    """How many times the body runs; None if that is unknown or the variable would overflow before the loop ends."""
     found = induction(loop)
     if found is None:
         return _constant_condition(loop)

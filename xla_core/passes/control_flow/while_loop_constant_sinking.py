@@ -1,5 +1,6 @@
-"""while_loop_constant_sinking: constants that a loop carries are put into its body. (XLA:
-xla/service/while_loop_constant_sinking.h.)
+"""while_loop_constant_sinking: moves constants from a loop's state into its body and condition.
+
+(XLA: xla/service/while_loop_constant_sinking.h.)
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ __all__ = ["WhileLoopConstantSinking"]
 
 
 class WhileLoopConstantSinking(HloPass):
-    """Elements of the state that start as a constant (or a broadcast of one, or an iota) and never change leave it."""
+    """Removes elements of the state that start as a constant (or a broadcast of one, or an iota) and never change."""
 
     name = "while-loop-constant-sinking"
 

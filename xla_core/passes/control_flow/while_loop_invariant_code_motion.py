@@ -1,5 +1,6 @@
-"""while_loop_invariant_code_motion: computes before a loop what is the same in every turn. (XLA:
-xla/service/while_loop_invariant_code_motion.h.)
+"""while_loop_invariant_code_motion: hoists loop-invariant instructions.
+
+(XLA: xla/service/while_loop_invariant_code_motion.h.)
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ __all__ = ["WhileLoopInvariantCodeMotion"]
 
 
 class WhileLoopInvariantCodeMotion(HloPass):
-    """Moves what depends only on unchanged elements of the state out of the body; the results join the state.
+    """Hoists instructions that depend only on unchanged elements of the state; their values become elements of it.
 
-    A cheap instruction moves only as a part of a costly one that depends on it.
+    A cheap instruction is hoisted only if an expensive invariant instruction depends on it.
 
     Args:
-        max_bytes: a value larger than this, and than all that it is made of, stays in the loop.
+        max_bytes: a value that is larger than this and larger than its operands together is not hoisted.
     """
 
     name = "while-loop-invariant-code-motion"
@@ -60,7 +61,7 @@ class WhileLoopInvariantCodeMotion(HloPass):
     def _collect(
         self, node: HloInstruction, invariant: set[HloInstruction], frontier: dict[HloInstruction, None]
     ) -> None:
-        """The values worth computing outside that `node`, used by something variant, is made of."""
+        """Adds to `frontier` the invariant values worth hoisting among `node` and the values that it depends on."""
         stack = [node]
         seen: set[HloInstruction] = set()
         while stack:
@@ -77,7 +78,7 @@ class WhileLoopInvariantCodeMotion(HloPass):
 
 
 def _is_from_state(node: HloInstruction) -> list[bool]:
-    """True where it depends on the state at all: what is made of constants alone is for constant folding."""
+    """Whether an instruction depends on the state. Constant folding handles those that depend on constants only."""
     stack, seen = [node], set()
     while stack:
         found = stack.pop()
@@ -113,7 +114,7 @@ def _may_move(node: HloInstruction, pinned: EffectAnalysis) -> bool:
 def _copy_out(
     computation: HloComputation, loop: Loop, node: HloInstruction, outside: dict[HloInstruction, HloInstruction]
 ) -> HloInstruction:
-    """Copies an invariant instruction, and what it is made of, before the loop."""
+    """Copies an invariant instruction and the instructions that it depends on to before the loop."""
     stack = [node]
     while stack:
         top = stack[-1]

@@ -1,5 +1,6 @@
-"""while_loop_simplifier: loops that run once or never, and state that a loop needn't carry. (XLA:
-xla/service/while_loop_simplifier.h.)
+"""while_loop_simplifier: removes loops that run once or never, and unneeded elements of loop states.
+
+(XLA: xla/service/while_loop_simplifier.h.)
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ __all__ = ["WhileLoopSimplifier"]
 
 
 class WhileLoopSimplifier(HloPass):
-    """A loop that never runs is its initial state; one that runs once is its body.
+    """Simplifies while loops.
 
-    Elements that the loop doesn't change are taken from the initial state after it; the same element twice is carried
-    once; what nobody needs isn't carried.
+    - A loop that never runs is replaced with its initial state, and a loop that runs once with its body.
+    - Users of an element that the loop doesn't change use its initial value.
+    - Unchanged elements with the same initial value are merged, and unused elements are removed.
     """
 
     name = "while-loop-simplifier"
@@ -66,7 +68,7 @@ def _take_unchanged_from_start(computation: HloComputation, loop: Loop) -> bool:
 
 
 def _merge_equal_elements(loop: Loop) -> HloInstruction | None:
-    """Elements that start as the same value and never change become one; the new loop, if there are such."""
+    """Merges unchanged elements with the same initial value; returns the new while, or None if there are none."""
     first: dict[HloInstruction, int] = {}
     same: dict[int, int] = {}
     for index in range(loop.size):

@@ -1,1 +1,1 @@
-"""Machine-code emission of what the shared emitter leaves to the CPU: products, convolutions, the whole module."""
+"""Emits the LLVM IR that the shared emitter does not: products, convolutions, LAPACK calls, the whole module."""

@@ -1,11 +1,12 @@
-"""The register-blocked product that convolutions and dots share.
+"""Emits the register-blocked product that convolutions and dots share.
 
     out[g, r, c, f] = sum over taps t of left[g, r, c; t] * right[g; t, f]
 
-`g` runs over groups (images, batches), `r` and `c` over rows and columns of output points, `f` over features, which are
-contiguous in `right` and `out`. A tap is a multi-index (window position and channel of a convolution, the contracting
-index of a dot); its address on the left is a sum of steps, so an image is read in place and a transposed matrix costs
-nothing. A block of points times a few vectors of features stays in registers while the taps run.
+`g` is a group (an image, a batch), `r` and `c` are the row and column of an output point, and `f` is a feature.
+Features are contiguous in `right` and `out`. A tap is a multi-index: the window position and channel of a convolution,
+or the contracting index of a dot. The offset of a tap on the left is a sum of strides, so that images and
+transposed matrices are read in place. The sums of a block of points times a few vectors of features stay in registers
+during the loop over taps.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _PREFETCHED_TAPS = 12
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Group:
-    """One dimension of groups: how many, and the steps in elements on the left, on the right and in the result."""
+    """A group dimension: its size, and its strides in the left operand, the right operand and the result."""
 
     count: int
     left: int
@@ -42,7 +43,7 @@ def split_index(b: IrBuilder, index: Value, count: int) -> tuple[Value, Value]:
 
 
 def split_groups(b: IrBuilder, index: Value, groups: Sequence[Group]) -> tuple[Value, Value, Value]:
-    """The offsets of a group, by its number, on the left, on the right and in the result."""
+    """The offsets of group number `index` in the left operand, the right operand and the result."""
     left, right, out = b.int_(0), b.int_(0), b.int_(0)
     for group in reversed(groups):
         index, position = split_index(b, index, group.count)
@@ -54,16 +55,16 @@ def split_groups(b: IrBuilder, index: Value, groups: Sequence[Group]) -> tuple[V
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BlockedProduct:
-    """A product as numbers; all strides in elements.
+    """The sizes and strides of a product; strides are in elements.
 
     Attributes:
-        groups: outermost first.
+        groups: the group dimensions, outermost first.
         rows, columns: (count, left stride, out stride) of the two dimensions of points.
-        taps: (count, left stride), outermost first; on the right they are consecutive rows of `right_row` elements.
-        features: how many there are.
-        right_row: elements between two taps on the right.
-        right_feature: elements between two features on the right. Where it isn't 1, `right_row` is, and each block of
-            features is transposed into scratch memory before it is used.
+        taps: (count, left stride) of each tap dimension, outermost first; on the right, taps are `right_row` apart.
+        features: the number of features.
+        right_row: the stride between two taps on the right.
+        right_feature: the stride between two features on the right. If it is not 1, `right_row` is 1, and each block of
+            features is first transposed into scratch memory.
     """
 
     groups: tuple[Group, ...]
@@ -86,7 +87,7 @@ class BlockedProduct:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Block:
-    """What a register block holds: rows times columns of points, and vectors of features."""
+    """The size of a register block: rows times columns of points, times vectors of features."""
 
     rows: int
     columns: int
@@ -94,7 +95,7 @@ class Block:
 
 
 def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
-    """The block with the most multiply-adds for each load and the least waste at the edges."""
+    """Chooses the block with the most multiply-adds per load and the least waste at the edges."""
     vectors_needed = -(-product.features // lanes)
     best, best_score = Block(1, 1, 1), -1.0
     for vectors in range(1, min(8, vectors_needed) + 1):
@@ -109,7 +110,7 @@ def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
                 / (-(-vectors_needed // vectors) * vectors)
             )
             work = rows * columns * vectors
-            loads = rows * columns + 2 * vectors  # the right side comes from further away
+            loads = rows * columns + 2 * vectors  # loads of the right operand cost twice as much
             rate = min(1.0, work / 10) / (1 + loads / work)
             if used * rate > best_score + 1e-9:
                 best, best_score = Block(rows, columns, vectors), used * rate
@@ -117,10 +118,10 @@ def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
 
 
 class ProductEmitter:
-    """Emits a product into a kernel's frame; buffers are left, right, result.
+    """Emits a product into a kernel's frame, whose buffers are left, right and result.
 
-    `pieces` is the kernel's partition: groups times blocks of rows (all of them where the right side is packed), times
-    blocks of features where those are few or the right side is large.
+    `pieces` is the number of the kernel's units of work: the groups, times the blocks of rows unless the right operand
+    is packed, times the blocks of features if the right operand is packed or large or there are few units otherwise.
     """
 
     def __init__(self, product: BlockedProduct, element_bytes: int, isa: VectorIsa, threads: int) -> None:
@@ -138,12 +139,12 @@ class ProductEmitter:
         self.pieces = coarse * self.feature_pieces
 
     def emit(self, frame: KernelFrame, vectors: VectorOps) -> None:
-        """Writes the kernel's body."""
+        """Emits the kernel's body."""
         _Body(self, frame, vectors).emit()
 
 
 _Places = tuple[Value, Value, Value]
-"""Addresses on the left, on the right and in the result."""
+"""Addresses in the left operand, the right operand and the result."""
 
 
 class _Body:
@@ -179,7 +180,7 @@ class _Body:
         b.close_loop(loop)
 
     def _row(self, bases: _Places, row_block: Value) -> _Places:
-        """Where a block of rows begins."""
+        """The addresses at which a block of rows begins."""
         b, p = self.b, self.p
         left, right, out = bases
         row = b.mul(row_block, b.int_(self.plan.block.rows))
@@ -190,7 +191,7 @@ class _Body:
         )
 
     def _packed(self, bases: _Places, piece: Value) -> None:
-        """One block of features: transposes its part of the right side, then makes all blocks of rows."""
+        """Computes one block of features: transposes its part of the right operand, then computes all rows."""
         b, v, plan = self.b, self.v, self.plan
         panel = b.alloca(v.scalar, plan.width * (self.p.tap_count + v.lanes - 1), align=64)
         whole, tail = self._feature_blocks()
@@ -218,7 +219,7 @@ class _Body:
         mask = v.mask_below(b.sub(b.int_(p.tap_count), tap))
         rows = []
         for i in range(v.lanes):
-            # Features beyond the last are read as the last: what they give is not stored.
+            # Reads the last feature in place of features beyond it, whose results are not stored.
             feature = b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(sum(lanes) - 1))
             rows.append(
                 v.masked_load(b.gep(v.scalar, right, b.add(tap, b.mul(feature, b.int_(p.right_feature)))), mask)
@@ -230,14 +231,14 @@ class _Body:
         b.close_loop(vectors)
 
     def _feature_blocks(self) -> tuple[list[int], list[int]]:
-        """The lanes that each vector of a whole block has, and those of the last block where it isn't whole."""
+        """The used lanes of each vector in a full block, and in the last block if it is partial."""
         lanes = self.v.lanes
         whole, left = divmod(self.p.features, self.plan.width)
         tail = [lanes] * (left // lanes) + ([left % lanes] if left % lanes else [])
         return [lanes] * self.plan.block.vectors if whole else [], tail
 
     def _features(self, starts: _Places, rows: int, piece: Value) -> None:
-        """All features (or those of one piece) of one block of rows: whole blocks in a loop, then what is left."""
+        """Computes one block of rows, for all features or those of one piece: full blocks in a loop, then the rest."""
         b = self.b
         lanes, tail = self._feature_blocks()
         whole = self.p.features // self.plan.width
@@ -257,7 +258,7 @@ class _Body:
             self._columns(starts, rows, b.int_(whole), tail)
 
     def _columns(self, starts: _Places, rows: int, block: Value, lanes: list[int], panel: Value | None = None) -> None:
-        """One block of rows times one of features, whose part of the right side is in `panel` if it was packed."""
+        """Computes a block of rows times a block of features. `panel` holds the right operand if it was packed."""
         b, columns = self.b, self.plan.block.columns
         left, right, out = starts
         feature = b.mul(block, b.int_(self.plan.width))
@@ -282,7 +283,7 @@ class _Body:
             tile(b.int_(whole * columns), left_over)
 
     def _tile(self, left: Value, right: Value, out: Value, size: tuple[int, int], lanes: list[int]) -> None:
-        """One register block: an accumulator for each point and vector of features."""
+        """Computes one register block, with one accumulator for each point and vector of features."""
         b, v, p = self.b, self.v, self.p
         points = [(r, c) for r in range(size[0]) for c in range(size[1])]
         sums = [v.zero()] * (len(points) * len(lanes))

@@ -1,6 +1,6 @@
-"""Convolution as a blocked product that reads the image in place: no patch matrix is built.
+"""Maps a convolution to a blocked product that reads the image in place, without a patch matrix (im2col).
 
-The pipeline's `ConvolutionCanonicalizer` has made the convolutions canonical: dimensions `b01f_01io->b01f`, no padding,
+`ConvolutionCanonicalizer` runs before and makes convolutions canonical: dimensions `b01f_01io->b01f`, no padding,
 no base dilation, no reversal, one group.
 """
 
@@ -12,7 +12,7 @@ from xla_core.passes import is_canonical_convolution
 
 __all__ = ["convolution_product", "is_blocked_convolution", "is_canonical"]
 
-_MOST_GROUPS = 8  # with more groups the generic loops are faster than as many small convolutions
+_MOST_GROUPS = 8  # with more groups, the generic loops are faster than many small convolutions
 
 
 def is_blocked_convolution(conv: HloInstruction) -> bool:
@@ -27,7 +27,7 @@ def is_blocked_convolution(conv: HloInstruction) -> bool:
 
 
 def is_canonical(conv: HloInstruction) -> bool:
-    """Whether `convolution_product` takes it."""
+    """Whether `convolution_product` accepts the convolution."""
     return (
         is_blocked_convolution(conv)
         and is_canonical_convolution(conv, plain=True)
@@ -36,7 +36,7 @@ def is_canonical(conv: HloInstruction) -> bool:
 
 
 def convolution_product(conv: HloInstruction) -> BlockedProduct:
-    """The numbers of a canonical convolution. Spatial dimensions are filled up to three with ones."""
+    """The sizes and strides of a canonical convolution. Missing spatial dimensions, up to three, have size 1."""
     image, kernel = (o.shape.dimensions for o in conv.operands)
     window = conv.attribute("window")
     fill = (1,) * (3 - len(window))

@@ -1,9 +1,13 @@
 """Chooses the kernel of a dot: a blocked product, a row product, or a call of OpenBLAS.
 
-All three read their operands in place, whichever way these are transposed. A blocked product needs the rows of its
-right operand contiguous; it wins where that operand fits into the second-level cache, and where the left one has so few
-rows that packing would not pay. A row product is for few rows and a transposed right operand. OpenBLAS packs, and takes
-the rest. `passes/dot_operand_transposer.py` transposes the right operand of the few dots that none of them can read.
+- A blocked product is fastest if the right operand fits into the second-level cache, or if the left operand has so few
+  rows that packing does not pay. The rows of the right operand should be contiguous; otherwise it is transposed in
+  blocks.
+- A row product is fastest for few rows and a transposed right operand.
+- OpenBLAS packs its operands and takes the other dots.
+
+All three read their operands in place. `passes/dot_operand_transposer.py` transposes the right operand of the few dots
+that none of them can read.
 """
 
 from __future__ import annotations
@@ -20,14 +24,14 @@ __all__ = ["dot_kernel"]
 
 _REAL = (ElementType.F32, ElementType.F64)
 _LARGE_BYTES = 1 << 19  # half of a usual second-level cache
-_FEW_ROWS = 48  # with fewer, each element of the right operand is used too seldom for packing to pay
-_LONGEST_PANEL_BYTES = 1 << 13  # of one feature of a panel in scratch memory
-_FEWEST_FEATURES = 4  # fewer would leave most of a vector register empty
-_SMALL_FLOPS = 2 * 8 * 8 * 8  # below this a call costs more than the product
+_FEW_ROWS = 48  # with fewer rows, each element of the right operand is used too seldom for packing to pay
+_LONGEST_PANEL_BYTES = 1 << 13  # the most bytes of one feature in a packed panel
+_FEWEST_FEATURES = 4  # with fewer features, most of a vector register would be unused
+_SMALL_FLOPS = 2 * 8 * 8 * 8  # for smaller products, the call costs more than the product
 
 
 def dot_kernel(dot: HloInstruction, blas: bool) -> BlockedProduct | RowProduct | LibraryProduct | None:
-    """The kernel of a dot; None where no kernel reads its operands as they lie. `blas` says that OpenBLAS is there."""
+    """The kernel of a dot, or None if no kernel supports its operands' layout. `blas` allows calls of OpenBLAS."""
     types = {dot.shape.element_type, *(o.shape.element_type for o in dot.operands)}
     element_type = types.pop()
     left, right = (_Operand(dot, side) for side in ("lhs", "rhs"))
@@ -80,7 +84,7 @@ def dot_kernel(dot: HloInstruction, blas: bool) -> BlockedProduct | RowProduct |
 
 
 class _Operand:
-    """One operand of a dot: its sizes and strides, and which dimensions are what."""
+    """One operand of a dot: its sizes and strides, and its batch, contracting and free dimensions."""
 
     def __init__(self, dot: HloInstruction, side: str) -> None:
         self.shape = dot.operand(0 if side == "lhs" else 1).shape.dimensions
@@ -90,7 +94,7 @@ class _Operand:
         self.free = tuple(d for d in range(len(self.shape)) if d not in self.batch and d not in self.contracting)
 
     def pick(self, dims: tuple[int, ...]) -> list[tuple[int, int]]:
-        """(size, stride) of some dimensions."""
+        """(size, stride) of each dimension in `dims`."""
         return [(self.shape[d], self.strides[d]) for d in dims]
 
 
@@ -102,8 +106,9 @@ def _strides(dimensions: tuple[int, ...]) -> list[int]:
 
 
 def _merge(dims: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Joins adjacent dimensions (size, stride, other stride) that one pair of strides steps through, and drops those of
-    size 1.
+    """Merges adjacent dimensions (size, stride, other stride) that are contiguous in both strides.
+
+    Dimensions of size 1 are dropped.
     """
     merged: list[tuple[int, int, int]] = []
     for count, step, other in dims:

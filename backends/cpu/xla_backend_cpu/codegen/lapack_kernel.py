@@ -1,7 +1,8 @@
-"""LAPACK calls as kernels: a unit of work is one matrix of the batch, so that the threads share a batch out.
+"""Emits LAPACK calls as kernels. A unit of work is one matrix of the batch, so that threads divide the batch.
 
-LAPACK's matrices are column-major. An operand that the routine may write is first copied to where its result lies, or
-to scratch memory; so is one that lies in another order, and so are such results, the other way.
+LAPACK's matrices are column-major. An operand that the routine may write is first copied to the buffer of its result or
+to scratch memory. Operands in another layout are copied to scratch memory too, and results in another layout are copied
+from scratch memory after the call.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from xla_core.hlo import Shape
 
 __all__ = ["emit_lapack"]
 
-_NOT_FINITE = -4  # the `info` of geev, as jaxlib has it
+_NOT_FINITE = -4  # jaxlib's `info` of geev for a matrix with NaN or infinity
 
 
 def emit_lapack(call: LapackCall, frame: KernelFrame, abi: LoopAbi) -> None:
-    """Writes the kernel's body; buffers are the operands' array leaves, then the results'."""
+    """Emits the kernel's body. The frame's buffers are the array leaves of the operands, then of the results."""
     _Emitter(call, frame, abi).emit()
 
 
 class _Matrices:
-    """A buffer with a batch of matrices (or vectors, or scalars), and the strides in which one of them lies."""
+    """A buffer that holds a batch of matrices (or vectors, or scalars), and the strides of one of them."""
 
     def __init__(self, buffer: Value, shape: Shape, batch_rank: int) -> None:
         self.buffer = buffer
@@ -40,7 +41,7 @@ class _Matrices:
         self.in_columns = all(n <= 1 or here == there for n, here, there in both)
 
     def at(self, b: IrBuilder, number: Value) -> Value:
-        """The address of one matrix."""
+        """The address of matrix number `number`."""
         offset, rest = b.int_(0), number
         for size, stride in reversed(self.batch):
             offset = b.add(offset, b.mul(b.urem(rest, b.int_(max(size, 1))), b.int_(stride)))
@@ -107,18 +108,18 @@ class _Emitter:
         return pointer
 
     def _needs_scratch(self, name: str, matrices: _Matrices) -> bool:
-        """An operand that isn't a result, and which the routine writes or can't read as it lies."""
+        """Whether an operand is copied to scratch memory: the routine writes it or does not support its layout."""
         if name in self.results:
             return not self.results[name].in_columns
         written = name == "0" and self.call.name != "trsm"
         return written or not matrices.in_columns
 
     def _is_unpacked(self, name: str) -> bool:
-        """Whether a result is complex, and LAPACK gives it as pairs of real columns."""
+        """Whether LAPACK returns a complex result as pairs of real columns, which must be converted."""
         return self.call.name == "geev" and not self.call.is_complex and name in ("vl", "vr")
 
     def _copy(self, source: Value, from_: Sequence[int], target: Value, to: Sequence[int], matrices: _Matrices) -> None:
-        """Copies a matrix from one order of its elements to another, if it isn't where it should be."""
+        """Copies a matrix from strides `from_` to strides `to`; a column-major matrix only if the addresses differ."""
         b, element = self.b, f"i{8 * matrices.shape.element_type.byte_width}"
         if matrices.in_columns:
             with b.if_(b.icmp("ne", source, target)):
@@ -135,7 +136,7 @@ class _Emitter:
             b.close_loop(loop)
 
     def _clear_unused(self, given: dict[str, Value]) -> None:
-        """Results that the routine leaves alone are zero."""
+        """Fills results that the routine does not write with zeros."""
         if self.call.attributes.get("mode") == ord("N"):
             for name in {"u", "vt", "vs"} & set(self.results):
                 self._fill(given[name], self.results[name].bytes, 0)
@@ -144,7 +145,7 @@ class _Emitter:
         self.b.call("memset", "ptr", [place, self.b.int_(byte, "i32"), self.b.int_(size)])
 
     def _invoke(self, given: dict[str, Value], lengths: dict[str, int]) -> None:
-        """Fortran's convention: everything by address, the lengths of strings behind."""
+        """Calls the routine by Fortran's convention: arguments by address, then the lengths of the strings."""
         b, call = self.b, self.call
         passed, characters = [], 0
         for argument in call.arguments():
@@ -173,7 +174,7 @@ class _Emitter:
     # -- eigenvalues of general matrices -----------------------------------------------------------------------------
 
     def _unless_not_finite(self, given: dict[str, Value], places: dict[str, Value], lengths: dict[str, int]) -> None:
-        """LAPACK's versions differ for a matrix with NaN or infinity; jaxlib refuses it."""
+        """Calls geev only for a finite matrix, as jaxlib does: versions of LAPACK differ for NaN and infinity."""
         b, call = self.b, self.call
         n = call.sizes["n"]
         real = "float" if call.letter in "sc" else "double"
@@ -196,7 +197,9 @@ class _Emitter:
                     self._unpack(given[name], given["wi"], places[name], self.results[name], real)
 
     def _unpack(self, vectors: Value, imag: Value, target: Value, matrices: _Matrices, real: str) -> None:
-        """LAPACK's real form of complex eigenvectors: a pair's columns are the real and the imaginary part."""
+        """Converts complex eigenvectors from LAPACK's real form, where a conjugate pair has its real part in one column
+        and its imaginary part in the next.
+        """
         b, n = self.b, self.call.sizes["n"]
         zero, width = b.float_(0.0, real), 4 if real == "float" else 8
         columns, _ = b.open_loop(b.int_(0), b.int_(n), name="column")

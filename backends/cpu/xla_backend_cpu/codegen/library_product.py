@@ -1,4 +1,4 @@
-"""Matrix products by OpenBLAS, a call for each tile; the process's own thread pool shares the tiles out."""
+"""Emits matrix products that call OpenBLAS for each tile; the threads of the process divide the tiles."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["LibraryEmitter", "LibraryProduct"]
 _PREFIX = {ElementType.F32: "s", ElementType.F64: "d", ElementType.C64: "c", ElementType.C128: "z"}
 _SCALAR = {ElementType.F32: "float", ElementType.F64: "double"}
 _ROW_MAJOR, _NO_TRANSPOSE, _TRANSPOSE = 101, 111, 112
-_LARGEST = 2**31 - 1  # of OpenBLAS's integers
+_LARGEST = 2**31 - 1  # the largest integer of OpenBLAS's interface
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LibraryProduct:
-    """A product that `cblas_?gemm` makes; all strides in elements.
+    """A product that `cblas_?gemm` computes; strides are in elements.
 
     Attributes:
-        groups: outermost first; one product for each.
-        m, n, k: its sizes.
-        left: whether the left matrix lies as (k, m), and the stride of its outer dimension.
-        right: whether the right matrix lies as (n, k), and the stride of its outer dimension.
-        out_row: elements between two rows of the result.
+        groups: the group dimensions, outermost first; each group is one product.
+        m, n, k: the sizes of a product.
+        left: whether the left matrix is stored as (k, m), and the stride of its outer dimension.
+        right: whether the right matrix is stored as (n, k), and the stride of its outer dimension.
+        out_row: the stride between two rows of the result.
     """
 
     element_type: ElementType
@@ -49,8 +49,14 @@ class LibraryProduct:
         taps: tuple[int, int, int],
         columns: tuple[int, int],
     ) -> LibraryProduct | None:
-        """The product whose rows have (count, left stride, result stride), contracting index (count, left stride, right
-        stride) and columns (count, right stride); None where gemm can't read it.
+        """The product with these sizes and strides, or None if gemm does not support them.
+
+        Args:
+            element_type: the type of the operands and the result.
+            groups: the group dimensions, outermost first.
+            rows: (count, left stride, result stride).
+            taps: (count, left stride, right stride) of the contracting index.
+            columns: (count, right stride).
         """
         (m, left_row, out_row), (k, left_tap, right_tap), (n, right_column) = rows, taps, columns
         left = _storage(m, left_row, k, left_tap)
@@ -75,7 +81,7 @@ class LibraryProduct:
 
 
 def _storage(rows: int, row: int, columns: int, column: int) -> tuple[bool, int] | None:
-    """Whether a matrix lies transposed, and the stride of its outer dimension (at least the inner one's size)."""
+    """Whether a matrix is stored transposed, and the stride of its outer dimension; None if neither stride is 1."""
     if (column == 1 or columns == 1) and (row >= columns or rows == 1):
         return False, max(row, columns)
     if (row == 1 or rows == 1) and (column >= rows or columns == 1):
@@ -84,7 +90,7 @@ def _storage(rows: int, row: int, columns: int, column: int) -> tuple[bool, int]
 
 
 class LibraryEmitter:
-    """A kernel that calls OpenBLAS; its pieces are (group, tile of rows, tile of columns)."""
+    """Emits a kernel that calls OpenBLAS. A unit of work is a (group, tile of rows, tile of columns)."""
 
     def __init__(self, product: LibraryProduct, threads: int) -> None:
         self.product = product
@@ -93,7 +99,7 @@ class LibraryEmitter:
         self.pieces = product.batch * self.down * self.across
 
     def emit(self, frame: KernelFrame) -> None:
-        """Writes the kernel's body; buffers are left, right, result."""
+        """Emits the kernel's body. The frame's buffers are left, right and result."""
         b, p = frame.builder, self.product
         element = f"[{p.element_type.byte_width} x i8]"
         loop, _ = b.open_loop(frame.begin, frame.end, name="tile")
@@ -136,7 +142,7 @@ class LibraryEmitter:
         b.close_loop(loop)
 
     def _scalar(self, module: IrModule, value: float) -> Value:
-        """Alpha or beta; complex ones are passed by address."""
+        """Alpha or beta as an argument; complex numbers are passed by address."""
         type_ = _SCALAR.get(self.product.element_type)
         if type_ is None:
             return module.constant_bytes(np.array(value, self.product.element_type.dtype).tobytes(), 16)
@@ -144,7 +150,7 @@ class LibraryEmitter:
 
 
 def _tiles(product: LibraryProduct, threads: int) -> tuple[int, int]:
-    """Rows and columns of a tile: whole products where there are enough of them, else cut along the longer side."""
+    """Rows and columns of a tile: a whole product if there are enough of them, else a part of its longer side."""
     m, n, batch = product.m, product.n, product.batch
     if threads == 1 or batch >= 2 * threads or product.flops < 200_000:
         return m, n
