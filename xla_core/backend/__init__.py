@@ -1,5 +1,7 @@
-"""The contract: what a vendor implements. Read in this order: hooks, platform, stream_executor, stream, compiler,
-executable, transfer_manager, communicator. What must be written is abstract; all else has a default that works.
+"""The contract: the classes that a vendor implements.
+
+Read the modules in this order: hooks, platform, stream_executor, stream, compiler, executable, transfer_manager,
+communicator. A vendor must implement the abstract methods; every other method has a default that works.
 """
 
 from xla_core.backend.communicator import (

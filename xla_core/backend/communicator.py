@@ -1,4 +1,4 @@
-"""Communicator: where the devices of one execution meet. (XLA: xla/core/collectives/communicator.h.)"""
+"""Communicator: the collectives between the devices of one execution. (XLA: xla/core/collectives/communicator.h.)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xla_core.hlo.environment import Device, Environment, Rendezvous
 
 if TYPE_CHECKING:
     from xla_core.backend.executable import (
-        RunOptions,  # what an execution is given; the executor's module needs this one
+        RunOptions,  # the executor's module imports this one
     )
     from xla_core.schedule import CollectiveThunk
 
@@ -25,10 +25,10 @@ __all__ = ["Communicator", "InProcessCommunicator", "InProcessRendezvous", "rend
 
 
 class Communicator(abc.ABC):
-    """One device's part in the collectives of one execution. Made for each execution that has collectives, by
-    `StreamExecutor.create_communicator`.
+    """Runs the collectives of one execution on one device.
 
-    All devices of the execution enqueue the same collectives of a group in the same order.
+    `StreamExecutor.create_communicator` makes one for each execution that has collectives. All devices of the execution
+    enqueue the same collectives of a group in the same order.
     """
 
     @abc.abstractmethod
@@ -39,22 +39,30 @@ class Communicator(abc.ABC):
         operands: Sequence[DeviceMemory],
         results: Sequence[DeviceMemory],
     ) -> None:
-        """Enqueues this device's part: it reads `operands`, writes `results`, and waits in the stream's turn for the
-        other devices. Doesn't block. What fails, or doesn't come in time, poisons the stream.
+        """Enqueues this device's part of a collective, without blocking.
 
-        `collective.instruction` says which collective it is; also `send`, `recv-done` between devices, `replica-id` and
-        `partition-id`.
+        In the stream's order, it reads `operands`, waits for the other devices and writes `results`. A failure or a
+        timeout poisons the stream.
+
+        Args:
+            stream: the stream of this device's execution.
+            collective: its `instruction` says which op it is: a collective, a `send` or `recv-done` between devices,
+                `replica-id` or `partition-id`.
+            operands, results: the memory of the array leaves of the instruction's operands and results.
         """
 
     @abc.abstractmethod
     def end(self, error: XlaError | None) -> None:
-        """The device has done its part of the execution, or failed with `error`: nobody need wait for it any more."""
+        """Records that this device has finished its part of the execution, or failed with `error`.
+
+        The other devices then stop waiting for it.
+        """
 
 
 class InProcessRendezvous(Rendezvous):
-    """A Rendezvous for the devices of one execution in this process. Each device calls `end` when it is done.
+    """The rendezvous of the devices of one execution in this process. Each device calls `end` when it is done.
 
-    Values given to `exchange` and `send` are passed on without a copy: they must not change any more.
+    `exchange` and `send` pass values on without a copy, so the values must not change afterwards.
     """
 
     def __init__(self, run_id: int, devices: Sequence[Device], timeout: float, timeout_name: str) -> None:
@@ -65,7 +73,10 @@ class InProcessRendezvous(Rendezvous):
         self._left = set(devices)
 
     def end(self, device: Device, error: XlaError | None = None) -> None:
-        """The device is done, or failed with `error`: devices that wait for it get an error that names it."""
+        """Records that the device is done, or failed with `error`.
+
+        Devices that wait for it get an error that names it.
+        """
         with _lock:
             if device not in self._left:
                 return
@@ -76,15 +87,18 @@ class InProcessRendezvous(Rendezvous):
 
 
 _lock = threading.Lock()
-_running: dict[int, InProcessRendezvous] = {}  # by run_id
+_running: dict[int, InProcessRendezvous] = {}  # key: run_id
 
 
 def rendezvous_of(options: RunOptions, timeout: float, timeout_name: str) -> InProcessRendezvous:
-    """The rendezvous of an execution, the same for all its devices. An execution on one device meets nobody.
+    """Returns the rendezvous of an execution, which all its devices share.
+
+    An execution on one device gets a rendezvous of its own.
 
     Args:
+        options: the options of the run.
         timeout: seconds that a device waits for another.
-        timeout_name: what a user can set it by, for errors.
+        timeout_name: the option or flag by which a user sets the timeout; errors name it.
     """
     assignment = options.device_assignment
     devices = [(r, p) for r, row in enumerate(assignment) for p in range(len(row))]
@@ -106,12 +120,14 @@ def report_failure(run_id: int, device: Device, error: XlaError) -> None:
 
 
 class InProcessCommunicator(Communicator):
-    """The default, for any device: operands are copied to the host, the devices meet there, and each computes its
-    result by the definition in the op table.
+    """The default communicator, which works for any device.
+
+    It copies operands to the host and exchanges them there. Each device computes its result by the op table's
+    definition.
     """
 
     def __init__(self, options: RunOptions, timeout: float, timeout_name: str) -> None:
-        from xla_core.hlo.evaluation_context import EvaluationContext  # deferred: loading a backend must be quick
+        from xla_core.hlo.evaluation_context import EvaluationContext  # deferred, so that a backend loads quickly
 
         self._manager = options.transfer_manager
         self._device = (options.replica_id, options.partition_id)

@@ -1,4 +1,4 @@
-"""Compiler: from an HLO module to an executable. (XLA: xla/service/compiler.h.)"""
+"""Compiler: compiles an HLO module to an executable. (XLA: xla/service/compiler.h.)"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Compiler"]
 
-# The names of artifacts that are dumped, with XLA's file names.
+# Artifacts that are dumped -> XLA's file names for them.
 _DUMPED = {
     "llvm-unoptimized": "ir-no-opt.ll",
     "llvm": "ir-with-opt.ll",
@@ -35,9 +35,9 @@ _DUMPED = {
 
 
 class Compiler(abc.ABC):
-    """Compiles for one target. Thread-safe. Needs no device (`executor` is None) unless a backend says otherwise.
+    """Compiles for one target. It is thread-safe and needs no device unless a backend says otherwise.
 
-    A vendor writes `target_config` (data) and `run_backend`.
+    Without a device, `executor` is None. A vendor writes `target_config` (data) and `run_backend`.
     """
 
     #: Whether `run_backend` accepts unsupported instructions and runs them on the host, for fallback="host".
@@ -46,7 +46,7 @@ class Compiler(abc.ABC):
     @property
     @abc.abstractmethod
     def target_config(self) -> TargetConfig:
-        """What is compiled for: capabilities, layouts, memory spaces, as data."""
+        """The capabilities, layouts and memory spaces of the target, as data."""
 
     @abc.abstractmethod
     def run_backend(
@@ -55,8 +55,8 @@ class Compiler(abc.ABC):
         """Makes an executable of an optimized module.
 
         After `run_hlo_passes` every instruction satisfies `target_config.supports`, layouts are assigned, and
-        `module.schedule` orders each computation. The entry is flat: its parameters are arrays, its root is an array or
-        a tuple of arrays. May keep and change `module`.
+        `module.schedule` orders each computation. The entry is flat: its parameters are arrays, and its root is an
+        array or a tuple of arrays. This method owns `module`: it may keep and change it.
         """
 
     # -- what has a default ------------------------------------------------------------------------------------------
@@ -64,21 +64,26 @@ class Compiler(abc.ABC):
     def run_hlo_passes(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None = None
     ) -> HloModule:
-        """Runs the target's HLO pipeline on `module` in place. The default is the core's for `target_config`."""
-        from xla_core.passes.pipeline import run_hlo_passes  # deferred: loading a backend must be quick
+        """Runs the target's HLO pipeline on `module` in place.
+
+        The default is the core's pipeline for `target_config`.
+        """
+        from xla_core.passes.pipeline import run_hlo_passes  # deferred, so that a backend loads quickly
 
         return run_hlo_passes(module, self.target_config, options, self.hlo_stages(options))
 
     def hlo_stages(self, options: CompileOptions) -> Mapping[str, HloPass]:
-        """Stages of the core's pipeline that this target replaces, by name (`xla_core.passes.STAGES`); `xla opt
-        --pipeline` shows them. The stage "target", empty in the core's pipeline, is for a backend's own patterns.
+        """Returns the stages of the core's pipeline that this target replaces, by name (`xla_core.passes.STAGES`).
+
+        `xla opt --pipeline` shows the stages. The stage "target" is empty in the core's pipeline and is meant for a
+        backend's own patterns.
         """
         return {}
 
     def compile(
         self, module: HloModule, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
-        """`run_hlo_passes`, then `run_backend`, with the report filled in. Takes `module` over."""
+        """Runs `run_hlo_passes` and `run_backend`, and fills the executable's report. It takes over `module`."""
         from xla_core.passes.dump import ModuleDump
 
         options = options or CompileOptions()
@@ -119,7 +124,7 @@ class Compiler(abc.ABC):
     def _compile_without_fallback(
         self, module: HloModule, options: CompileOptions, executor: StreamExecutor | None
     ) -> Executable:
-        """Compiles without the fallback, which this backend lacks; an error must not recommend it."""
+        """Compiles with fallback="none". This backend has no host fallback, so its errors must not recommend it."""
         try:
             return self._compile(module, options.model_copy(update={"fallback": "none"}), executor)
         except UnimplementedError as error:
@@ -127,23 +132,26 @@ class Compiler(abc.ABC):
             raise
 
     def compile_ahead_of_time(self, module: HloModule, options: CompileOptions | None = None) -> bytes:
-        """Compiles without a device; returns what `deserialize` takes on a machine that has one."""
+        """Compiles without a device; returns the bytes that `deserialize` loads on a machine with a device."""
         return self.compile(module, options, None).serialize()
 
     def deserialize(
         self, data: bytes, options: CompileOptions | None = None, executor: StreamExecutor | None = None
     ) -> Executable:
-        """The executable that `Executable.serialize` was called on. Header and target were checked by the core."""
-        from xla_core.hlo.parser import parse_hlo  # deferred: only those who read HLO text pay for it
+        """Restores the executable that `Executable.serialize` was called on. The core has checked the header and the
+        target.
+        """
+        from xla_core.hlo.parser import parse_hlo  # deferred, so that only programs that read HLO text load the parser
 
         return self.run_backend(parse_hlo(data.decode()), options or CompileOptions(), executor)
 
     def shape_size_bytes(self, shape: Shape) -> int:
-        """Bytes of an array of `shape` on the device: padding, tiles and packing included."""
+        """Returns the bytes of an array of `shape` on the device, with padding, tiles and packing."""
         return self.target_config.shape_size_bytes(shape)
 
     def fingerprint(self) -> str:
-        """What serialized executables depend on besides the backend's version and the target, such as a library's
-        version.
+        """Identifies what serialized executables depend on besides the backend's version and the target.
+
+        An example is the version of a library.
         """
         return ""

@@ -10,11 +10,11 @@ __all__ = ["DeviceMemory"]
 
 
 class DeviceMemory:
-    """`size` bytes at `offset` in the allocation that `handle` names.
+    """A range of `size` bytes at `offset` in the allocation that `handle` names.
 
-    The core never looks into `handle`: an address, a number of a table, a driver's object, whatever the backend's
-    `StreamExecutor.allocate` gave. Immutable by convention. Two objects are the same memory only where they are one
-    object; a slice keeps its allocation in `base`.
+    The core never looks into `handle`. It may be an address, an index in a table or a driver's object, as the backend's
+    `StreamExecutor.allocate` returned it. Objects are immutable by convention and compared by identity. A slice keeps its
+    allocation in `base`.
     """
 
     __slots__ = ("base", "handle", "memory_space", "offset", "size")
@@ -29,9 +29,10 @@ class DeviceMemory:
         self.base = base
 
     def slice(self, offset: int, size: int) -> DeviceMemory:
-        """`size` bytes from `offset` on. Only for devices that declare `DeviceFeatures.memory_slices`.
+        """Returns the range of `size` bytes from `offset` on. The device must declare `DeviceFeatures.memory_slices`.
 
-        Raises InvalidArgumentError where the range doesn't lie within this one.
+        Raises:
+            InvalidArgumentError: where the range isn't within this one.
         """
         if offset < 0 or size < 0 or offset + size > self.size:
             raise InvalidArgumentError(f"bytes {offset}..{offset + size} are not within {self!r}")

@@ -1,4 +1,4 @@
-"""Threads of the core's own that call what waits for events, so that no callback runs on a device's thread."""
+"""Calls the callbacks of events on the core's own threads, so that none runs on a device's thread."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from xla_core.errors import ResourceExhaustedError, XlaError
 
 if TYPE_CHECKING:
-    from xla_core.backend.stream import Event  # whose default is made of this
+    from xla_core.backend.stream import Event  # Event's default is made of this module
 
 __all__ = ["EventCallback", "call_soon", "watch"]
 
 EventCallback = Callable[[XlaError | None], None]
 
 _POLL_SECONDS = 0.001
-_IDLE_SECONDS = 5.0  # then the thread ends; the next callback starts another
+_IDLE_SECONDS = 5.0  # then the thread ends, and the next callback starts another
 
 _calls: queue.SimpleQueue[tuple[EventCallback, XlaError | None]] = queue.SimpleQueue()
 _watched: list[tuple[Event, EventCallback]] = []
@@ -29,11 +29,12 @@ _watcher: threading.Thread | None = None
 
 
 def call_soon(callback: EventCallback, error: XlaError | None) -> None:
-    """Has `callback(error)` called on the core's own thread, in order. An exception in it is printed,
-    as nobody waits for it.
+    """Calls `callback(error)` on the core's callback thread, in the order of these calls.
+
+    An exception in the callback is printed, because no caller waits for it.
     """
     global _caller
-    if sys.is_finalizing():  # no thread would run it any more
+    if sys.is_finalizing():  # no thread runs any more
         callback(error)
         return
     _calls.put((callback, error))
@@ -43,7 +44,9 @@ def call_soon(callback: EventCallback, error: XlaError | None) -> None:
 
 
 def watch(event: Event, callback: EventCallback) -> None:
-    """Has `callback` called when `event` is ready, for events that can't say so themselves: a thread looks at them."""
+    """Calls `callback` when `event` is ready. A thread polls the event, for events that have no notification of their
+    own.
+    """
     global _watcher
     with _lock:
         if _watcher is None:

@@ -1,4 +1,4 @@
-"""Executable: a compiled program, and what a run of it is given. (XLA: xla/service/executable.h.)"""
+"""Executable: a compiled program, with the options and statistics of its runs. (XLA: xla/service/executable.h.)"""
 
 from __future__ import annotations
 
@@ -21,31 +21,39 @@ __all__ = ["Allocator", "CompilationReport", "Executable", "ExecutableMemoryStat
 
 
 class Allocator(abc.ABC):
-    """Where an execution takes result and temporary memory from. The runtime's is a pool; a backend only calls it.
+    """Allocates the result and temporary memory of an execution.
 
-    Memory is in the order of the stream that the allocator belongs to: what is freed after work was enqueued may be
-    handed out at once, since whoever takes it enqueues behind that work.
+    The runtime implements it as a pool; a backend only calls it. Allocation follows the order of the stream that the
+    allocator belongs to. Memory that is freed after work was enqueued may be handed out at once, because the next user
+    enqueues its work behind that work.
     """
 
     @abc.abstractmethod
     def allocate(self, size: int, memory_space: int = 0) -> DeviceMemory:
-        """At least `size` bytes (0 is fine). Raises ResourceExhaustedError, which says what holds the rest."""
+        """Allocates at least `size` bytes (0 is allowed).
+
+        Raises:
+            ResourceExhaustedError: where there isn't that much memory; it says what holds the rest.
+        """
 
     @abc.abstractmethod
     def free(self, memory: DeviceMemory) -> None:
-        """Gives back what `allocate` gave. May be called as soon as the work that uses it is enqueued. Never blocks."""
+        """Frees memory that `allocate` returned. It never blocks.
+
+        It may be called as soon as the work that uses the memory is enqueued.
+        """
 
 
 class RunOptions:
-    """What an execution on one device is given besides its arguments. Made once for each device and used again.
+    """The options of an execution on one device. They are made once for each device and reused.
 
     Attributes:
-        executor, stream, allocator: where to run, and where memory comes from.
+        executor, stream, allocator: the device, the stream to run on, and the allocator of memory.
         transfer_manager: for infeed and outfeed (`transfer_manager.infeed(ordinal)`).
-        device_ordinal: the executor's.
+        device_ordinal: the executor's ordinal.
         replica_id, partition_id: this device's place in the assignment.
-        device_assignment: device ordinals, one row a replica, one column a partition.
-        run_id: the same number on all devices of one sharded execution, different between executions.
+        device_assignment: device ordinals, one row for each replica, one column for each partition.
+        run_id: the number of one sharded execution; equal on all its devices, different for other executions.
     """
 
     __slots__ = (
@@ -83,7 +91,7 @@ class RunOptions:
         self.run_id = run_id
 
     def with_run_id(self, run_id: int) -> RunOptions:
-        """The same but for the run."""
+        """Returns the same options for another run."""
         return RunOptions(
             self.executor,
             self.stream,
@@ -98,15 +106,16 @@ class RunOptions:
 
 @dataclasses.dataclass(slots=True)
 class CompilationReport:
-    """What the compiler did, in numbers. `Compiler.compile` fills counts and times; `run_backend` fills the rest.
+    """Statistics of a compilation. `Compiler.compile` fills counts and times; `run_backend` fills the rest.
 
     Attributes:
-        instructions_before, instructions_after: in all computations, before and after `run_hlo_passes`.
+        instructions_before, instructions_after: instructions of all computations, before and after `run_hlo_passes`.
         fusions: fusion instructions of the optimized module.
-        kernels: pieces of device code made.
-        library_calls: calls into a library (dot, convolution, ...), by library function.
-        temp_bytes: planned temporary memory; temp_bytes_without_reuse: what it would be if no two values shared any.
-        compile_seconds: all of `Compiler.compile`; stage_seconds: by stage.
+        kernels: kernels that were generated.
+        library_calls: number of calls into a library (dot, convolution, ...), by library function.
+        temp_bytes: planned temporary memory in bytes; temp_bytes_without_reuse: the same if no two values shared
+            memory.
+        compile_seconds: seconds of the whole `Compiler.compile`; stage_seconds: seconds by stage.
     """
 
     instructions_before: int = 0
@@ -122,7 +131,7 @@ class CompilationReport:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExecutableMemoryStats:
-    """Bytes that one execution needs on one device, and the code's own."""
+    """Memory in bytes that one execution needs on one device, and the size of the code."""
 
     argument_bytes: int = 0
     output_bytes: int = 0
@@ -133,17 +142,20 @@ class ExecutableMemoryStats:
 
     @property
     def peak_bytes(self) -> int:
-        """Device memory while it runs: arguments, results with memory of their own, temporaries, constants, code."""
+        """Device memory during an execution: arguments, unaliased results, temporaries,
+        constants and code, in bytes.
+        """
         own = self.argument_bytes + self.output_bytes - self.alias_bytes
         return own + self.temp_bytes + self.constant_bytes + self.generated_code_bytes
 
 
 class Executable(abc.ABC):
-    """A program in the device's language. Immutable; may run on several devices and threads at once.
+    """A compiled program for a device. It is immutable and may run on several devices and threads at once.
 
     Args:
-        module: the optimized module it was made from. Its entry is flat: parameters are arrays, the root is an array
-            or a tuple of arrays and tokens; tokens are neither passed nor returned.
+        module: the optimized module from which it was made. Its entry is flat: parameters are arrays, and the root is
+            an
+            array or a tuple of arrays and tokens. Tokens are neither passed nor returned.
     """
 
     def __init__(self, module: HloModule, report: CompilationReport | None = None) -> None:
@@ -154,46 +166,54 @@ class Executable(abc.ABC):
     def execute_async_on_stream(
         self, run_options: RunOptions, arguments: Sequence[DeviceMemory]
     ) -> Sequence[DeviceMemory]:
-        """Enqueues one execution on `run_options.stream` and returns the results' memory, in order, at once.
+        """Enqueues one execution on `run_options.stream` and returns at once the memory of the results, in order.
 
-        The stream waits for the arguments already. Number, shapes and layouts of the arguments were checked; each is
-        whole memory of at least `Compiler.shape_size_bytes` of its shape. Results come from `run_options.allocator`.
+        The stream already waits for the arguments. The runtime has checked their number, shapes and layouts. Each
+        argument is a whole allocation of at least `Compiler.shape_size_bytes` of its shape. Results come from
+        `run_options.allocator`.
 
-        Donation: the parameters in `module.input_output_aliases` and `module.buffer_donors` are donated. Their memory
-        may be overwritten, and may be returned as a result (always as a whole); what isn't returned, the runtime frees.
-        Where a caller keeps such an argument, the runtime passes a copy. No other argument is written to or returned,
-        and no memory is returned twice.
+        Donation: the parameters in `module.input_output_aliases` and `module.buffer_donors` are donated. The execution
+        may overwrite their memory and may return it as a result (always as a whole); the runtime frees what isn't
+        returned. Where a caller keeps such an argument, the runtime passes a copy. No other argument may be written to
+        or returned, and no memory may be returned twice.
 
-        Raises ResourceExhaustedError when there is no memory, FailedPreconditionError for a run that is refused: both
-        before anything is enqueued, and the caller keeps the donated arguments. Whatever else it raises, they are gone.
-        In each case it has freed what it allocated. What fails later poisons the stream, and this still returns memory.
+        On every error, this method frees what it allocated. It consumes donated arguments on errors other than the two
+        below. A later failure poisons the stream; this method still returns memory.
+
+        Raises:
+            ResourceExhaustedError: where there isn't enough memory. Nothing is enqueued, and the caller keeps its
+                arguments.
+            FailedPreconditionError: where the run is refused. Nothing is enqueued, and the caller keeps its arguments.
         """
 
     # -- what has a default ------------------------------------------------------------------------------------------
 
     @property
     def parameter_shapes(self) -> tuple[Shape, ...]:
-        """Shapes with the layouts that arguments have on the device. Row-major where the module says nothing."""
+        """Shapes of the arguments with their layouts on the device; row-major where the module has no layout."""
         return tuple(s.with_default_layout() for p in self.module.parameter_shapes for s in p.leaves() if s.is_array)
 
     @property
     def result_shapes(self) -> tuple[Shape, ...]:
-        """Of the results' array leaves, with the layouts that they have on the device."""
+        """Shapes of the array leaves of the results, with their layouts on the device."""
         return tuple(s.with_default_layout() for s in self.module.result_shape.leaves() if s.is_array)
 
     def serialize(self) -> bytes:
-        """What `Compiler.deserialize` needs; the core adds the header. The default is the optimized module as HLO
-        text, which `Compiler.deserialize` gives to `run_backend` again.
+        """Serializes the executable for `Compiler.deserialize`; the core adds the header.
+
+        The default is the optimized module as HLO text, which `Compiler.deserialize` passes to `run_backend` again.
         """
         return self.module.to_text().encode()
 
     def fingerprint(self) -> str:
-        """The same for executables that do the same on the same target. The default is a digest of `serialize()`."""
+        """Returns a text that is equal for equivalent executables of one target. The default is a digest of
+        `serialize()`.
+        """
         return hashlib.sha256(self.serialize()).hexdigest()
 
     def cost_analysis(self) -> Mapping[str, float]:
-        """Estimates for one execution: "flops", "transcendentals", "bytes accessed", ..."""
-        from xla_core.analysis import HloCostAnalysis  # only those who ask pay for it
+        """Returns estimates for one execution: "flops", "transcendentals", "bytes accessed", ..."""
+        from xla_core.analysis import HloCostAnalysis  # deferred, so that only callers of this load the analysis
 
         cost = HloCostAnalysis(self.module).module()
         return {
@@ -203,7 +223,7 @@ class Executable(abc.ABC):
         }
 
     def memory_stats(self) -> ExecutableMemoryStats:
-        """What one execution needs on one device."""
+        """Returns the memory that one execution needs on one device."""
         arguments = self.parameter_shapes
         results = self.result_shapes
         aliased = {a.output_index[0] if a.output_index else 0 for a in self.module.input_output_aliases}
@@ -215,8 +235,10 @@ class Executable(abc.ABC):
         )
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """What the compiler made on the way, by name: "hlo", and, where there is such a thing, "buffer-assignment",
-        "llvm-unoptimized", "llvm", "asm", "ptx", "object", "thunks"; these are dumped under XLA's file names.
+        """Returns intermediate results of the compilation by name.
+
+        "hlo" is always there. Others are "buffer-assignment", "llvm-unoptimized", "llvm", "asm", "ptx", "object" and
+        "thunks". Dumps contain them under XLA's file names.
         """
         return {"hlo": self.as_text()}
 
@@ -225,4 +247,7 @@ class Executable(abc.ABC):
         return self.module.to_text()
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """It will not be started again: ends the runs under way early, with CancelledError, where that can be done."""
+        """Ends running executions early with CancelledError, where the device can.
+
+        No execution is started after this.
+        """

@@ -1,4 +1,4 @@
-"""What a backend tells the core: one pluggy hook that returns a BackendSpec."""
+"""The plugin interface of backends: one pluggy hook that returns a BackendSpec."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Requirement:
-    """Something a backend needs, and whether it is there. `hint` says how to get it."""
+    """Something that a backend needs, and whether it is present. `hint` says how to get it."""
 
     name: str
     met: bool
@@ -37,7 +37,7 @@ class Requirement:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a backend can be used on this machine now; `cause` is one sentence where it can't."""
+    """Whether a backend can be used on this machine now. Where it can't, `cause` is one sentence that says why."""
 
     available: bool
     cause: str = ""
@@ -45,7 +45,7 @@ class Availability:
 
     @staticmethod
     def of(*requirements: Requirement) -> Availability:
-        """Available where all are met."""
+        """Makes an Availability that is true if all requirements are met."""
         unmet = [r for r in requirements if not r.met]
         cause = "; ".join(f"{r.name}: {r.detail or 'missing'}" for r in unmet)
         return Availability(not unmet, cause, requirements)
@@ -53,17 +53,19 @@ class Availability:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class BackendSpec:
-    """Everything the core knows of a backend before it is used.
+    """The description of a backend, which the core reads before it uses the backend.
 
     Attributes:
-        version: of the backend itself; stands in serialized executables.
+        version: the version of the backend itself; serialized executables record it.
         contract_versions: the versions of the contract (major, minor) that the backend accepts.
-        platform: makes the platform; called at most once a process and client, without arguments.
+        platform: the platform's class; called without arguments, at most once for each process and client.
         compiler, executable, stream_executor, transfer_manager, stream, event, kernel: the classes that the platform
-            uses, so that loading can check them without a device. `stream` and `event` may stay None where they are
-            the core's own, `kernel` where there is none.
-        probe: whether what the backend needs is there. Quick, opens no device, raises nothing.
-        priority: the default platform is the available one with the highest.
+            uses,
+            so that loading can check them without a device. `stream` and `event` may stay None for the core's own
+                classes,
+            `kernel` where the backend has none.
+        probe: returns whether the backend's requirements are met. It is quick, opens no device and raises nothing.
+        priority: the default platform is the available one with the highest priority.
         options: the model of `CompileOptions.backend`.
         flags: the backend's own flags, as a pydantic model; see `xla_core.config`.
         description: one line for `xla backends`.
@@ -86,7 +88,7 @@ class BackendSpec:
     description: str = ""
 
     def classes(self) -> dict[str, tuple[type, type]]:
-        """Each class that is given with the contract's class that it must implement, by field name."""
+        """Returns the given classes by field name, each with the class of the contract that it must implement."""
         contract: dict[str, type] = {
             "platform": Platform,
             "compiler": Compiler,
@@ -105,7 +107,11 @@ class BackendHooks:
 
     @hookspec(firstresult=True)
     def xla_backend(self) -> BackendSpec:
-        """The backend that this distribution brings. Imports no more than it must and touches no device. Raises an
-        XlaError where there is none to speak of in this installation; `xla backends` shows its message.
+        """Returns the spec of the backend in this distribution.
+
+        The implementation imports as little as possible and touches no device.
+
+        Raises:
+            XlaError: where the backend can't work in this installation; `xla backends` shows the message.
         """
         raise NotImplementedError  # pluggy calls the implementations, never this

@@ -1,4 +1,4 @@
-"""Platform: the devices of one kind, and what compiles for them. (XLA: stream_executor/platform.h.)"""
+"""Platform: the devices of one kind, and their compiler. (XLA: stream_executor/platform.h.)"""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Platform"]
 
 
 class Platform(abc.ABC):
-    """The root of a backend. Making one touches no device; `create_executor` does.
+    """The root object of a backend. Making it touches no device; `create_executor` does.
 
     Attributes:
         name: the entry point's name, set by the registry.
-        device_count_flag: the flag of XLA_FLAGS that says how many devices there are; "" where the machine does.
+        device_count_flag: the flag of XLA_FLAGS that sets the number of devices; "" where the machine determines it.
     """
 
     name: str = ""
@@ -31,20 +31,20 @@ class Platform(abc.ABC):
 
     @abc.abstractmethod
     def visible_device_count(self) -> int:
-        """How many devices there are now; ordinals are 0 to this less one."""
+        """Returns the number of devices now. Their ordinals count from 0."""
 
     @abc.abstractmethod
     def create_executor(self, ordinal: int) -> StreamExecutor:
-        """Opens a device. Called once for each ordinal."""
+        """Opens a device. The core calls this once for each ordinal."""
 
     @abc.abstractmethod
     def create_compiler(self) -> Compiler:
-        """The compiler for these devices. Called once."""
+        """Makes the compiler for these devices. The core calls this once."""
 
     # -- what has a default ------------------------------------------------------------------------------------------
 
     def create_transfer_manager(self) -> TransferManager:
-        """What moves literals. Called once. The default suits dense layouts."""
+        """Makes the transfer manager. The core calls this once. The default suits dense layouts."""
         return TransferManager(self.compiler.target_config)
 
     @cached_property
@@ -56,7 +56,11 @@ class Platform(abc.ABC):
         return self.create_transfer_manager()
 
     def executor(self, ordinal: int) -> StreamExecutor:
-        """The device's executor, opened on first use. Raises InvalidArgumentError for an ordinal that isn't there."""
+        """Returns the device's executor, which is opened on first use.
+
+        Raises:
+            InvalidArgumentError: for an ordinal that doesn't exist.
+        """
         with self._lock:
             if ordinal not in self._executors:
                 count = self.visible_device_count()

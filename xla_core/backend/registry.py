@@ -1,4 +1,7 @@
-"""Finding backends: names from entry points, each loaded on its own, checked, and blamed by itself."""
+"""Finds backends by entry points.
+
+Each is loaded and checked on its own, so that one's failure doesn't affect others.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,13 @@ __all__ = ["BackendInfo", "backends", "clear_cache", "inspect_backends", "load_b
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """What `xla backends` and `xla doctor` show of one name.
+    """What `xla backends` and `xla doctor` show of one backend name.
 
     Attributes:
-        distributions: "name version" of each that claims the name; more than one is an error.
-        spec: None where it didn't load; then `error` says why, and `details` holds the traceback
-            of what the backend raised, if it did.
-        availability: what its probe said; None where it didn't load.
+        distributions: "name version" of each distribution that claims the name; more than one is an error.
+        spec: the backend's spec; None where it didn't load.
+        error: the reason why it didn't load; `details` holds the traceback of the exception in the backend, if any.
+        availability: the result of its probe; None where it didn't load.
     """
 
     name: str
@@ -54,16 +57,21 @@ class BackendInfo:
 
 
 def backends() -> tuple[str, ...]:
-    """Platform names of the installed backends, sorted. Reads entry points; imports nothing."""
+    """Returns the sorted platform names of the installed backends. It reads entry points and imports nothing."""
     return tuple(sorted({point.name for point in _entry_points()}))
 
 
 def load_backend(name: str) -> BackendSpec:
-    """Imports and checks one backend; remembered for the process.
+    """Imports and checks one backend. The result is cached for the process.
 
-    Raises NotFoundError for a name that no distribution brings, AlreadyExistsError for one that several do,
-    FailedPreconditionError for a backend that breaks on import, speaks another contract, or lacks methods: all of them
-    are listed; UnavailableError for one whose hook says itself that it can't be used. The cause is the `__cause__`.
+    An error's `__cause__` is the exception that caused it.
+
+    Raises:
+        NotFoundError: where no distribution has a backend of this name.
+        AlreadyExistsError: where several distributions do.
+        FailedPreconditionError: where the backend fails on import, implements another version of the contract, or lacks
+            methods, all of which the error lists.
+        UnavailableError: where the backend's hook says that it can't be used.
     """
     require("name", name, str, "a backend's")
     points = [point for point in _entry_points() if point.name == name]
@@ -81,17 +89,17 @@ def load_backend(name: str) -> BackendSpec:
 
 
 def inspect_backends() -> list[BackendInfo]:
-    """Every installed backend, loaded and probed, each guarded from the others."""
+    """Loads and probes every installed backend. A failure in one doesn't affect the others."""
     return [_inspect(name) for name in backends()]
 
 
 def clear_cache() -> None:
-    """Forgets what was loaded (tests, and after an installation in the same process)."""
+    """Clears the cache of loaded backends, for tests and after an installation in the same process."""
     _load.cache_clear()
 
 
 def unavailable_error(name: str, availability: Availability) -> UnavailableError:
-    """The error for a backend that loads but cannot be used on this machine."""
+    """Returns the error for a backend that loads but cannot be used on this machine."""
     hints = [r.hint for r in availability.requirements if not r.met and r.hint]
     return UnavailableError(
         f"backend {name!r} cannot be used: {availability.cause or 'its probe gives no cause'}",
@@ -100,7 +108,7 @@ def unavailable_error(name: str, availability: Availability) -> UnavailableError
 
 
 def probe(name: str, spec: BackendSpec) -> Availability:
-    """The spec's probe; one that raises is an unavailable backend with that cause."""
+    """Runs the spec's probe. If it raises, the backend is unavailable, with the exception as the cause."""
     try:
         answer: object = spec.probe()
     except Exception as error:
@@ -111,11 +119,11 @@ def probe(name: str, spec: BackendSpec) -> Availability:
 
 
 def _register_all_flags() -> None:
-    """Makes the flags of every installed backend known, so that XLA_CORE_FLAGS may hold those of an unused one."""
+    """Registers the flags of every installed backend, so that XLA_CORE_FLAGS may hold flags of an unused one."""
     for name in backends():
         try:
             load_backend(name)
-        except XlaError:  # its flags can't be known, and it is no concern of those who use another
+        except XlaError:  # its flags are unknown, which must not affect users of other backends
             continue
 
 
@@ -123,7 +131,7 @@ config.find_flags_with(_register_all_flags)
 
 
 def _entry_points() -> list[importlib.metadata.EntryPoint]:
-    """One for each distribution and name: a distribution that lies twice on the path (an editable one) counts once."""
+    """Returns one entry point for each distribution and name, since an editable distribution may be found twice."""
     unique: dict[tuple[str, str], importlib.metadata.EntryPoint] = {}
     for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         unique.setdefault((point.name, _distribution(point)), point)
@@ -141,7 +149,7 @@ def _inspect(name: str) -> BackendInfo:
     try:
         spec = load_backend(name)
     except XlaError as error:
-        cause = error.__cause__  # without one, the message says it all
+        cause = error.__cause__  # without a cause, the message is complete
         details = "" if cause is None else "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
         return dataclasses.replace(info, error=error, details=details)
     return dataclasses.replace(info, spec=spec, availability=probe(name, spec))
@@ -165,7 +173,7 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
         raise UnavailableError(
             f"backend {point.name!r} of {owner} cannot be used: {error.message}", hint=error.hint
         ) from error
-    except Exception as error:  # a plugin may raise anything, and must not take others with it
+    except Exception as error:  # a plugin may raise anything, and must not break others
         raise FailedPreconditionError(
             f"backend {point.name!r} of {owner} does not load: {type(error).__name__}: {error}",
             hint="`xla doctor` shows the whole cause; reinstall or uninstall the distribution",
@@ -176,7 +184,7 @@ def _load(point: importlib.metadata.EntryPoint) -> BackendSpec:
             config.register_flags(point.name, checked.flags)
     except XlaError:
         raise
-    except Exception as error:  # fields of any type may stand in the spec
+    except Exception as error:  # a spec's fields may have any type
         raise FailedPreconditionError(
             f"the spec of backend {point.name!r} of {owner} is wrong: {type(error).__name__}: {error}",
             hint="xla_core/backend/hooks.py says what each field of BackendSpec holds",
@@ -222,7 +230,7 @@ def _checked(name: str, owner: str, spec: object) -> BackendSpec:
 
 
 def _wrong_fields(spec: BackendSpec) -> list[str]:
-    """What is wrong with a spec's fields that aren't classes of the contract: a dataclass takes anything."""
+    """Returns what is wrong with fields of the spec that aren't classes, since a dataclass accepts any value."""
     wrong = []
     versions: object = spec.contract_versions
     if not isinstance(versions, (tuple, list)) or not all(_is_version(v) for v in versions):

@@ -1,4 +1,4 @@
-"""Stream, Event and Kernel: work on a device, in order. (XLA: stream_executor/stream.h, event.h, kernel.h.)"""
+"""Stream, Event and Kernel: ordered work on a device. (XLA: stream_executor/stream.h, event.h, kernel.h.)"""
 
 from __future__ import annotations
 
@@ -22,36 +22,42 @@ HostBytes = npt.NDArray[np.uint8]  # one-dimensional and contiguous
 
 
 class Event(abc.ABC):
-    """A point in a stream. It becomes ready once, when all work before that point is done or was given up.
+    """A point in a stream. It becomes ready once all work before that point is done or has been skipped.
 
-    An event that was never recorded is ready. Thread-safe. A wait, of the host or of a stream, is for the last record
-    made before the wait; recording the event again doesn't prolong it.
+    An event that was never recorded is ready. Events are thread-safe. A wait, by the host or by a stream, waits for the
+    last record made before the wait; recording the event again doesn't prolong it.
 
-    `close` is called once, when nobody holds the event any more: the core never uses an event after that.
+    The core calls `close` once, when it no longer uses the event.
     """
 
     @property
     @abc.abstractmethod
     def ready(self) -> bool:
-        """Whether the point was reached. Never blocks."""
+        """Whether the point has been reached. It never blocks."""
 
     @property
     @abc.abstractmethod
     def error(self) -> XlaError | None:
-        """Why the work before the point failed: the first cause. None while it isn't ready, and where all went well."""
+        """The first failure of the work before the point.
+
+        None while the event isn't ready, and where nothing failed.
+        """
 
     @abc.abstractmethod
     def synchronize(self, timeout: float | None = None) -> bool:
-        """Blocks the host until ready, `timeout` seconds at most; returns `ready`. Doesn't raise `error`.
+        """Blocks the host until the event is ready, for at most `timeout` seconds; returns `ready`. It doesn't raise
+        `error`.
 
-        Must hold no lock that native work needs (the GIL is one), and let Ctrl-C through.
+        It must not hold a lock that native work needs (such as the GIL), and must let Ctrl-C through.
         """
 
     # -- what has a default ------------------------------------------------------------------------------------------
 
     def when_ready(self, callback: EventCallback) -> None:
-        """Has `callback(error)` called once when the event is ready: now, in the caller, where it is; else on a thread
-        that is not the device's own. The default has a thread of the core look at the event every millisecond.
+        """Calls `callback(error)` once when the event is ready.
+
+        If the event is ready now, the caller's thread calls it; otherwise another thread does, but not the device's
+        own. By default, a thread of the core polls the event every millisecond.
         """
         if self.ready:
             callback(self.error)
@@ -59,7 +65,7 @@ class Event(abc.ABC):
             watch(self, callback)
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Gives back what the driver keeps for the event. May be called from any thread, also after the device was
+        """Frees the driver's resources of the event. It may be called from any thread, also after the device was
         closed.
         """
 
@@ -70,21 +76,22 @@ class Event(abc.ABC):
 class Stream(abc.ABC):
     """An in-order queue of work on one device. Two streams run concurrently unless events order them.
 
-    Enqueueing never blocks. A failure poisons the stream: later work is skipped and events recorded later carry the
-    first cause, until `recover` is reached. Nothing here raises for a failure of earlier work.
+    Enqueueing never blocks. A failure poisons the stream: later work is skipped, and events that are recorded later
+    carry the first failure, until the stream reaches a `recover`. No method raises for a failure of earlier work.
 
-    A backend whose device does its work on host threads takes `xla_core.runtime.HostStream` instead of writing one.
+    A backend whose device works on host threads uses `xla_core.runtime.HostStream` instead of writing a stream.
 
     Attributes:
-        name: its row in a profile; set by its owner.
+        name: the stream's row in a profile, set by its owner.
     """
 
     name: str = ""
 
     @abc.abstractmethod
     def memcpy_h2d(self, destination: DeviceMemory, source: HostBytes) -> None:
-        """Enqueues a copy of all of `source` to the start of `destination`. The caller leaves `source` unchanged until
-        it is done; the stream keeps it alive.
+        """Enqueues a copy of all of `source` to the start of `destination`.
+
+        The caller must not change `source` until the copy is done; the stream keeps it alive.
         """
 
     @abc.abstractmethod
@@ -93,7 +100,7 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def memcpy_d2d(self, destination: DeviceMemory, source: DeviceMemory) -> None:
-        """Enqueues a copy of min(sizes) bytes. Both lie on this stream's device; the ranges don't overlap."""
+        """Enqueues a copy of min(sizes) bytes. Both ranges are on this stream's device and don't overlap."""
 
     @abc.abstractmethod
     def memset(self, destination: DeviceMemory, value: int) -> None:
@@ -101,41 +108,48 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def record(self, event: Event) -> None:
-        """Enqueues: `event` becomes ready when all work enqueued before is done. A later record re-arms it."""
+        """Records `event`: it becomes ready when all work enqueued before is done. A later record re-arms it."""
 
     @abc.abstractmethod
     def wait(self, event: Event) -> None:
-        """Enqueues: later work waits for the record of `event` that was made last before this call, by any stream of
-        this platform. Its error poisons this stream.
+        """Makes later work wait for the last record of `event` before this call, by any stream of this platform.
+
+        An error of the event poisons this stream.
         """
 
     @abc.abstractmethod
     def host_callback(self, callback: Callable[[], None]) -> None:
-        """Enqueues a call on the host. An exception in it poisons the stream (wrapped as an XlaError, cause kept)."""
+        """Enqueues a call on the host. An exception in it poisons the stream, wrapped as an XlaError that keeps the
+        cause.
+        """
 
     @abc.abstractmethod
     def synchronize(self) -> None:
-        """Blocks the host until all enqueued work is done. Doesn't raise `error`. Lets Ctrl-C through."""
+        """Blocks the host until all enqueued work is done. It doesn't raise `error`, and lets Ctrl-C through."""
 
     @property
     @abc.abstractmethod
     def error(self) -> XlaError | None:
-        """The poison, as far as the host knows it; None for a stream that works."""
+        """The failure that poisoned the stream, as far as the host knows; None for a stream that works."""
 
     @abc.abstractmethod
     def recover(self) -> None:
-        """Enqueues: forget the poison, so that a failure ends here. A device that can't go on stays poisoned."""
+        """Enqueues the end of the poisoned state, so that later work runs again. A device that can't go on stays
+        poisoned.
+        """
 
     @abc.abstractmethod
     def create_event(self) -> Event:
-        """An event of this stream's device, as `StreamExecutor.create_event` makes it."""
+        """Makes an event for this stream's device, like `StreamExecutor.create_event`."""
 
     # -- what has a default ------------------------------------------------------------------------------------------
 
     def finish(self) -> Event:
-        """Ends a unit of work (an execution, a transfer): records an event for all that was enqueued, which carries
-        its failure, and enqueues `recover`, so that what comes after starts without the poison. Doesn't wait. A stream
-        on which nothing is pending may return a shared event that is ready.
+        """Ends a unit of work (an execution, a transfer) without waiting for it.
+
+        It records and returns an event for all work enqueued so far, which carries the failure of that work. It then
+        enqueues `recover`, so that later work starts unpoisoned. A stream without pending work may return a shared
+        event that is ready.
         """
         event = self.create_event()
         self.record(event)
@@ -143,7 +157,7 @@ class Stream(abc.ABC):
         return event
 
     def upload(self, destination: DeviceMemory, source: HostBytes) -> None:
-        """Like memcpy_h2d, but the caller may change `source` as soon as this returns."""
+        """Does what memcpy_h2d does, but the caller may change `source` as soon as this returns."""
         self.memcpy_h2d(destination, source.copy())
 
     def launch(self, kernel: Kernel, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
@@ -151,17 +165,17 @@ class Stream(abc.ABC):
         kernel.launch(self, arguments, dimensions)
 
     def run_inline(self) -> None:  # noqa: B027  (most devices have nothing to gain)
-        """From now on only a thread that may block uses the stream: work may run in it, without a handoff."""
+        """Declares that only a thread that may block uses the stream from now on, so work may run in that thread."""
 
     def close(self) -> None:  # noqa: B027  (nothing to give back is the common case)
-        """Waits for the enqueued work and gives back what the stream holds. Called once, by its owner."""
+        """Waits for the enqueued work and frees the stream's resources. Its owner calls this once."""
 
 
 class Kernel(abc.ABC):
-    """Code on a device, ready to be launched. Only for backends whose executables launch kernels."""
+    """Device code that is ready to be launched. Only backends whose executables launch kernels need it."""
 
     name: str = ""
 
     @abc.abstractmethod
     def launch(self, stream: Stream, arguments: Sequence[DeviceMemory], dimensions: LaunchDimensions) -> None:
-        """Enqueues one launch on `stream`. `arguments` in the order the kernel declares: operands, then results."""
+        """Enqueues one launch on `stream`. `arguments` are the operands, then the results, in the kernel's order."""

@@ -1,4 +1,4 @@
-"""TransferManager: host values to and from device memory. (XLA: xla/service/transfer_manager.h.)"""
+"""TransferManager: moves host values to and from device memory. (XLA: xla/service/transfer_manager.h.)"""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["LiteralQueue", "TransferManager"]
 
 
-_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it; so wait in pieces
+_SIGNAL_SECONDS = 0.1  # a signal just before a wait doesn't wake it, so waits are short
 
 
 class LiteralQueue:
-    """Literals on their way into (infeed) or out of (outfeed) a running program. Thread-safe, first in, first out."""
+    """A queue of literals into (infeed) or out of (outfeed) a running program. It is thread-safe and first in, first
+    out.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,7 +37,7 @@ class LiteralQueue:
         self._closed = False
 
     def put(self, literal: Literal) -> None:
-        """Appends; never blocks. Raises CancelledError once closed."""
+        """Appends a literal without blocking. Raises CancelledError if the queue is closed."""
         with self._changed:
             if self._closed:
                 raise CancelledError(f"{self.name} is closed")
@@ -43,8 +45,11 @@ class LiteralQueue:
             self._changed.notify()
 
     def get(self, timeout: float | None = None) -> Literal:
-        """The oldest, waited for if need be (`timeout` in seconds). Raises CancelledError once closed and empty, and
-        DeadlineExceededError.
+        """Removes and returns the oldest literal; waits for one for at most `timeout` seconds.
+
+        Raises:
+            CancelledError: where the queue is closed and empty.
+            DeadlineExceededError: where no literal comes within the timeout.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         with self._changed:
@@ -58,7 +63,7 @@ class LiteralQueue:
             return self._items.popleft()
 
     def close(self) -> None:
-        """Wakes everyone who waits."""
+        """Closes the queue and wakes all waiting threads."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -68,9 +73,10 @@ class LiteralQueue:
 
 
 class TransferManager:
-    """Knows how values lie in device memory. The defaults do all of XLA's layouts on the host, and copy by the stream.
+    """Converts values between the host's and the device's format, and copies them.
 
-    A vendor overrides `to_device` and `from_device` for a format of their own, or the transfers for a faster way.
+    The defaults convert all of XLA's layouts on the host and copy by the stream. A vendor overrides `to_device` and
+    `from_device` for a format of its own, or the transfers for a faster path.
     """
 
     def __init__(self, target_config: TargetConfig) -> None:
@@ -81,19 +87,19 @@ class TransferManager:
     # -- layouts -----------------------------------------------------------------------------------------------------
 
     def device_shape(self, shape: Shape) -> Shape:
-        """`shape` with the layout that arrays have when no program says. (XLA: HostShapeToDeviceShape.)"""
+        """Returns `shape` with the device's default layout. (XLA: HostShapeToDeviceShape.)"""
         return self.target_config.layouts.with_layout(shape)
 
     def byte_size(self, shape: Shape) -> int:
-        """Bytes that an array of `shape` takes on the device. (XLA: GetByteSizeRequirement.)"""
+        """Returns the bytes that an array of `shape` takes on the device. (XLA: GetByteSizeRequirement.)"""
         return self.target_config.shape_size_bytes(shape)
 
     def to_device(self, array: np.ndarray, shape: Shape) -> HostBytes:
-        """The bytes of `array` as `shape`'s layout has them on the device; a view of it where they are the same."""
+        """Returns the bytes of `array` in the layout of `shape`; a view of `array` where these are the same."""
         return to_device_layout(array, shape)
 
     def from_device(self, data: np.ndarray, shape: Shape) -> np.ndarray:
-        """The array in `data`, the device's bytes (1-D, uint8). May be a view of it."""
+        """Returns the array of the device's bytes `data` (1-D, uint8). It may be a view of `data`."""
         return from_device_layout(data, shape)
 
     # -- transfers ---------------------------------------------------------------------------------------------------
@@ -103,7 +109,7 @@ class TransferManager:
     ) -> None:
         """Enqueues a copy of `array` (native byte order, `shape`'s dtype and dimensions) into `memory`.
 
-        `immutable` promises that nobody changes `array` any more; otherwise it may be changed once this returns.
+        `immutable` promises that `array` never changes. Otherwise the caller may change it once this returns.
         """
         data = self.to_device(array, shape)
         if immutable or (data.base is not array and not np.may_share_memory(data, array)):
@@ -112,7 +118,7 @@ class TransferManager:
             stream.upload(memory, data)
 
     def transfer_from_device_async(self, stream: Stream, memory: DeviceMemory, shape: Shape) -> np.ndarray:
-        """Enqueues the copy back; returns the bytes for `from_device`, valid when the stream has come so far."""
+        """Enqueues a copy to the host; returns the bytes for `from_device`, valid once the stream has done the copy."""
         data = np.empty(self.byte_size(shape), np.uint8)
         stream.memcpy_d2h(data, memory)
         return data
@@ -120,20 +126,20 @@ class TransferManager:
     # -- infeed and outfeed ------------------------------------------------------------------------------------------
 
     def infeed(self, ordinal: int) -> LiteralQueue:
-        """Where the host puts what a program on device `ordinal` reads by infeed."""
+        """The queue from which a program on device `ordinal` reads its infeed."""
         return self._queue("infeed", ordinal)
 
     def outfeed(self, ordinal: int) -> LiteralQueue:
-        """Where the host gets what a program on device `ordinal` wrote by outfeed."""
+        """The queue to which a program on device `ordinal` writes its outfeed."""
         return self._queue("outfeed", ordinal)
 
     def close_queues(self, ordinal: int) -> None:
-        """Ends every wait for the infeed and outfeed of a device that goes away."""
+        """Closes the infeed and outfeed of a device, which ends every wait for them."""
         self.infeed(ordinal).close()
         self.outfeed(ordinal).close()
 
     def close(self) -> None:
-        """Nothing more will come from the host: ends programs that wait for it, with CancelledError."""
+        """Closes all queues, which ends programs that wait for the host with CancelledError."""
         self._closed = True
         for queue in list(self._queues.values()):
             queue.close()

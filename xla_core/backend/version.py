@@ -1,4 +1,4 @@
-"""The version of the contract: additions are minor, removals are major after one deprecated minor."""
+"""The version of the contract. Additions raise the minor version; removals raise the major one, after a deprecation."""
 
 from __future__ import annotations
 
@@ -14,5 +14,7 @@ def version_text(version: tuple[int, int] = CONTRACT_VERSION) -> str:
 
 
 def accepts(versions: Iterable[tuple[int, int]]) -> bool:
-    """Whether a backend for contract `versions` runs with this core: same major, a minor that we have reached."""
+    """Whether a backend for contract `versions` runs with this core: the same major, and a
+    minor not above this one's.
+    """
     return any(major == CONTRACT_VERSION[0] and minor <= CONTRACT_VERSION[1] for major, minor in versions)
