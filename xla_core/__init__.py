@@ -1,6 +1,6 @@
-"""xla-core: the way a hardware vendor brings a new chip to machine learning.
+"""xla-core: a compiler and runtime by which hardware vendors connect a new chip to machine learning frameworks.
 
-The names below load what they need when they are first used; importing this package alone is quick.
+The names below load their modules when they are first used, so importing this package alone is quick.
 """
 
 from __future__ import annotations

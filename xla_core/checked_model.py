@@ -1,4 +1,4 @@
-"""CheckedModel: values with types, whose errors are in our words: which field, what was given, what is allowed."""
+"""CheckedModel: pydantic models whose errors name the field, the given value and the allowed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CheckedModel", "allowed_values", "wrong_value"]
 
 
 class CheckedModel(BaseModel):
-    """A pydantic model that is frozen and has no other fields than its own. InvalidArgumentError for a wrong value."""
+    """A frozen pydantic model without extra fields. A wrong value raises InvalidArgumentError."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
@@ -33,19 +33,22 @@ class CheckedModel(BaseModel):
 
     @classmethod
     def _beside(cls) -> type[BaseModel] | None:
-        """Another model, whose fields are written in the same place: someone may have meant one of them."""
+        """Returns another model whose fields users might write here by mistake; errors suggest them."""
         return None
 
 
 def wrong_value(
     error: ValidationError, model: type[BaseModel], values: Mapping[str, Any], label: Callable[[str], str]
 ) -> InvalidArgumentError:
-    """What pydantic says of `values` first, in our words.
+    """Converts the first problem that pydantic found in `values` to an InvalidArgumentError.
 
     Args:
-        label: what the message calls a field.
+        error: pydantic's error.
+        model: the model that refused the values.
+        values: the values by field name.
+        label: returns what the message calls a field.
     """
-    # An unknown name comes before the one that is missing for it.
+    # An unknown name is reported before the missing field that it was probably meant for.
     first = min(error.errors(include_url=False), key=lambda problem: problem["type"] != "extra_forbidden")
     own = first.get("ctx", {}).get("error")  # raised by a validator of the model
     if not first["loc"]:
@@ -64,7 +67,7 @@ def wrong_value(
 
 
 def _meant(name: str, model: type[BaseModel]) -> str:
-    """What a name that is no field may have been for."""
+    """Returns a hint about what an unknown field name was meant for."""
     listed = f"the fields are: {', '.join(model.model_fields) or 'none'}"
     names = {field: field for field in model.model_fields}
     other = model._beside() if issubclass(model, CheckedModel) else None
@@ -98,7 +101,9 @@ _OF_TYPE_AND_RANGE = frozenset(
 
 
 def allowed_values(annotation: Any, metadata: Iterable[Any] = ()) -> str:
-    """A field's type and range: `an integer from 0 to 2`, `'none' or 'host'`, `a tuple of integers or None`."""
+    """Describes a field's type and range: `an integer from 0 to 2`, `'none' or 'host'`, `a
+    tuple of integers or None`.
+    """
     if isinstance(annotation, types.UnionType) and annotation.__args__[-1] is type(None):
         rest = annotation.__args__[:-1]
         return f"{allowed_values(functools.reduce(operator.or_, rest), metadata)} or None"
@@ -112,7 +117,7 @@ def allowed_values(annotation: Any, metadata: Iterable[Any] = ()) -> str:
 
 
 def _nouns(annotation: Any) -> tuple[str, str]:
-    """One, and several."""
+    """Returns the singular and the plural noun for values of a type."""
     if annotation in _NOUNS:
         return _NOUNS[annotation]
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)

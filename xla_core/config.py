@@ -42,7 +42,7 @@ F = TypeVar("F", bound=BaseModel)
 
 
 class Environment(BaseModel):
-    """The environment variables, as they are."""
+    """The values of the environment variables."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,16 +52,16 @@ class Environment(BaseModel):
 
 
 class XlaFlags(BaseModel):
-    """XLA's own flags that mean the same here. (XLA: xla/debug_options_flags.cc.)
+    """XLA's own flags that have the same meaning here. (XLA: xla/debug_options_flags.cc.)
 
     Attributes:
         xla_dump_to: a directory; dumps go into DIR/xla_core/.
-        xla_dump_hlo_pass_re: dump before and after each pass whose name this matches; without it, only before and
-            after all of them.
+        xla_dump_hlo_pass_re: dump before and after each pass whose name this matches; without it, dump only before the
+            first and after the last pass.
         xla_dump_hlo_module_re: dump only modules whose name this matches.
-        xla_dump_hlo_as_text: write HLO text; the only form there is, so that giving a directory is enough.
-        xla_dump_large_constants: print them; text without them can't be read back.
-        xla_force_host_platform_device_count: virtual devices of a host platform.
+        xla_dump_hlo_as_text: write HLO text; it is the only form, so giving a directory is enough.
+        xla_dump_large_constants: print large constants; text without them can't be parsed again.
+        xla_force_host_platform_device_count: the number of virtual devices of a host platform.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -92,14 +92,15 @@ _looking = contextvars.ContextVar("looking", default=False)
 
 
 def environment() -> Environment:
-    """The environment variables as they are now."""
+    """Returns the current values of the environment variables."""
     return Environment(**{name: os.environ[name] for name in Environment.model_fields if name in os.environ})
 
 
 def register_flags(owner: str, schema: type[BaseModel]) -> None:
-    """Makes a plugin's flags known to XLA_CORE_FLAGS. `owner` is the plugin's name.
+    """Registers a plugin's flags for XLA_CORE_FLAGS. `owner` is the plugin's name.
 
-    InvalidArgumentError when another owner has a flag of the same name.
+    Raises:
+        InvalidArgumentError: where another owner has a flag of the same name.
     """
     for other, known in _schemas.items():
         clash = sorted(set(known.model_fields) & set(schema.model_fields))
@@ -112,27 +113,28 @@ def register_flags(owner: str, schema: type[BaseModel]) -> None:
 
 
 def unregister_flags(owner: str) -> None:
-    """Forgets a plugin's flags."""
+    """Unregisters a plugin's flags."""
     _schemas.pop(owner, None)
     _core_values.cache_clear()
 
 
 def find_flags_with(finder: Callable[[], None]) -> None:
-    """Has `finder` called before a flag is said to be unknown: it registers what it knows of, plugins that nobody has
-    used yet, say.
+    """Registers `finder`, which is called before a flag is reported as unknown.
+
+    A finder registers flags that may exist, for example those of plugins that are not loaded yet.
     """
     _finders.append(finder)
 
 
 def xla_flags() -> XlaFlags:
-    """The known part of XLA_FLAGS."""
+    """Returns the known flags of XLA_FLAGS."""
     return _xla_flags(environment().XLA_FLAGS)
 
 
 def misspelled_xla_flags() -> dict[str, str]:
-    """Flags of XLA_FLAGS that nobody here reads, but for which one that is read was probably meant: name -> that one.
+    """Returns flags of XLA_FLAGS that are probably misspelled: unknown name -> the similar flag that is read here.
 
-    XLA has many flags that are none of ours: a name far from ours may well be right.
+    XLA has many flags that xla-core ignores, so only names very close to one of `XlaFlags` are reported.
     """
     known = list(XlaFlags.model_fields)
     unread = [name for name in _split(environment().XLA_FLAGS, "XLA_FLAGS") if name not in known]
@@ -141,16 +143,20 @@ def misspelled_xla_flags() -> dict[str, str]:
 
 
 def core_flags() -> CoreFlags:
-    """The core's part of XLA_CORE_FLAGS. InvalidArgumentError for a flag that nobody has."""
+    """Returns the core's flags of XLA_CORE_FLAGS.
+
+    Raises:
+        InvalidArgumentError: for a flag that nobody has registered.
+    """
     return plugin_flags("xla_core", CoreFlags)
 
 
 def plugin_flags(owner: str, schema: type[F]) -> F:
-    """A plugin's part of XLA_CORE_FLAGS, with defaults for what isn't there."""
+    """Returns a plugin's flags of XLA_CORE_FLAGS, with defaults for the others."""
     if _schemas.get(owner) is not schema:
         register_flags(owner, schema)
     text = environment().XLA_CORE_FLAGS
-    # A plugin that is being looked at reads its own flags: no check of others.
+    # A plugin that is being loaded reads its own flags; others' flags are not checked then.
     values = _split(text, "XLA_CORE_FLAGS") if _looking.get() else _core_values(text)
     return _validate(schema, {key: value for key, value in values.items() if key in schema.model_fields})
 
@@ -191,7 +197,7 @@ def _look() -> None:
 
 
 def _split(text: str, variable: str) -> dict[str, str]:
-    """`--a=1 --b` -> {"a": "1", "b": "true"}. Text that doesn't start with a dash names a file of flags, as in XLA."""
+    """Parses `--a=1 --b` to {"a": "1", "b": "true"}. Text without a leading dash names a file of flags, as in XLA."""
     text = text.strip()
     if text and not text.startswith("-"):
         try:

@@ -1,4 +1,4 @@
-"""Work in a thread of its own while the main thread waits: Ctrl-C reaches the main thread alone."""
+"""Runs work in another thread while the main thread waits, so that Ctrl-C takes effect at once."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ __all__ = ["run_interruptible", "run_uninterrupted"]
 
 T = TypeVar("T")
 
-_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces
+_SIGNAL_SECONDS = 0.1  # a signal just before a wait doesn't wake it, so waits are short
 _IMPORT_SECONDS = 0.005
 
 
 class _Interrupted(BaseException):
-    """Ends a worker whose result nobody waits for. Not an Exception: the work must not handle it and go on."""
+    """Ends a worker whose result is no longer awaited. It is not an Exception, so that the work doesn't handle it."""
 
 
 def run_interruptible(work: Callable[[], T], name: str) -> T:
-    """Returns what `work()` returns, or raises what it raises.
+    """Runs `work()` in another thread; returns its result or raises its exception.
 
-    Called in the main thread, it runs `work` in another one, because foreign code (LLVM) lets no signal handler run.
-    When a signal handler raises here (Ctrl-C), the worker ends at its next Python instruction, but never in the middle
-    of an import: a module that was half imported would break every later use of it.
+    In the main thread, foreign code such as LLVM would keep signal handlers from running. When a signal handler raises
+    here (Ctrl-C), the worker ends at its next Python instruction, but never within an import, because a half-imported
+    module would break every later use of it.
     """
     return _run(work, name, ends=True)
 
 
 def run_uninterrupted(work: Callable[[], T], name: str) -> T:
-    """As `run_interruptible`, but the worker goes on to its end after Ctrl-C: for imports."""
+    """Does what `run_interruptible` does, but lets the worker finish after Ctrl-C. It is for imports."""
     return _run(work, name, ends=False)
 
 
 def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
     if threading.current_thread() is not threading.main_thread() or is_importing(threading.get_ident()):
         return work()
-    import contextvars  # here and below: `import xla_core` loads little
+    import contextvars  # here and below: deferred, so that `import xla_core` is quick
 
     result: list[T] = []
     failure: list[BaseException] = []
@@ -50,7 +50,7 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
             if not cancelled:
                 result.append(context.run(work))
         except BaseException as error:
-            if not cancelled:  # else a cycle of error, traceback and `failure` would wait for the garbage collector
+            if not cancelled:  # otherwise error, traceback and `failure` would form a reference cycle
                 failure.append(error)
         finally:
             done.release()
@@ -58,8 +58,8 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
     worker = threading.Thread(target=run, name=name)
     try:
         try:
-            worker.start()  # a signal may come within this, too
-        except RuntimeError:  # the system has no more threads
+            worker.start()  # a signal may arrive within this call too
+        except RuntimeError:  # the system can't start more threads
             return work()
         while not done.acquire(timeout=_SIGNAL_SECONDS):
             pass
@@ -74,7 +74,7 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
 
 
 def _end(worker: threading.Thread) -> None:
-    """Raises `_Interrupted` in `worker` as soon as it imports nothing."""
+    """Raises `_Interrupted` in `worker` as soon as it is not within an import."""
     import ctypes
     import sys
     import time
@@ -83,7 +83,7 @@ def _end(worker: threading.Thread) -> None:
         return
     interval = sys.getswitchinterval()
     while worker.is_alive():
-        # Without a switch of threads, nothing happens between the look at the stack and the exception.
+        # Without a switch of threads, nothing happens between inspecting the stack and raising the exception.
         sys.setswitchinterval(60.0)
         try:
             time.sleep(0)
@@ -96,7 +96,7 @@ def _end(worker: threading.Thread) -> None:
 
 
 def is_importing(thread: int) -> bool:
-    """Whether a thread, given by its identifier, is within an import."""
+    """Whether the thread of this identifier is within an import."""
     import sys
 
     frame = sys._current_frames().get(thread)

@@ -1,4 +1,4 @@
-"""Spans of time, written as a Chrome trace. While no profiler is active, a span costs one read of a global."""
+"""Records time spans as a Chrome trace. Without an active profiler, a span costs one read of a global."""
 
 from __future__ import annotations
 
@@ -50,18 +50,24 @@ class _Span:
 
 
 class Profiler:
-    """Collects spans of all threads. Times are `time.perf_counter_ns`."""
+    """Collects spans of all threads. Times are those of `time.perf_counter_ns`."""
 
     def __init__(self) -> None:
         self._spans: list[tuple[str, str, int, int, str, dict[str, Any]]] = []
         self._origin = time.perf_counter_ns()
 
     def add(self, name: str, category: str, start: int, end: int, track: str = "", arguments: Any = None) -> None:
-        """Adds a finished span, in nanoseconds. `track` is a row of the trace; "" is the calling thread's."""
+        """Adds a finished span; times are in nanoseconds.
+
+        `track` is a row of the trace, "" the calling thread's row.
+        """
         self._spans.append((name, category, start, end, track or threading.current_thread().name, arguments or {}))
 
     def to_chrome_trace(self) -> dict[str, Any]:
-        """The trace-event format that chrome://tracing and Perfetto read: one row a thread or stream, times in us."""
+        """Returns the trace-event format of chrome://tracing and Perfetto, with a row for each thread or stream.
+
+        Times are in microseconds.
+        """
         rows: dict[str, int] = {}
         events: list[dict[str, Any]] = []
         for name, category, start, end, track, arguments in list(self._spans):
@@ -97,14 +103,21 @@ def active() -> Profiler | None:
 
 
 def span(name: str, category: str = "", track: str = "", **arguments: Any) -> _Span | _NoSpan:
-    """A context manager that times its block while a profiler is active. `track` is a row; "" is the thread's."""
+    """Returns a context manager that times its block while a profiler is active.
+
+    `track` is a row of the trace, "" the calling thread's row.
+    """
     return _NO_SPAN if _active is None else _Span(_active, name, category, track, arguments)
 
 
 @contextlib.contextmanager
 def trace(path: str | Path | None = None) -> Iterator[Profiler]:
-    """Profiles the block; with a `path`, writes the Chrome trace there at the end. A nested `trace` adds its spans to
-    the outer one's profiler.
+    """Profiles the block, and writes the Chrome trace to `path` at the end if given.
+
+    A nested `trace` adds its spans to the outer one's profiler.
+
+    Raises:
+        NotFoundError: where the directory of `path` doesn't exist.
     """
     global _active
     if path is not None:

@@ -13,8 +13,8 @@ class DeviceMemory:
     """A range of `size` bytes at `offset` in the allocation that `handle` names.
 
     The core never looks into `handle`. It may be an address, an index in a table or a driver's object, as the backend's
-    `StreamExecutor.allocate` returned it. Objects are immutable by convention and compared by identity. A slice keeps its
-    allocation in `base`.
+    `StreamExecutor.allocate` returned it. Objects are immutable by convention and compared by identity. A slice keeps
+    its allocation in `base`.
     """
 
     __slots__ = ("base", "handle", "memory_space", "offset", "size")

@@ -1,4 +1,4 @@
-"""A program as a schedule of thunks, as data."""
+"""Programs as schedules of thunks, as data: the thunks, and their emission from scheduled modules."""
 
 from xla_core.schedule.thunk import (
     CallThunk,

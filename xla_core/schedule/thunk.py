@@ -1,7 +1,7 @@
-"""Thunks: the steps of a program that a host drives, as data. (XLA: xla/backends/gpu/runtime/thunk.h, cpu likewise.)
+"""Thunks: the steps of a program that a host drives, as data. (XLA: xla/backends/gpu/runtime/thunk.h, and cpu's.)
 
-A thunk names slices of memory (`analysis.BufferSlice`), never the memory itself, so that one program runs on any
-device and many times. `runtime.ThunkExecutor` enqueues them on a stream; a backend may do it in a way of its own.
+A thunk refers to slices of memory (`analysis.BufferSlice`), never to the memory itself, so that one program runs on any
+device and many times. `runtime.ThunkExecutor` enqueues thunks on a stream; a backend may enqueue them in another way.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LaunchDimensions:
-    """How often a kernel runs: blocks of threads, each up to three-dimensional, and bytes of memory a block shares."""
+    """The launch of a kernel: its blocks and threads, each in up to three dimensions, and
+    shared memory of each block.
+    """
 
     blocks: tuple[int, int, int] = (1, 1, 1)
     threads: tuple[int, int, int] = (1, 1, 1)
@@ -51,7 +53,7 @@ class LaunchDimensions:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Thunk:
-    """One step. `name` is the instruction's, for profiles and errors."""
+    """One step of a program. `name` is the instruction's name, for profiles and errors."""
 
     name: str
 
@@ -60,13 +62,13 @@ ThunkSequence = tuple[Thunk, ...]
 
 
 def leaf_shapes(shape: Shape) -> tuple[Shape, ...]:
-    """The arrays in it, left to right."""
+    """Returns the array shapes in a shape, from left to right."""
     return tuple(leaf for leaf in shape.leaves() if leaf.is_array)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class KernelThunk(Thunk):
-    """Launches device code. `kernel` is a `backend.Kernel`, or what the backend makes one of when it loads."""
+    """Launches device code. `kernel` is a `backend.Kernel`, or an object of which the backend makes one on loading."""
 
     kernel: Any
     operands: tuple[BufferSlice, ...]
@@ -76,7 +78,7 @@ class KernelThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class CopyThunk(Thunk):
-    """Copies all of `source` to `destination`, of the same size."""
+    """Copies all of `source` to `destination`, which has the same size."""
 
     source: BufferSlice
     destination: BufferSlice
@@ -92,7 +94,7 @@ class FillThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class LibraryCallThunk(Thunk):
-    """Calls function `target` of a library that the backend knows, with what it needs besides memory."""
+    """Calls the function `target` of a library that the backend knows. `attributes` are its non-memory arguments."""
 
     target: str
     operands: tuple[BufferSlice, ...]
@@ -102,10 +104,10 @@ class LibraryCallThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class WhileThunk(Thunk):
-    """Runs `condition`, which leaves a pred in `predicate`, then `body`, as long as that is true.
+    """Runs `condition`, which writes a pred to `predicate`, and then `body`, for as long as the predicate is true.
 
-    The state lies where initial value, condition, body and result all have it. `trip_count`, where it is known, spares
-    reading the predicate.
+    Initial value, condition, body and result share the memory of the loop state. A known `trip_count` makes reading the
+    predicate unnecessary.
     """
 
     predicate: BufferSlice
@@ -116,8 +118,10 @@ class WhileThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class ConditionalThunk(Thunk):
-    """Runs one of `branches`. `index` holds an s32, out of range meaning the last; or, with `is_predicate`, a pred,
-    true meaning the first.
+    """Runs one of `branches`.
+
+    `index` holds an s32, where a value out of range selects the last branch. With `is_predicate`, it holds a pred,
+    where true selects the first branch.
     """
 
     index: BufferSlice
@@ -127,15 +131,16 @@ class ConditionalThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class CallThunk(Thunk):
-    """Runs a sequence."""
+    """Runs a sequence of thunks."""
 
     thunks: ThunkSequence
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class CollectiveThunk(Thunk):
-    """One device's part of what several devices do together: a collective, a send or receipt between them, or the
-    device's own number. `operands` and `results` are the array leaves of the instruction's.
+    """One device's part of an op between devices: a collective, a send or receive, or the device's own id.
+
+    `operands` and `results` are the array leaves of the instruction's operands and results.
     """
 
     instruction: HloInstruction
@@ -148,7 +153,7 @@ class CollectiveThunk(Thunk):
 
     @property
     def operand_shapes(self) -> tuple[Shape, ...]:
-        """With the layouts that the operands have on the device."""
+        """The operands' shapes with their layouts on the device."""
         return tuple(s for operand in self.instruction.operands for s in leaf_shapes(operand.shape))
 
     @property
@@ -172,7 +177,7 @@ class HostCallbackThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class InfeedThunk(Thunk):
-    """Takes the next literal of the device's infeed, of these leaves."""
+    """Reads the next literal of the device's infeed into these leaves."""
 
     results: tuple[BufferSlice, ...]
     result_shapes: tuple[Shape, ...]
@@ -180,7 +185,7 @@ class InfeedThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class OutfeedThunk(Thunk):
-    """Gives the operands to the device's outfeed, as a literal of `shape` (the leaves in order)."""
+    """Writes the operands to the device's outfeed, as a literal of `shape` (the leaves in order)."""
 
     operands: tuple[BufferSlice, ...]
     shape: Shape
@@ -208,10 +213,10 @@ class RecvThunk(Thunk):
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class ThunkProgram:
-    """A whole program: its allocations, its thunks, and where its parameters and results lie.
+    """A whole program: its allocations, its thunks, and the memory of its parameters and results.
 
-    `parameters` has the allocation of each argument (None for one that the program never reads), `results` the slice of
-    each result leaf: in an output's allocation or in a donated parameter's.
+    `parameters` has the allocation of each argument, or None for an argument that the program never reads. `results`
+    has the slice of each result leaf, in the allocation of an output or of a donated parameter.
     """
 
     allocations: tuple[BufferAllocation, ...]
@@ -221,7 +226,7 @@ class ThunkProgram:
 
 
 def walk(thunks: Sequence[Thunk]) -> Iterator[Thunk]:
-    """All thunks, those within control flow after it."""
+    """Yields all thunks, each before the thunks within its control flow."""
     for thunk in thunks:
         yield thunk
         match thunk:

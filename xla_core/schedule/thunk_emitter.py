@@ -1,4 +1,4 @@
-"""From a scheduled module with its buffers to thunks: the part that is the same for every backend."""
+"""Emits thunks from a scheduled module with assigned buffers. This part is common to all backends."""
 
 from __future__ import annotations
 
@@ -48,15 +48,18 @@ def emit_thunks(
     emit_kernel: EmitKernel,
     supports: Callable[[HloInstruction], object] | None = None,
 ) -> ThunkProgram:
-    """Thunks for every instruction in the schedule's order.
+    """Emits the thunks of every instruction in the schedule's order.
 
     Args:
-        assignment: of a module with a schedule and flat entry parameters and results.
-        emit_kernel: makes the thunks of an instruction that computes, from the slices of its operands' and its
-            results' array leaves. Control flow, host transfers, collectives and copies that keep the layout never reach
-            it; a copy that changes the layout does.
-        supports: what the device runs (`TargetConfig.supports`); instructions for which it is false run on the host,
-            by the reference evaluator (`CompileOptions.fallback="host"`). None takes everything for supported.
+        assignment: the buffers of a module that has a schedule and flat entry parameters and results.
+        emit_kernel: makes the thunks of an instruction that computes, from the slices of the array leaves of its
+            operands
+            and of its results. It is never called for control flow, host transfers, collectives and copies that keep
+                the
+            layout; it is called for a copy that changes the layout.
+        supports: whether the device runs an instruction (`TargetConfig.supports`). Other instructions run on the host,
+            by
+            the reference evaluator (`CompileOptions.fallback="host"`). None means that the device runs all of them.
     """
     module = assignment.module
     emitter = _Emitter(assignment, emit_kernel, supports)
@@ -70,14 +73,14 @@ def emit_thunks(
                 raise InternalError(
                     f"a result of {module.name} lies in {place.allocation}, not in memory that it may leave in"
                 )
-            allocations.append(BufferAllocation(len(allocations), 0, AllocationKind.OUTPUT))  # nothing has no place
+            allocations.append(BufferAllocation(len(allocations), 0, AllocationKind.OUTPUT))  # an empty result
             place = BufferSlice(allocations[-1], 0, 0)
         results.append(place)
     return ThunkProgram(tuple(allocations), thunks, parameters, tuple(results))
 
 
 def _is_the_callers(place: BufferSlice, module: HloModule) -> bool:
-    """Whether a result may leave in this memory: an output's, or a donated parameter's."""
+    """Whether a result may be in this memory: an output's, or a donated parameter's."""
     allocation = place.allocation
     if allocation.kind is AllocationKind.PARAMETER:
         donated = [(a.parameter_number, a.parameter_index) for a in module.input_output_aliases]
@@ -103,7 +106,7 @@ class _Emitter:
         return tuple(thunk for instruction in order for thunk in self._emit(instruction))
 
     def slices(self, instruction: HloInstruction) -> Slices:
-        """Of the array leaves of a result."""
+        """Returns the slices of the array leaves of a result."""
         leaves = zip(instruction.shape.leaves(), self._assignment.leaf_slices(instruction), strict=True)
         return tuple(place for shape, place in leaves if shape.is_array)
 
@@ -142,7 +145,7 @@ class _Emitter:
         return (made,) if isinstance(made, Thunk) else made
 
     def _transfer(self, instruction: HloInstruction, operands: Slices, results: Slices) -> Sequence[Thunk]:
-        """A send is made where it starts, a receipt where it is waited for."""
+        """Emits a send at its start, and a receive at its done op."""
         name, shapes = instruction.name, leaf_shapes(instruction.shape)
         match instruction.opcode:
             case Opcode.SEND | Opcode.RECV_DONE if not _is_of_the_host(instruction):
@@ -163,7 +166,7 @@ class _Emitter:
 
 
 def _start(transfer: HloInstruction) -> HloInstruction:
-    """The send itself, or the recv of a recv-done."""
+    """Returns the send itself, or the recv of a recv-done."""
     return transfer.operand(0) if transfer.operand(0).opcode == Opcode.RECV else transfer
 
 
@@ -177,11 +180,11 @@ def _channel(transfer: HloInstruction) -> tuple[int, dict[str, Any]]:
 
 
 def host_thunk(instruction: HloInstruction, operands: Slices, results: Slices) -> HostCallbackThunk:
-    """Runs one instruction on the host, by the reference evaluator."""
+    """Makes a thunk that runs one instruction on the host, by the reference evaluator."""
     computation = HloComputation(instruction.name)
     parameters = [computation.parameter(n, operand.shape) for n, operand in enumerate(instruction.operands)]
     computation.set_root(computation.add_instruction(instruction.clone(parameters)))
-    context = EvaluationContext()  # keeps its plan of the computation
+    context = EvaluationContext()  # caches its plan of the computation
     shapes = tuple(s.with_default_layout() for o in instruction.operands for s in leaf_shapes(o.shape))
     result_shapes = tuple(s.with_default_layout() for s in leaf_shapes(instruction.shape))
 
@@ -192,7 +195,9 @@ def host_thunk(instruction: HloInstruction, operands: Slices, results: Slices) -
 
 
 def _trip_count(instruction: HloInstruction) -> int | None:
-    """From the loop itself, or from what XLA writes: `backend_config={"known_trip_count":{"n":"10"}}`."""
+    """Returns the trip count that XLA wrote, `backend_config={"known_trip_count":{"n":"10"}}`, or that of the loop
+    itself.
+    """
     if any(i.has_side_effect for i in instruction.attributes["condition"].instructions):
         return None
     try:
