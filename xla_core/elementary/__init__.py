@@ -1,11 +1,11 @@
-"""Elementary functions as formulas, defined once for the LLVM emitter and for legalization.
+"""Formulas of elementary functions, shared by the LLVM emitter and by legalization.
 
-Each is data (`coefficients`) and straight-line arithmetic on f32 or f64 values (`Arithmetic`), without branches or
-calls, so that loops around it turn into vectors. The LLVM emitter writes them as LLVM IR; legalization writes them as
-HLO for a target that lacks the function.
+Each formula consists of data (`coefficients`) and straight-line arithmetic on f32 or f64 values (`Arithmetic`), without
+branches or calls, so that loops around it vectorize. The LLVM emitter writes the formulas as LLVM IR; legalization
+writes them as HLO for a target that lacks the function.
 """
 
-from xla_core.elementary import (  # they fill the tables
+from xla_core.elementary import (  # importing these fills the tables
     complex_elementary,
     complex_hyperbolic,
     complex_inverse,

@@ -1,8 +1,8 @@
-"""What elementwise ops mean for complex numbers, by formulas on their parts.
+"""Elementwise ops on complex numbers, as formulas on their parts.
 
-complex64 is computed in f64, where its intermediate results neither overflow nor cancel, and rounded once; what has a
-cancellation of its own (near branch points and unit modulus) has a formula that avoids it. Branch cuts and the signs of
-zeros are C99's. (Kahan, Branch cuts for complex elementary functions, 1987.)
+complex64 is computed in f64, where intermediate results neither overflow nor cancel, and rounded once. Functions that
+cancel by themselves (near branch points and unit modulus) have formulas that avoid it. Branch cuts and the signs of
+zeros are those of C99. (Kahan, Branch cuts for complex elementary functions, 1987.)
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ ComplexFunction = Callable[..., Any]
 """(arithmetic, pairs) -> a pair or a real value."""
 
 COMPLEX_ARITHMETIC: dict[str, ComplexFunction] = {}
-"""By HLO opcode: what is computed in the precision of its operands."""
+"""HLO opcode -> formula that is computed in the precision of its operands."""
 
 COMPLEX_FUNCTIONS: dict[str, ComplexFunction] = {}
-"""By HLO opcode: what is computed in f64 where there is that, and rounded once."""
+"""HLO opcode -> formula that is computed in f64 if the target has it, and rounded once."""
 
 _F = TypeVar("_F", bound=ComplexFunction)
 
@@ -73,7 +73,7 @@ def _subtract(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
 
 @_op("multiply")
 def _multiply(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
-    """The second product of each part is rounded, the first is not (as XLA's CPU backend does)."""
+    """The second product of each part is rounded, the first is not, as in XLA's CPU backend."""
     real = m.fma(x.real, y.real, m.neg(m.mul(x.imag, y.imag)))
     imag = m.fma(x.imag, y.real, m.mul(x.real, y.imag))
     return Pair(real, imag)
@@ -85,13 +85,13 @@ def _negate(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 
 def _either(m: Arithmetic[V], first: V, x: Pair[V], y: Pair[V]) -> Pair[V]:
-    """X where `first` holds or x has a NaN, else y."""
+    """Returns x where `first` holds or x has a NaN, else y."""
     first = m.or_(first, m.fcmp("uno", x.real, x.imag))
     return Pair(m.select(first, x.real, y.real), m.select(first, x.imag, y.imag))
 
 
 def _precedes(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
-    """Whether x is not after y in the order of real, then imaginary parts; false beside a NaN."""
+    """Whether x <= y in the lexicographic order of real and imaginary parts; false if either has a NaN."""
     ordered = m.and_(m.fcmp("ord", x.imag, y.imag), m.fcmp("olt", x.real, y.real))
     return m.or_(ordered, m.and_(m.fcmp("oeq", x.real, y.real), m.fcmp("ole", x.imag, y.imag)))
 
@@ -108,16 +108,16 @@ def _minimum(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
 
 @complex_function("divide")
 def divide(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
-    """Of numbers scaled by powers of two, so that nothing on the way is too large, or so small that it has few bits."""
+    """Scales both operands by powers of two, so that no intermediate result overflows or loses bits by underflow."""
     x, back = _moderate(m, x)
     y, forth = _moderate(m, y)
     quotient = _smiths_quotient(m, x, y)
-    half = m.div(forth, back)  # twice by half of the exponent: the whole may be no number
+    half = m.div(forth, back)  # applied twice, because its square may overflow
     return Pair(*(m.mul(m.mul(part, half), half) for part in quotient))
 
 
 def _moderate(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], V]:
-    """(x times r^2, r), r a power of two."""
+    """Returns (x r^2, r), where r is a power of two."""
     size = m.maximum(m.abs(x.real), m.abs(x.imag))
     end, step = {"f32": (60, 35), "f64": (500, 300)}[m.kind(size)]
     tiny = m.less(size, 2.0**-end)
@@ -127,7 +127,10 @@ def _moderate(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], V]:
 
 
 def _smiths_quotient(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
-    """Smith's quotient, by the larger part of the divisor; zero and infinite divisors apart."""
+    """Computes Smith's quotient by the larger part of the divisor.
+
+    Zero and infinite divisors are handled separately.
+    """
     swap = m.fcmp("olt", m.abs(y.real), m.abs(y.imag))
     large, small = m.select(swap, y.imag, y.real), m.select(swap, y.real, y.imag)
     ratio = m.div(small, large)
@@ -149,7 +152,7 @@ def _smiths_quotient(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
 
 
 def _quotient_of_infinity(m: Arithmetic[V], x: Pair[V], y: Pair[V], quotient: Pair[V]) -> Pair[V]:
-    """The quotient, but for an infinity by a finite number, which is infinite. (C's Annex G.5.1)"""
+    """Replaces the quotient of an infinite number by a finite one, which is infinite. (C99, Annex G.5.1.)"""
     bounded = m.and_(m.less(m.abs(y.real), float("inf")), m.less(m.abs(y.imag), float("inf")))
     zero = m.and_(m.equal(y.real, 0.0), m.equal(y.imag, 0.0))
     recovered = m.and_(is_infinite(m, x), m.and_(bounded, m.not_(zero)))
@@ -164,7 +167,7 @@ def _quotient_of_infinity(m: Arithmetic[V], x: Pair[V], y: Pair[V], quotient: Pa
 
 @complex_function("abs")
 def modulus(m: Arithmetic[V], x: Pair[V]) -> V:
-    """The modulus: the larger part times sqrt(1 + ratio^2); infinite beside a NaN too."""
+    """Computes the larger part times sqrt(1 + ratio^2). The result is infinite if either part is, even beside a NaN."""
     real, imag = m.abs(x.real), m.abs(x.imag)
     swap = m.fcmp("olt", real, imag)
     large, small = m.select(swap, imag, real), m.select(swap, real, imag)
@@ -175,8 +178,10 @@ def modulus(m: Arithmetic[V], x: Pair[V]) -> V:
 
 
 def rescaled(m: Arithmetic[V], x: Pair[V], step: int) -> tuple[Pair[V], V]:
-    """(x times r^step, 1 / r), so that a root of that order is scaled back exactly. R is 1, but another power of two
-    where x is so large that its modulus could overflow, or so small that it has few bits.
+    """Returns (x r^step, 1 / r), so that a root of order `step` can be scaled back exactly.
+
+    r is 1, except where the modulus of x could overflow or x has few bits by underflow; there it is another power of
+    two.
     """
     size = m.maximum(m.abs(x.real), m.abs(x.imag))
     most, least, up = {"f32": (100, -70, 24), "f64": (1000, -960, 50)}[m.kind(size)]
@@ -187,7 +192,7 @@ def rescaled(m: Arithmetic[V], x: Pair[V], step: int) -> tuple[Pair[V], V]:
 
 
 def is_infinite(m: Arithmetic[V], x: Pair[V]) -> V:
-    """Whether a part is infinite."""
+    """Whether either part is infinite."""
     return m.or_(m.equal(m.abs(x.real), float("inf")), m.equal(m.abs(x.imag), float("inf")))
 
 

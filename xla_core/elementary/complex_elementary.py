@@ -1,7 +1,6 @@
-"""exp, log and roots of complex numbers, by formulas on their parts.
+"""exp, log and roots of complex numbers, as formulas on their parts.
 
-What would cancel (near the unit circle) is written so that it doesn't; infinities, NaN and the signs of zeros are those
-of C's Annex G.
+Near the unit circle, formulas avoid cancellation. Infinities, NaN and the signs of zeros are those of Annex G of C99.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from xla_core.elementary.double_double import DoubleDouble
 __all__ = ["FAR", "exp", "is_unbounded", "log_modulus", "sqrt"]
 
 _INFINITY = float("inf")
-FAR = {"f32": 80.0, "f64": 700.0}  # e^x is finite below, and up to twice as far its root
+FAR = {"f32": 80.0, "f64": 700.0}  # below, e^x is finite; so is e^(x/2) up to twice as far
 
 
 def is_unbounded(m: Arithmetic[V], x: V) -> V:
@@ -27,8 +26,10 @@ def is_unbounded(m: Arithmetic[V], x: V) -> V:
 
 @complex_function("exponential")
 def exp(m: Arithmetic[V], x: Pair[V], low: Pair[V] | None = None) -> Pair[V]:
-    """e^(x + low): e^x (cos y + i sin y), a large factor applied in two halves: it may overflow where the product
-    doesn't. The real part of `low` is far below that of x; the imaginary one may be large.
+    """Computes e^(x + low) = e^x (cos y + i sin y).
+
+    A large factor is applied in two halves, because it may overflow where the product doesn't. The real part of `low`
+    is far below that of x; its imaginary part may be large.
     """
     y = x.imag
     far = m.greater(x.real, FAR[m.kind(y)])
@@ -48,14 +49,14 @@ def exp(m: Arithmetic[V], x: Pair[V], low: Pair[V] | None = None) -> Pair[V]:
 
 
 def _turned(m: Arithmetic[V], cosine: V, sine: V, angle: V) -> tuple[V, V]:
-    """The cosine and sine of an angle that is larger by another."""
+    """Returns cosine and sine of the sum of two angles."""
     c, s = m.emit("cosine", angle), m.emit("sine", angle)
     return m.fma(cosine, c, m.neg(m.mul(sine, s))), m.fma(sine, c, m.mul(cosine, s))
 
 
 @complex_function("exponential-minus-one")
 def _expm1(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """expm1(x) cos(y) - 2 sin(y / 2)^2 and e^x sin(y)."""
+    """Computes expm1(x) cos(y) - 2 sin(y / 2)^2 and e^x sin(y)."""
     whole = exp(m, x)
     less_one = m.emit("exponential-minus-one", x.real)
     sine = m.emit("sine", m.mul(x.imag, 0.5))
@@ -68,7 +69,7 @@ def _expm1(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 
 def _excess(m: Arithmetic[V], first: V, x: V, y: V) -> V:
-    """The sum first + x^2 + y^2, of which at most one term is negative, to the last bit or so."""
+    """Returns first + x^2 + y^2 accurately to about the last bit. At most one term is negative."""
     square, square_low = m.two_product(x, x)
     other, other_low = m.two_product(y, y)
     total, low = m.two_sum(first, square)
@@ -77,7 +78,7 @@ def _excess(m: Arithmetic[V], first: V, x: V, y: V) -> V:
 
 
 def log_modulus(m: Arithmetic[V], x: Pair[V]) -> V:
-    """log|x|; near the unit circle by log1p of |x|^2 - 1."""
+    """Returns log|x|, computed near the unit circle by log1p of |x|^2 - 1."""
     real, imag = m.abs(x.real), m.abs(x.imag)
     swap = m.fcmp("olt", real, imag)
     large, small = m.select(swap, imag, real), m.select(swap, real, imag)
@@ -97,7 +98,7 @@ def _log(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("log-plus-one")
 def _log1p(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """Where 1 + x is neither large nor small, by |1 + x|^2 - 1 = 2 x + x^2 + y^2."""
+    """Uses |1 + x|^2 - 1 = 2 x + x^2 + y^2 where 1 + x is neither large nor small."""
     one_more = m.add(x.real, 1.0)
     size = m.maximum(m.abs(one_more), m.abs(x.imag))
     inside = m.and_(m.greater(size, 0.5), m.less(size, 4.0))
@@ -112,10 +113,10 @@ def _log1p(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("sqrt")
 def sqrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """The root in the right half plane."""
+    """Computes the root in the right half plane."""
     scaled, back = rescaled(m, x, 2)
     t = m.mul(m.sqrt(m.mul(m.add(m.abs(scaled.real), modulus(m, scaled)), 0.5)), back)
-    other = m.div(m.abs(x.imag), m.choose(m.equal(t, 0.0), 1.0, m.add(t, t)))  # it may be denormal: rounded once
+    other = m.div(m.abs(x.imag), m.choose(m.equal(t, 0.0), 1.0, m.add(t, t)))  # may be denormal, so it is rounded once
     right = m.icmp("sge", m.bits(x.real), m.integer(0, x.real))
     first, second = m.select(right, t, other), m.select(right, other, t)
     infinite = m.equal(m.abs(x.imag), _INFINITY)
@@ -128,10 +129,10 @@ def sqrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("rsqrt")
 def _rsqrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """The root's conjugate over the modulus: t / |x| and |y| / (2 t |x|), t the larger part of the root.
+    """Computes the conjugate of the root over the modulus: t / |x| and |y| / (2 t |x|).
 
-    x is scaled by a power of two, s^2, to near 1: no part is denormal before the last product, by s, but one that is
-    denormal after it too.
+    t is the larger part of the root. x is scaled by a power of two, s^2, to near 1. Before the last product, by s, a
+    part is denormal only if it is also denormal after the product.
     """
     none = m.constant(0.0, x.real)
     scale = _inverse_root_of_power(m, m.maximum(m.abs(x.real), m.abs(x.imag)))
@@ -151,7 +152,7 @@ def _rsqrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 
 def _inverse_root_of_power(m: Arithmetic[V], x: V) -> V:
-    """2^-n, where x / 4^n is between 1 and 4; less where x is denormal."""
+    """Returns 2^-n, where x / 4^n is between 1 and 4, or less for a denormal x."""
     mantissa_bits, middle = {"f32": (23, 191), "f64": (52, 1535)}[m.kind(x)]
     half = m.lshr(m.iadd(m.lshr(m.bits(x), mantissa_bits), m.integer(1, x)), 1)
     return m.from_bits(m.shl(m.isub(m.integer(middle, x), half), mantissa_bits))
@@ -159,8 +160,9 @@ def _inverse_root_of_power(m: Arithmetic[V], x: V) -> V:
 
 @complex_function("cbrt")
 def _cbrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """The modulus' root, turned by a third of the angle; then a step of Newton's iteration. Of a small angle, which may
-    underflow, y / x.
+    """Rotates the cube root of the modulus by a third of the angle, and makes one step of Newton's iteration.
+
+    Where the angle is small and may underflow, it is computed as y / x.
     """
     scaled, back = rescaled(m, x, 3)
     root = m.emit("cbrt", modulus(m, scaled))
@@ -170,14 +172,17 @@ def _cbrt(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     real, imag = (m.add(v, m.choose(infinite, 0.0, u)) for v, u in zip(near, step, strict=True))
     flat = m.less(m.abs(angle), {"f32": 2.0**-14, "f64": 2.0**-30}[m.kind(angle)])
     slope = m.choose(m.equal(x.real, _INFINITY), 0.0, m.div(m.div(root, scaled.real), 3.0))
-    height = m.mul(scaled.imag, back)  # scaled back before the product, which is rounded once
+    height = m.mul(scaled.imag, back)  # scaled back before the product, so that it is rounded once
     real, imag = m.mul(real, back), m.select(flat, m.mul(height, slope), m.mul(imag, back))
     zero = m.and_(m.equal(x.real, 0.0), m.equal(x.imag, 0.0))
     return Pair(m.select(zero, x.real, real), m.select(zero, x.imag, imag))
 
 
 def _newton_step(m: Arithmetic[V], x: Pair[V], root: Pair[V]) -> Pair[V]:
-    """(x - r^3) / (3 r^2), the difference to twice the precision: r^3 is a (a^2 - 3 b^2) + i b (3 a^2 - b^2)."""
+    """Returns (x - r^3) / (3 r^2), with r^3 = a (a^2 - 3 b^2) + i b (3 a^2 - b^2).
+
+    The difference is computed to twice the precision.
+    """
     a, b = root
     square, other = (DoubleDouble(*m.two_product(part, part)) for part in root)
     both = double_double.sub(m, square, other)

@@ -1,6 +1,6 @@
-"""Hyperbolic and trigonometric functions of complex numbers, and the logistic function, by formulas on their parts.
+"""Hyperbolic and trigonometric functions of complex numbers, and the logistic function, as formulas on their parts.
 
-Infinities, NaN and the signs of zeros are those of C's Annex G.
+Infinities, NaN and the signs of zeros are those of Annex G of C99.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _INFINITY = float("inf")
 
 
 def _hyperbolic(m: Arithmetic[V], x: V) -> tuple[V, V, V]:
-    """(s, c, f) with sinh(x) = s f, cosh(x) = c f: a large one in two factors, as its product may be finite."""
+    """Returns (s, c, f) with sinh(x) = s f and cosh(x) = c f.
+
+    Large values are split into two factors, because a product with them may be finite.
+    """
     size = m.abs(x)
     far = m.greater(size, FAR[m.kind(x)])
     t = m.emit("exponential-minus-one", m.select(far, m.mul(size, 0.5), size))
@@ -37,7 +40,7 @@ def _hyperbolic(m: Arithmetic[V], x: V) -> tuple[V, V, V]:
 
 @complex_function("sinh")
 def _sinh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """sinh(x) cos(y) and cosh(x) sin(y)."""
+    """Computes sinh(x) cos(y) and cosh(x) sin(y)."""
     y = x.imag
     sinh, cosh, factor = _hyperbolic(m, x.real)
     real = m.mul(m.mul(m.emit("cosine", y), sinh), factor)
@@ -50,7 +53,7 @@ def _sinh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("cosh")
 def _cosh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """cosh(x) cos(y) and sinh(x) sin(y)."""
+    """Computes cosh(x) cos(y) and sinh(x) sin(y)."""
     y = x.imag
     sinh, cosh, factor = _hyperbolic(m, x.real)
     sine = m.emit("sine", y)
@@ -58,7 +61,7 @@ def _cosh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
     imag = m.mul(m.mul(sine, sinh), factor)
     real = m.choose(m.and_(m.equal(m.abs(x.real), _INFINITY), is_unbounded(m, y)), _INFINITY, real)
     flat = m.equal(y, 0.0)
-    zero = m.or_(flat, m.equal(x.real, 0.0))  # of the sign of the product, whatever the other part is
+    zero = m.or_(flat, m.equal(x.real, 0.0))  # the zero has the sign of the product, whatever the other part is
     sign = m.mul(m.with_sign(m.constant(1.0, y), x.real), m.with_sign(m.constant(1.0, y), m.select(flat, y, sine)))
     imag = m.select(zero, m.with_sign(m.constant(0.0, y), sign), imag)
     return Pair(m.select(flat, m.mul(cosh, factor), real), imag)
@@ -66,21 +69,21 @@ def _cosh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("sine")
 def _sine(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """-i sinh(i x)."""
+    """Computes -i sinh(i x)."""
     turned = _sinh(m, Pair(m.neg(x.imag), x.real))
     return Pair(turned.imag, m.neg(turned.real))
 
 
 @complex_function("cosine")
 def _cosine(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """cosh(i x)."""
+    """Computes cosh(i x)."""
     return _cosh(m, Pair(m.neg(x.imag), x.real))
 
 
 class _Poles(NamedTuple, Generic[V]):
-    """Of q = e^-size and an angle's cosine c and sine s: what functions are made of whose poles are where q = 1, c = 0.
+    """Terms of functions that have poles at q = 1, c = 0, for q = e^-size and the cosine c and sine s of an angle.
 
-    Their denominator (1 - q)^2 + 4 q c^2 is |1 + q e^(2 i angle)|^2, written so that nothing cancels.
+    The denominator `below` is (1 - q)^2 + 4 q c^2 = |1 + q e^(2 i angle)|^2, a form in which nothing cancels.
     """
 
     less: DoubleDouble[V]  # 1 - q
@@ -89,7 +92,7 @@ class _Poles(NamedTuple, Generic[V]):
     along: DoubleDouble[V]  # 2 q c s
     below: DoubleDouble[V]
     inverse: V  # of `below`
-    rest: V  # a factor of q besides, 1 where q isn't tiny
+    rest: V  # a further factor of q; 1 unless q is tiny
 
 
 def _poles(m: Arithmetic[V], size: V, angle: V) -> _Poles[V]:
@@ -104,8 +107,10 @@ def _poles(m: Arithmetic[V], size: V, angle: V) -> _Poles[V]:
 
 @complex_function("logistic")
 def _logistic(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """By q = e^-|x|, c = cos(y / 2): 1 - q + 2 q c^2 on the right, 2 q c^2 - q (1 - q) on the left, and q sin(y), over
-    |1 + q e^(i y)|^2.
+    """Computes the logistic function by q = e^-|x| and c = cos(y / 2).
+
+    The real part is 1 - q + 2 q c^2 for x >= 0 and 2 q c^2 - q (1 - q) for x < 0, the imaginary part q sin(y), both
+    over |1 + q e^(i y)|^2.
     """
     p = _poles(m, m.abs(x.real), m.mul(x.imag, 0.5))
     left = m.less(x.real, 0.0)
@@ -120,7 +125,7 @@ def _logistic(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("tanh")
 def _tanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """By q = e^-2|x|: 1 - q^2 and 2 q sin(2 y) over |1 + q e^(2 i y)|^2."""
+    """Computes 1 - q^2 and 2 q sin(2 y) over |1 + q e^(2 i y)|^2, with q = e^-2|x|."""
     y = x.imag
     size = m.abs(x.real)
     p = _poles(m, m.add(size, size), y)
@@ -134,6 +139,6 @@ def _tanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("tan")
 def _tan(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """-i tanh(i x)."""
+    """Computes -i tanh(i x)."""
     turned = _tanh(m, Pair(m.neg(x.imag), x.real))
     return Pair(turned.imag, m.neg(turned.real))

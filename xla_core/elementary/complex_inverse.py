@@ -1,7 +1,7 @@
 """Inverse trigonometric and hyperbolic functions of complex numbers.
 
-By sums of roots that share their branch cuts, so that nothing cancels beside those. (Kahan, Branch cuts for complex
-elementary functions, 1987.)
+The formulas are sums of roots that share the function's branch cuts, so that nothing cancels near them. (Kahan, Branch
+cuts for complex elementary functions, 1987.)
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ __all__: list[str] = []
 
 @complex_function("atan2")
 def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
-    """-i log((x + i y) / sqrt(x^2 + y^2)): half of what the angles of x + i y and x - i y differ by, and the logarithm
-    of |x - i y| / |x + i y| halved, by log1p of what their squares differ by. NaN where either is zero.
+    """Computes -i log((x + i y) / sqrt(x^2 + y^2)).
+
+    The real part is half of the difference between the angles of x + i y and x - i y. The imaginary part is half of the
+    logarithm of |x - i y| / |x + i y|, by log1p of the difference of the squares. The result is NaN where either number
+    is zero.
     """
     far, near = (m.maximum(m.abs(z.real), m.abs(z.imag)) for z in (x, y))
     size = m.maximum(far, near)
     most, down, least, up = {"f32": (50, -80, -50, 90), "f64": (400, -700, -400, 600)}[m.kind(size)]
     tiny = m.less(size, 2.0**least)
     scale = m.choose(m.greater(size, 2.0**most), 2.0**down, m.choose(tiny, 2.0**up, m.constant(1.0, size)))
-    # Of a y far below x it is y / x, and half a turn.
+    # Where y is far below x, the result is y / x, or half a turn from it.
     below = m.fcmp("olt", near, m.mul(far, 2.0**-60))
     quotient = divide(m, y, x)
     ends, crossing, side = _plus_and_minus(m, y, x), _crossing(m, y, x), _along(m, y, x)
@@ -46,7 +49,7 @@ def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
     along = _double_double_dot(m, *zip(x, y, strict=True))
     along = m.mul(m.select(m.equal(along, 0.0), _along(m, y, x), along), 2.0)
     half = m.mul(m.emit("atan2", m.select(m.greater(excess, 1.0), beside_pole, along), across), 0.5)
-    # Signs are those of unscaled sums, but for infinity less infinity.
+    # Signs are those of the unscaled sums, except where these are infinity minus infinity.
     side = m.select(m.fcmp("uno", side, side), along, side)
     crossing = m.select(m.fcmp("uno", crossing, crossing), _crossing(m, y, x), crossing)
     half = m.select(below, quotient.real, half)
@@ -54,7 +57,7 @@ def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
     rough = _angle_by_root(m, x, y, ends, crossing)
     same = m.less(m.abs(m.sub(rough, half)), math.pi / 2)
     angle = m.select(same, half, m.sub(half, m.with_sign(m.constant(math.pi, half), half)))
-    # At a pole the squares underflow, and so may what is scaled.
+    # At a pole the squares underflow, and scaled values may underflow too.
     closest = Pair(*(m.select(less, b, a) for a, b in zip(*ends, strict=True)))
     deep = m.greater(excess, 2.0**most)
     logs = m.add(
@@ -70,14 +73,15 @@ def _atan2(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> Pair[V]:
 
 
 def _plus_and_minus(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
-    """(x + i y, x - i y)."""
+    """Returns (x + i y, x - i y)."""
     return Pair(m.sub(x.real, y.imag), m.add(x.imag, y.real)), Pair(m.add(x.real, y.imag), m.sub(x.imag, y.real))
 
 
 def _angle_by_root(m: Arithmetic[V], x: Pair[V], y: Pair[V], ends: tuple[Pair[V], Pair[V]], side: V) -> V:
-    """Roughly, the angle of (x + i y) / sqrt((x + i y) (x - i y)): half of what their angles differ by, and half a turn
-    more where those add up to more than half a turn. Just there the product's imaginary part decides, whose sign is
-    that of `side`.
+    """Approximates the angle of (x + i y) / sqrt((x + i y) (x - i y)).
+
+    It is half of the difference between the angles of the two factors, plus half a turn where their sum exceeds half a
+    turn. Near that limit, the sign of the imaginary part of the product decides, which is the sign of `side`.
     """
     first, second = (m.emit("atan2", z.imag, z.real) for z in ends)
     total = m.add(first, second)
@@ -91,17 +95,19 @@ def _angle_by_root(m: Arithmetic[V], x: Pair[V], y: Pair[V], ends: tuple[Pair[V]
 
 
 def _crossing(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> V:
-    """Half of the imaginary part of x^2 + y^2."""
+    """Returns half of the imaginary part of x^2 + y^2."""
     return _sum_of_products(m, Pair(x.real, y.real), Pair(x.imag, y.imag))
 
 
 def _along(m: Arithmetic[V], y: Pair[V], x: Pair[V]) -> V:
-    """The real part of conj(x) y. Where its products cancel, a zero whose sign makes the angle half a turn."""
+    """Returns the real part of conj(x) y. Where the products cancel, it is a zero whose sign makes the angle half a
+    turn.
+    """
     return m.neg(_sum_of_products(m, Pair(m.neg(x.real), m.neg(x.imag)), y))
 
 
 def _double_double_dot(m: Arithmetic[V], *products: tuple[V, V]) -> V:
-    """The sum of products, added in double-double arithmetic and rounded once."""
+    """Adds the products in double-double arithmetic and rounds once."""
     first, *others = (DoubleDouble(*m.two_product(*product)) for product in products)
     for other in others:
         first = double_double.add(m, first, other)
@@ -109,8 +115,10 @@ def _double_double_dot(m: Arithmetic[V], *products: tuple[V, V]) -> V:
 
 
 def _sum_of_products(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
-    """Re x Re y + Im x Im y. A sum that rounds to zero keeps the exact sum's sign; where that is zero too, the
-    sign is that of the sum with each zero operand replaced by a tiny number of its sign.
+    """Returns Re x Re y + Im x Im y.
+
+    A sum that rounds to zero keeps the sign of the exact sum. Where that is zero too, the sign is that of the sum with
+    each zero operand replaced by a tiny number of its sign.
     """
     products = (x.real, y.real), (x.imag, y.imag)
     total = m.add(*(m.mul(a, b) for a, b in products))
@@ -129,7 +137,7 @@ def _sum_of_products(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> V:
 
 
 def _larger_product(m: Arithmetic[V], first: tuple[V, V], second: tuple[V, V]) -> V:
-    """A number with the sign of |a b| - |c d|, computed so that neither product overflows or underflows."""
+    """Returns a number with the sign of |a b| - |c d|; neither product overflows or underflows."""
     (a, i), (b, j), (c, k), (d, n) = (split(m, m.abs(factor)) for factor in (*first, *second))
     ahead = m.isub(m.iadd(i, j), m.iadd(k, n))
     scale = m.power_of_two(m.clamp(m.integer(-2, ahead), ahead, m.integer(2, ahead)))
@@ -138,7 +146,7 @@ def _larger_product(m: Arithmetic[V], first: tuple[V, V], second: tuple[V, V]) -
 
 
 def _roots(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
-    """(sqrt(1 - x), sqrt(1 + x))."""
+    """Returns (sqrt(1 - x), sqrt(1 + x))."""
     minus = Pair(m.sub(m.constant(1.0, x.real), x.real), m.neg(x.imag))
     return sqrt(m, minus), sqrt(m, Pair(m.add(x.real, 1.0), x.imag))
 
@@ -150,7 +158,7 @@ def _is_huge(m: Arithmetic[V], x: Pair[V]) -> V:
 
 
 def _log_double(m: Arithmetic[V], x: Pair[V]) -> V:
-    """log|2 x|, which the inverse functions approach for huge |x|."""
+    """Returns log|2 x|, which the inverse functions approach for huge |x|."""
     return m.add(log_modulus(m, x), math.log(2.0))
 
 
@@ -193,7 +201,7 @@ def _acos(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("asinh")
 def _asinh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """-i asin(i x)."""
+    """Computes -i asin(i x)."""
     turned = _asin(m, Pair(m.neg(x.imag), x.real))
     return Pair(turned.imag, m.neg(turned.real))
 
@@ -209,9 +217,9 @@ def _acosh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 @complex_function("atanh")
 def _atanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """log1p(4 x / ((1 - x)^2 + y^2)) / 4 and atan2(2 y, (1 - x) (1 + x) - y^2) / 2.
+    """Computes log1p(4 x / ((1 - x)^2 + y^2)) / 4 and atan2(2 y, (1 - x) (1 + x) - y^2) / 2.
 
-    At x = 1 beside a y whose square vanishes, log(2 / y) / 2.
+    Where x = 1 and the square of y underflows, the real part is log(2 / y) / 2.
     """
     less = m.sub(m.constant(1.0, x.real), x.real)
     square = m.mul(x.imag, x.imag)
@@ -231,7 +239,7 @@ def _atanh(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
 
 
 def _reciprocal_real(m: Arithmetic[V], x: V, y: V) -> V:
-    """The real part of 1 / (x + i y) for x, y >= 0, of which one is large: x / (x^2 + y^2) without overflow."""
+    """Returns the real part of 1 / (x + i y), x / (x^2 + y^2), without overflow for x, y >= 0 of which one is large."""
     swap = m.fcmp("olt", x, y)
     large, small = m.select(swap, y, x), m.select(swap, x, y)
     ratio, inverse = m.div(small, large), m.div(m.constant(1.0, x), large)
@@ -242,6 +250,6 @@ def _reciprocal_real(m: Arithmetic[V], x: V, y: V) -> V:
 
 @complex_function("atan")
 def _atan(m: Arithmetic[V], x: Pair[V]) -> Pair[V]:
-    """-i atanh(i x)."""
+    """Computes -i atanh(i x)."""
     turned = _atanh(m, Pair(m.neg(x.imag), x.real))
     return Pair(turned.imag, m.neg(turned.real))

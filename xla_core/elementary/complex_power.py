@@ -21,7 +21,7 @@ _SERIES = {  # of atan(t), |t| <= 1/4, from t^5 on
 
 @complex_function("power")
 def _power(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
-    """e^(y log x); 0^0 is 1, and 0 to a power of positive real part 0."""
+    """Computes e^(y log x); 0^0 is 1, and 0 to a power with a positive real part is 0."""
     high, low = _log_double_double(m, x)
     real, real_low = _sum_of_products(m, (y.real, high.real, low.real), (m.neg(y.imag), high.imag, low.imag))
     imag, imag_low = _sum_of_products(m, (y.real, high.imag, low.imag), (y.imag, high.real, low.real))
@@ -35,7 +35,7 @@ def _power(m: Arithmetic[V], x: Pair[V], y: Pair[V]) -> Pair[V]:
 
 
 def _sum_of_products(m: Arithmetic[V], *products: tuple[V, V, V]) -> tuple[V, V]:
-    """(total, its rest) of two x (y + low): the rest is 0 where something isn't finite."""
+    """Returns the sum of two products x (y + low) as (total, rest). The rest is 0 where a value isn't finite."""
     (first, first_low), (second, second_low) = (m.two_product(x, y) for x, y, _ in products)
     (x, _, x_low), (y, _, y_low) = products
     total, low = m.two_sum(first, second)
@@ -49,12 +49,12 @@ def _finite_or_zero(m: Arithmetic[V], x: V) -> V:
 
 
 def _log_double_double(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
-    """log(x) as (high, low) parts, which have some 10 bits beyond the type's."""
+    """Returns log(x) as (high, low), with about 10 bits beyond the type's precision."""
     real, imag = m.abs(x.real), m.abs(x.imag)
     swap = m.fcmp("olt", real, imag)
     large, small = m.select(swap, imag, real), m.select(swap, real, imag)
     zero, infinite = m.equal(large, 0.0), m.equal(large, _INFINITY)
-    # Infinities have the angle of ones, beside which what is finite vanishes.
+    # The angle of an infinite number counts infinite parts as 1 and finite ones as 0.
     small = m.select(infinite, m.choose(m.equal(small, _INFINITY), 1.0, m.mul(small, 0.0)), small)
     large = m.choose(m.or_(zero, infinite), 1.0, large)
     large, small, twos = _near_one(m, large, small)
@@ -65,7 +65,7 @@ def _log_double_double(m: Arithmetic[V], x: Pair[V]) -> tuple[Pair[V], Pair[V]]:
 
 
 def _near_one(m: Arithmetic[V], large: V, small: V) -> tuple[V, V, V]:
-    """(large / 2^n, small / 2^n, n), the first between the roots of 1/2 and 2."""
+    """Returns (large / 2^n, small / 2^n, n), where the first is between sqrt(1/2) and sqrt(2)."""
     end, step = {"f32": (60, 70), "f64": (500, 600)}[m.kind(large)]
     huge, tiny = m.greater(large, 2.0**end), m.less(large, 2.0**-end)
     scale = m.choose(huge, 2.0**-step, m.choose(tiny, 2.0**step, m.constant(1.0, large)))
@@ -77,7 +77,7 @@ def _near_one(m: Arithmetic[V], large: V, small: V) -> tuple[V, V, V]:
 
 
 def _log_of_modulus(m: Arithmetic[V], large: V, small: V, twos: V) -> tuple[V, V]:
-    """Half of log(large^2 + small^2), and twos log(2)."""
+    """Returns half of log(large^2 + small^2), plus twos log(2)."""
     square, square_low = m.two_product(large, large)
     other, other_low = m.two_product(small, small)
     total, low = m.fast_two_sum(square, other)
@@ -87,7 +87,9 @@ def _log_of_modulus(m: Arithmetic[V], large: V, small: V, twos: V) -> tuple[V, V
 
 
 def _angle(m: Arithmetic[V], large: V, small: V, swap: V, x: Pair[V]) -> tuple[V, V]:
-    """The angle of x, whose parts' sizes are large and small but for a scale, and swapped or not."""
+    """Returns the angle of x. Up to a scale, `large` and `small` are the magnitudes of its parts; `swap` says their
+    order.
+    """
     kind = m.kind(large)
     one, none = m.constant(1.0, large), m.constant(0.0, large)
     base, base_low, t, t_low, cubic, cubic_low = _octant(m, large, small)
@@ -107,8 +109,10 @@ def _angle(m: Arithmetic[V], large: V, small: V, swap: V, x: Pair[V]) -> tuple[V
 
 
 def _octant(m: Arithmetic[V], large: V, small: V) -> tuple[V, V, V, V, V, V]:
-    """Three sums of two whose total is atan(small / large), 0 <= small <= large: atan(c), c = 0, 1/2 or 1, and
-    atan(t), t = (small - c large) / (large + c small), as t and the rest of its series.
+    """Returns three double-double numbers whose sum is atan(small / large), for 0 <= small <= large.
+
+    They are atan(c) with c = 0, 1/2 or 1, and atan(t) with t = (small - c large) / (large + c small), as t and the rest
+    of its series.
     """
     kind, none = m.kind(large), m.constant(0.0, large)
     middle, steep = m.fcmp("ogt", small, m.mul(large, 0.25)), m.fcmp("ogt", small, m.mul(large, 0.75))

@@ -10,7 +10,7 @@ __all__ = ["DoubleDouble", "add", "div", "mul", "scaled", "sqrt", "sub"]
 
 
 class DoubleDouble(NamedTuple, Generic[V]):
-    """The unevaluated sum of two numbers; `low` is about as small as the rounding error of `high`."""
+    """The unevaluated sum of two numbers; `low` is at most about the rounding error of `high`."""
 
     high: V
     low: V
@@ -26,7 +26,7 @@ def sub(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V]) -> DoubleDoubl
 
 
 def scaled(m: Arithmetic[V], x: DoubleDouble[V], power_of_two: float) -> DoubleDouble[V]:
-    """The exact product with a power of two."""
+    """Multiplies by a power of two, which is exact."""
     return DoubleDouble(m.mul(x.high, power_of_two), m.mul(x.low, power_of_two))
 
 
@@ -36,7 +36,10 @@ def mul(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V]) -> DoubleDoubl
 
 
 def div(m: Arithmetic[V], x: DoubleDouble[V], y: DoubleDouble[V], inverse: V) -> V:
-    """The quotient, rounded to one number. `inverse` is 1 / y.high. A zero quotient has the sign of x.high / y.high."""
+    """Returns the quotient, rounded to one number.
+
+    `inverse` is 1 / y.high. A zero quotient has the sign of x.high / y.high.
+    """
     quotient = m.mul(x.high, inverse)
     product, error = m.two_product(quotient, y.high)
     rest = m.add(m.sub(m.sub(x.high, product), error), m.sub(x.low, m.mul(quotient, y.low)))

@@ -1,4 +1,4 @@
-"""exp and what is made of it: expm1, logistic, tanh, sinh, cosh."""
+"""exp and the functions that are computed from it: expm1, logistic, tanh, sinh, cosh."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from xla_core.elementary.functions import function, in_f64
 
 __all__ = ["decay_double_double", "exp", "exp_with_low", "expm1"]
 
-_LOWEST = {"f32": -104.0, "f64": -746.0}  # e^x rounds to zero below
-_HIGHEST = {"f32": 89.0, "f64": 710.0}  # and to infinity above
+_LOWEST = {"f32": -104.0, "f64": -746.0}  # below, e^x rounds to zero
+_HIGHEST = {"f32": 89.0, "f64": 710.0}  # above, e^x rounds to infinity
 
 
 def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
-    """(r, e^r - 1, n) with x + low = n ln(2) + r, |r| <= ln(2) / 2."""
+    """Returns (r, e^r - 1, n) with x + low = n ln(2) + r and |r| <= ln(2) / 2."""
     n, number = m.nearest(m.mul(x, 1.4426950408889634))
     r = m.fma(n, m.constant(-LN2_HIGH[m.kind(x)], x), x)
     r = m.fma(n, m.constant(-LN2_LOW[m.kind(x)], x), r)
@@ -25,7 +25,10 @@ def _reduced(m: Arithmetic[V], x: V, low: V | None = None) -> tuple[V, V, V]:
 
 
 def exp_with_low(m: Arithmetic[V], x: V, low: V | None) -> V:
-    """e^(x + low), |low| far below |x|. The scale is applied in two halves, so that denormal results round once."""
+    """Returns e^(x + low), where |low| is far below |x|.
+
+    The scale is applied in two halves, so that denormal results are rounded once.
+    """
     x = m.limit(x, _LOWEST[m.kind(x)], _HIGHEST[m.kind(x)])
     _, less_one, n = _reduced(m, x, low)
     half = m.ashr(n, 1)
@@ -41,7 +44,7 @@ def exp(m: Arithmetic[V], x: V) -> V:
 
 @function("exponential-minus-one")
 def expm1(m: Arithmetic[V], x: V) -> V:
-    """e^x - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): half of it never overflows early."""
+    """Computes e^x - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)). Halving the terms avoids an early overflow."""
     small = {"f32": -18.0, "f64": -38.0}[m.kind(x)]
     _, less_one, n = _reduced(m, m.limit(x, small, _HIGHEST[m.kind(x)]))
     scale = m.power_of_two(m.isub(n, m.integer(1, n)))
@@ -52,9 +55,10 @@ def expm1(m: Arithmetic[V], x: V) -> V:
 
 
 def decay_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[V], DoubleDouble[V], V]:
-    """(q, 1 - q, rest) with q rest = e^-x, for x >= 0. `rest` is 1 unless e^-x is so small that q would be denormal.
+    """Returns (q, 1 - q, rest) with q rest = e^-x, for x >= 0.
 
-    Without fma q and 1 - q are the plain functions, and their low parts are zero.
+    `rest` is 1 unless e^-x is so small that q would be denormal. Without fma, q and 1 - q are the plain functions, and
+    their low parts are zero.
     """
     far, one, none = 64.0, m.constant(1.0, x), m.constant(0.0, x)
     if not m.has_fma:
@@ -77,14 +81,14 @@ def decay_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[V], Double
 
 @function("logistic")
 def logistic(m: Arithmetic[V], x: V) -> V:
-    """1 / (1 + e^-x), by e^-|x|, which is exact down to denormal results."""
+    """Computes 1 / (1 + e^-x) by e^-|x|, which stays accurate down to denormal results."""
     z = m.emit("exponential", m.neg(m.abs(x)))
     return m.div(m.choose(m.less(x, 0.0), z, 1.0), m.add(z, 1.0))
 
 
 @function("tanh")
 def tanh(m: Arithmetic[V], x: V) -> V:
-    """By t = e^2|x| - 1: t / (t + 2)."""
+    """Computes t / (t + 2), with t = e^(2|x|) - 1."""
     y = m.abs(x)
     y = m.choose(m.greater(y, {"f32": 10.0, "f64": 22.0}[m.kind(x)]), {"f32": 10.0, "f64": 22.0}[m.kind(x)], y)
     t = m.emit("exponential-minus-one", m.add(y, y))
@@ -93,7 +97,7 @@ def tanh(m: Arithmetic[V], x: V) -> V:
 
 @function("sinh")
 def sinh(m: Arithmetic[V], x: V) -> V:
-    """(t + t / (t + 1)) / 2, t = e^|x| - 1; far out e^(|x|/2) squared, which overflows later than e^|x|."""
+    """Computes (t + t / (t + 1)) / 2, with t = e^|x| - 1. A large |x| uses `_half_exp`, which overflows later."""
     if m.prefers_f64(x):
         return in_f64(m, "sinh", x)
     y = m.abs(x)
@@ -104,7 +108,7 @@ def sinh(m: Arithmetic[V], x: V) -> V:
 
 @function("cosh")
 def cosh(m: Arithmetic[V], x: V) -> V:
-    """(e^|x| + e^-|x|) / 2."""
+    """Computes (e^|x| + e^-|x|) / 2. A large |x| uses `_half_exp`, which overflows later."""
     if m.prefers_f64(x):
         return in_f64(m, "cosh", x)
     y = m.abs(x)
@@ -114,8 +118,8 @@ def cosh(m: Arithmetic[V], x: V) -> V:
 
 
 def _half_exp(m: Arithmetic[V], x: V) -> V:
-    """e^x / 2 without early overflow."""
+    """Returns e^x / 2 without early overflow."""
     x = m.limit(x, 0.0, 712.0)
-    # x - ln(2) in two parts: e^(high + low), where the difference's own rounding error would cost 500 ULP
+    # x - ln(2) is used as high + low, because the rounding error of the difference would cost 500 ULP
     high, low = m.two_sum(x, m.constant(-0.6931471805599453, x))
     return exp_with_low(m, high, m.add(low, -LN2_REST[m.kind(x)]))

@@ -28,6 +28,6 @@ def function(opcode: str) -> Callable[[_F], _F]:
 
 
 def in_f64(m: Arithmetic[V], opcode: str, *operands: V) -> V:
-    """A function of f32 operands by the formula for f64, rounded."""
+    """Computes a function of f32 operands by the formula for f64, and rounds the result."""
     result: V = FUNCTIONS[opcode](m, *map(m.widen, operands))
     return m.narrow(result)

@@ -1,4 +1,4 @@
-"""log and what is made of it: log1p, asinh, acosh, atanh, and pow."""
+"""log and the functions that are computed from it: log1p, asinh, acosh, atanh and pow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SQRT_HALF_BITS = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
 
 
 def split(m: Arithmetic[V], x: V, *, denormals: bool = True) -> tuple[V, V]:
-    """(mantissa in [sqrt(1/2), sqrt(2)), exponent as an integer) of a positive finite number."""
+    """Splits a positive finite number into (mantissa in [sqrt(1/2), sqrt(2)), exponent as an integer)."""
     mantissa_bits = 52 if m.kind(x) == "f64" else 23
     extra = m.integer(0, x)
     if denormals:
@@ -28,7 +28,7 @@ def split(m: Arithmetic[V], x: V, *, denormals: bool = True) -> tuple[V, V]:
 
 
 def _log_of(m: Arithmetic[V], f: V, exponent: V) -> V:
-    """log((1 + f) 2^exponent)."""
+    """Returns log((1 + f) 2^exponent)."""
     e = m.to_float(m.truncate(exponent), m.kind(f))
     square = m.mul(f, f)
     half = m.mul(square, 0.5)
@@ -45,7 +45,7 @@ def _log_of(m: Arithmetic[V], f: V, exponent: V) -> V:
 
 
 def _at_edges(m: Arithmetic[V], x: V, result: V, pole: float) -> V:
-    """-inf at the pole, NaN below it, infinity and NaN as they are."""
+    """Sets special results: -inf at the pole, NaN below it; infinity and NaN stay as they are."""
     result = m.choose(m.equal(x, pole), float("-inf"), result)
     result = m.choose(m.less(x, pole), float("nan"), result)
     return m.choose(m.fcmp("ult", x, m.constant(float("inf"), x)), m.choose(m.fcmp("uno", x, x), x, result), x)
@@ -60,7 +60,7 @@ def log(m: Arithmetic[V], x: V) -> V:
 
 @function("log-plus-one")
 def log1p(m: Arithmetic[V], x: V) -> V:
-    """log(1 + x): of the rounded sum, with its rounding error put back into the mantissa."""
+    """Computes log(1 + x) as the logarithm of the rounded sum, whose rounding error corrects the mantissa."""
     total, error = m.two_sum(m.constant(1.0, x), x)
     mantissa, exponent = split(m, total, denormals=False)
     large = m.greater(x, 2.0**60)
@@ -73,7 +73,7 @@ def log1p(m: Arithmetic[V], x: V) -> V:
 
 @function("asinh")
 def asinh(m: Arithmetic[V], x: V) -> V:
-    """log1p(|x| + x^2 / (1 + sqrt(1 + x^2))); far out log(|x|) + log(2)."""
+    """Computes log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), or log(|x|) + log(2) for large |x|."""
     if m.prefers_f64(x):
         return in_f64(m, "asinh", x)
     y = m.abs(x)
@@ -85,7 +85,7 @@ def asinh(m: Arithmetic[V], x: V) -> V:
 
 @function("acosh")
 def acosh(m: Arithmetic[V], x: V) -> V:
-    """log1p(t + sqrt(2 t + t^2)), t = x - 1; far out log(x) + log(2)."""
+    """Computes log1p(t + sqrt(2 t + t^2)) with t = x - 1, or log(x) + log(2) for large x."""
     if m.prefers_f64(x):
         return in_f64(m, "acosh", x)
     t = m.sub(x, 1.0)
@@ -97,7 +97,7 @@ def acosh(m: Arithmetic[V], x: V) -> V:
 
 @function("atanh")
 def atanh(m: Arithmetic[V], x: V) -> V:
-    """log1p(2 |x| / (1 - |x|)) / 2."""
+    """Computes log1p(2 |x| / (1 - |x|)) / 2."""
     if m.prefers_f64(x):
         return in_f64(m, "atanh", x)
     y = m.abs(x)
@@ -108,14 +108,17 @@ def atanh(m: Arithmetic[V], x: V) -> V:
 
 @function("power")
 def power(m: Arithmetic[V], x: V, y: V) -> V:
-    """e^(y log|x|), the logarithm to twice the precision; signs and special cases are those of C's pow."""
+    """Computes e^(y log|x|), with the logarithm in twice the precision.
+
+    Signs and special cases are those of C's pow.
+    """
     if m.prefers_f64(x):
         return in_f64(m, "power", x, y)
     size = m.abs(x)
     high, low = log_double_double(m, size)
     product, error = m.two_product(y, high)
     error = m.fma(y, low, error)
-    if not m.has_fma:  # halves of a y beyond the range are none
+    if not m.has_fma:  # splitting a huge y gives NaN
         error = m.choose(m.fcmp("uno", error, error), 0.0, error)
     plain = m.fcmp("one", m.abs(product), m.constant(float("inf"), x))
     plain = m.and_(plain, m.less(m.abs(product), 800.0))
@@ -133,8 +136,9 @@ def power(m: Arithmetic[V], x: V, y: V) -> V:
 
 
 def log_double_double(m: Arithmetic[V], x: V, twos: V | None = None, beside: V | None = None) -> tuple[V, V]:
-    """log(x 2^twos) + beside, for x >= 0, as (high, low), which have some 10 bits beyond the type's. `twos` is a small
-    whole number, as a float; `beside` is at most a unit in the last place of x.
+    """Returns log(x 2^twos) + beside as (high, low), for x >= 0, with about 10 bits beyond the type's precision.
+
+    `twos` is a small whole number, as a float. `beside` is at most a unit in the last place of x.
     """
     mantissa, exponent = split(m, x)
     f, e = m.sub(mantissa, 1.0), m.to_float(m.truncate(exponent), m.kind(x))

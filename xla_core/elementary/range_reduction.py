@@ -1,8 +1,8 @@
-"""x modulo pi / 2, exactly enough for any x.
+"""Reduces x modulo pi / 2, accurately for any x.
 
-Moderate x: two or three constants whose sum is pi / 2, by fused multiply-adds (Cody and Waite). Large x: an integer
-product of the mantissa with the bits of 2 / pi that matter (Payne and Hanek). Both are computed, and one is chosen, so
-that loops stay vectors.
+For moderate x, two or three constants whose sum is pi / 2 are subtracted by fused multiply-adds (Cody and Waite). For
+large x, the mantissa is multiplied by the relevant bits of 2 / pi in integers (Payne and Hanek). Both are computed and
+one is selected, so that loops vectorize.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ _PARTS_WITHOUT_FMA = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959
 
 
 def reduce_by_half_pi(m: Arithmetic[V], x: V, *, wide: bool = False) -> tuple[V, V | None, V]:
-    """(r, its low part, n) with x = n pi / 2 + r + low, |r| <= pi / 4; only the last two bits of n count.
+    """Returns (r, its low part, n) with x = n pi / 2 + r + low and |r| <= pi / 4. Only the last two bits of n are
+    valid.
 
-    For f32 that may go through f64, r is an f32 without a low part; with `wide`, an f64.
+    For an f32 that may be computed in f64, r is an f32 without a low part, or an f64 with `wide`.
     """
     through = m.prefers_f64(x)
     value = m.widen(x) if through else x
@@ -59,16 +60,16 @@ def _moderate(m: Arithmetic[V], x: V, *, single: bool) -> tuple[V, V | None, V]:
 
 
 def _large(m: Arithmetic[V], x: V, limit: float) -> tuple[V, V | None, V]:
-    """Payne and Hanek's reduction of |x| > limit (anything below gives some finite result)."""
+    """Computes Payne and Hanek's reduction for |x| > limit. For smaller |x|, the result is finite but meaningless."""
     single = m.kind(x) == "f32"
     mantissa_bits, bias = (23, 127) if single else (52, 1023)
     bits = m.bits(x)
     field = m.and_(m.lshr(bits, mantissa_bits), m.integer(0xFF if single else 0x7FF, bits))
     mantissa = m.and_(bits, m.integer((1 << mantissa_bits) - 1, bits))
     mantissa = m.or_(mantissa, m.integer(1 << mantissa_bits, bits))
-    # |x| = mantissa 2^e. Bits of 2 / pi whose product with it is a multiple of 4 don't matter: of the bits below the
-    # point, counted from 0, the window starts at e - 2; here they stand behind `lead` zeros, so that it never starts
-    # before the first.
+    # |x| = mantissa 2^e. Bits of 2 / pi whose product with the mantissa is a multiple of 4 don't matter. Among the bits
+    # below the point, counted from 0, the window therefore starts at e - 2. `lead` zeros precede the bits, so that the
+    # window never starts before the first.
     lowest = int(limit).bit_length() - 1 - mantissa_bits - 2
     lead = 32 * -(min(0, lowest) // 32)
     start = m.iadd(m.truncate(field), m.number(lead - bias - mantissa_bits - 2, "i32"))
@@ -92,7 +93,8 @@ def _large(m: Arithmetic[V], x: V, limit: float) -> tuple[V, V | None, V]:
     if m.prefers_f64(x):
         r = m.mul(m.to_float(rest, "f64"), PI_OVER_2["f64"][0] * 2.0**-below)
     else:
-        # The fraction as head + tail: four limbs, of which up to the first two are 0 near a multiple of pi / 2.
+        # The fraction becomes head + tail. It has four limbs, of which the first two may be 0 near a multiple of pi /
+        # 2.
         kind, spare = m.kind(x), 10 if limb == 32 else 6
         scale, scale_low = (part * 2.0**-below for part in PI_OVER_2[kind][:2])
         coarse = m.and_(rest, m.integer(-1 << spare, rest))
@@ -113,7 +115,7 @@ def _large(m: Arithmetic[V], x: V, limit: float) -> tuple[V, V | None, V]:
 
 
 def _words(m: Arithmetic[V], word: V, count: int, lead: int, first: int, last: int) -> list[V]:
-    """`count` 32-bit words of 2 / pi, behind `lead` zeros, from a word number in [first, last]."""
+    """Returns `count` 32-bit words of 2 / pi with `lead` zeros before it, from a word number in [first, last]."""
     total = last + count + 1
     bits = TWO_OVER_PI >> (1408 - 32 * total + lead) if 32 * total - lead <= 1408 else TWO_OVER_PI << 32
     table = [(bits >> (32 * (total - 1 - i))) & 0xFFFFFFFF for i in range(total)]
@@ -121,8 +123,9 @@ def _words(m: Arithmetic[V], word: V, count: int, lead: int, first: int, last: i
 
 
 def _product(m: Arithmetic[V], mantissa: V, window: list[V], limb: int) -> list[V]:
-    """The product of a mantissa and a window of i32 words, modulo 2^(32 words), in limbs, most significant first: 32
-    bits as an i64, or 16 as an i32.
+    """Multiplies a mantissa by a window of i32 words, modulo 2^(32 words).
+
+    The product is in limbs, most significant first: 32 bits in an i64, or 16 in an i32.
     """
     if limb == 32:
         window = [m.extend(word) for word in window]

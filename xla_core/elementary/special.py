@@ -12,12 +12,15 @@ __all__ = ["cbrt", "erf", "rsqrt", "sqrt"]
 
 @function("sqrt")
 def sqrt(m: Arithmetic[V], x: V) -> V:
-    """The inverse root by Newton's iteration, times x; in a last step only the correction is rounded."""
+    """Computes the inverse root by Newton's iteration and multiplies it by x.
+
+    In the last step only the correction is rounded.
+    """
     wide = m.is_wide(x)
     least, up, most, down = (-900, 100, 1000, -50) if wide else (-80, 36, 100, -24)
     tiny, huge = m.less(x, 2.0**least), m.greater(x, 2.0**most)
     y = m.mul(x, m.choose(tiny, 2.0 ** (2 * up), m.choose(huge, 2.0 ** (2 * down), m.constant(1.0, x))))
-    # Half the exponent, negated, with the constant that centres the error, is right to 3.5 %.
+    # The bits of half the negated exponent, plus a constant that centres the error, are right to 3.5 %.
     magic = m.integer(0x5FE6EB50C7B537A9 if wide else 0x5F375A86, x)
     t = m.from_bits(m.isub(magic, m.lshr(m.bits(y), 1)))
     half = m.mul(y, 0.5)
@@ -39,21 +42,21 @@ def rsqrt(m: Arithmetic[V], x: V) -> V:
 
 @function("cbrt")
 def cbrt(m: Arithmetic[V], x: V) -> V:
-    """A third of the exponent as a first guess, then Halley's iteration, which triples the digits."""
+    """Divides the exponent by 3 for a first guess, and runs Halley's iteration, which triples the digits."""
     if m.prefers_f64(x):
         return in_f64(m, "cbrt", x)
     size = m.abs(x)
     least, up, most, down = {"f32": (-80, 24, 120, -8), "f64": (-1022, 18, 1000, -18)}[m.kind(x)]
     tiny, huge = m.less(size, 2.0**least), m.greater(size, 2.0**most)
     y = m.mul(size, m.choose(tiny, 2.0 ** (3 * up), m.choose(huge, 2.0 ** (3 * down), m.constant(1.0, x))))
-    # The high word by 3, plus the constant that centres the error (Kahan), is right to 5 %.
+    # A third of the high word, plus a constant that centres the error (Kahan), is right to 5 %.
     high = m.truncate(m.lshr(m.bits(y), 32)) if m.is_wide(x) else m.bits(y)
     guess = m.iadd(m.udiv(high, m.number(3, "i32")), m.number(715094163 if m.is_wide(x) else 709958130, "i32"))
     t = m.from_bits(m.shl(m.extend(guess), 32) if m.is_wide(x) else guess)
     for _ in range(2):
         cube = m.mul(m.mul(t, t), t)
         t = m.mul(t, m.div(m.fma(y, m.constant(2.0, x), cube), m.fma(cube, m.constant(2.0, x), y)))
-    # A last step in which only the correction is rounded: t - t (t^3 - y) / (2 t^3 + y).
+    # In the last step only the correction is rounded: t - t (t^3 - y) / (2 t^3 + y).
     square, square_low = m.two_product(t, t)
     cube, cube_low = m.two_product(square, t)
     excess = m.add(m.sub(cube, y), m.fma(square_low, t, cube_low))
@@ -65,7 +68,7 @@ def cbrt(m: Arithmetic[V], x: V) -> V:
 
 @function("erf")
 def erf(m: Arithmetic[V], x: V) -> V:
-    """Within 1 a polynomial; outside 1 - e^(log erfc)."""
+    """Evaluates a polynomial for |x| < 1, and 1 - e^(log erfc) outside."""
     y = m.abs(x)
     z = m.mul(y, y)
     near = m.fma(y, m.polynomial(z, ERF[m.kind(x)]), y)

@@ -33,7 +33,7 @@ def _cosine(m: Arithmetic[V], r: V, low: V | None) -> V:
 
 
 def _quarter(m: Arithmetic[V], x: V, shift: int) -> V:
-    """sin(x + shift pi / 2): by the quadrant, the sine or the cosine of the rest, with its sign."""
+    """Returns sin(x + shift pi / 2): the sine or cosine of the reduced x, with the sign of the quadrant."""
     r, low, quadrant = reduce_by_half_pi(m, x)
     quadrant = m.iadd(quadrant, m.integer(shift, quadrant))
     one = m.integer(1, quadrant)
@@ -43,7 +43,7 @@ def _quarter(m: Arithmetic[V], x: V, shift: int) -> V:
 
 
 def _turned(m: Arithmetic[V], value: V, quadrant: V) -> V:
-    """The value, negated in the third and the fourth quadrant."""
+    """Returns the value, negated in the third and the fourth quadrant."""
     sign = m.lshr(quadrant, 1)
     sign = m.shl(m.extend(sign), 63) if m.is_wide(value) else m.shl(sign, 31)
     return m.from_bits(m.xor(m.bits(value), sign))
@@ -62,7 +62,10 @@ def cosine(m: Arithmetic[V], x: V) -> V:
 
 
 def sine_and_cosine_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[V], DoubleDouble[V]]:
-    """(sine, cosine) as double-doubles with some 7 bits beyond the type's. Without fma their low parts are zero."""
+    """Returns (sine, cosine) as double-doubles with about 7 bits beyond the type's precision.
+
+    Without fma, their low parts are zero.
+    """
     if not m.has_fma:
         none = m.constant(0.0, x)
         return DoubleDouble(m.emit("sine", x), none), DoubleDouble(m.emit("cosine", x), none)
@@ -85,7 +88,7 @@ def sine_and_cosine_double_double(m: Arithmetic[V], x: V) -> tuple[DoubleDouble[
 
 @function("tan")
 def tan(m: Arithmetic[V], x: V) -> V:
-    """The quotient sin / cos; f32 by f64, whose quotient rounds once."""
+    """Computes the quotient sin / cos. For f32, it is computed in f64 and rounded once."""
     wide = m.widen(x) if m.prefers_f64(x) else x
     r, low, quadrant = reduce_by_half_pi(m, x, wide=True)
     odd = m.icmp("ne", m.and_(quadrant, m.integer(1, quadrant)), m.integer(0, quadrant))
@@ -96,7 +99,7 @@ def tan(m: Arithmetic[V], x: V) -> V:
 
 
 def _atan_of_ratio(m: Arithmetic[V], small: V, large: V) -> V:
-    """atan(small / large), 0 <= small <= large."""
+    """Returns atan(small / large), for 0 <= small <= large."""
     if m.kind(small) == "f32":
         t = m.div(small, large)
         z = m.mul(t, t)
@@ -115,15 +118,15 @@ def _atan_of_ratio(m: Arithmetic[V], small: V, large: V) -> V:
 
 @function("atan2")
 def atan2(m: Arithmetic[V], y: V, x: V) -> V:
-    """The angle of (x, y), from the octant's."""
+    """Returns the angle of (x, y), computed from that of its octant."""
     ax, ay = m.abs(x), m.abs(y)
     swap = m.fcmp("ogt", ay, ax)
     small, large = m.select(swap, ax, ay), m.select(swap, ay, ax)
-    # Equal infinities have the angle of equal numbers, two zeros that of zero.
+    # Equal infinities have the angle of equal numbers; for two zeros, the angle in the octant is 0.
     both = m.and_(m.equal(small, float("inf")), m.equal(large, float("inf")))
     small, large = m.choose(both, 1.0, small), m.choose(both, 1.0, large)
     large = m.choose(m.equal(large, 0.0), 1.0, large)
-    if m.kind(x) == "f64":  # down from where their sum could overflow, up from where their products lose bits
+    if m.kind(x) == "f64":  # scale down where their sum could overflow, and up where their products would lose bits
         huge, tiny = m.greater(large, 2.0**1020), m.less(large, 2.0**-960)
         scale = m.choose(huge, 0.125, m.choose(tiny, 2.0**120, m.constant(1.0, x)))
         small, large = m.mul(small, scale), m.mul(large, scale)
@@ -144,7 +147,7 @@ def atan(m: Arithmetic[V], x: V) -> V:
 
 @function("asin")
 def asin(m: Arithmetic[V], x: V) -> V:
-    """The angle of (sqrt((1 - x) (1 + x)), x)."""
+    """Computes the angle of (sqrt((1 - x) (1 + x)), x)."""
     if m.prefers_f64(x):
         return in_f64(m, "asin", x)
     return m.emit("atan2", x, _other_leg(m, x))
@@ -152,7 +155,7 @@ def asin(m: Arithmetic[V], x: V) -> V:
 
 @function("acos")
 def acos(m: Arithmetic[V], x: V) -> V:
-    """The angle of (x, sqrt((1 - x) (1 + x)))."""
+    """Computes the angle of (x, sqrt((1 - x) (1 + x)))."""
     if m.prefers_f64(x):
         return in_f64(m, "acos", x)
     return m.emit("atan2", _other_leg(m, x), x)

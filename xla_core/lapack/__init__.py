@@ -1,7 +1,7 @@
-"""What the LAPACK custom calls that JAX emits on CPUs mean, for the reference evaluator, and their signatures.
+"""The LAPACK custom calls that JAX emits on CPUs: their reference evaluation and their signatures.
 
-`xla_core.hlo` loads this package when a program first names one of its targets. A backend that calls LAPACK itself
-takes `SIGNATURES`, which say what each routine may be given.
+`xla_core.hlo` loads this package when a program first uses one of its targets. A backend that calls LAPACK itself uses
+`SIGNATURES`, which define the operands and attributes of each routine.
 """
 
 from xla_core.lapack import tridiagonal as _tridiagonal  # registers its target

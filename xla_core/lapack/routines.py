@@ -1,7 +1,7 @@
-"""What the LAPACK custom calls that JAX emits on CPUs mean (`lapack_spotrf_ffi` and so on), matrix by matrix, in numpy.
+"""Evaluates the LAPACK custom calls that JAX emits on CPUs (`lapack_spotrf_ffi` and so on), one matrix at a time.
 
-Written from LAPACK's documentation of the routines; computed in float64 or complex128. Where a routine's result is not
-unique (signs of eigenvectors), any is right.
+The routines follow LAPACK's documentation and compute in float64 or complex128 with numpy. Where a result is not unique
+(signs of eigenvectors), any valid one is returned.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["ROUTINES"]
 
 Attributes = Mapping[str, Any]
 Routine = Callable[..., Sequence[Any]]
-"""(attributes, matrices that may be written to) -> the results of one matrix."""
+"""(attributes, matrices that may be overwritten) -> the results for one matrix."""
 
 
 def _flag(attributes: Attributes, name: str) -> str:
@@ -37,7 +37,7 @@ def _flag(attributes: Attributes, name: str) -> str:
 
 
 def _reflector(x: np.ndarray) -> tuple[complex, np.ndarray, complex]:
-    """(tau, v, beta) with v[0] = 1 and (I - tau v v^H)^H x = (beta, 0, ...), beta real. (larfg)"""
+    """Returns (tau, v, beta) with v[0] = 1 and (I - tau v v^H)^H x = (beta, 0, ...), beta real. (LAPACK: larfg)"""
     alpha, v = x[0], x.copy()
     v[0] = 1
     if not np.any(x[1:]) and alpha.imag == 0:
@@ -48,17 +48,17 @@ def _reflector(x: np.ndarray) -> tuple[complex, np.ndarray, complex]:
 
 
 def _reflect(matrix: np.ndarray, tau: complex, v: np.ndarray) -> None:
-    """(I - tau v v^H) matrix, in place."""
+    """Computes (I - tau v v^H) matrix in place."""
     matrix -= tau * np.outer(v, v.conj() @ matrix)
 
 
 def _reflect_right(matrix: np.ndarray, tau: complex, v: np.ndarray) -> None:
-    """Matrix (I - tau v v^H), in place."""
+    """Computes matrix (I - tau v v^H) in place."""
     matrix -= tau * np.outer(matrix @ v, v.conj())
 
 
 def _vector(a: np.ndarray, i: int, rows: int) -> np.ndarray:
-    """The i-th reflector's v of a QR factorization."""
+    """Returns v of the i-th reflector of a QR factorization."""
     v = np.zeros(rows, a.dtype)
     v[i], v[i + 1 :] = 1, a[i + 1 : rows, i]
     return v
@@ -83,7 +83,7 @@ def _potrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _largest(sizes: np.ndarray) -> int:
-    """As BLAS's amax looks for it: the first that nothing is greater than. A NaN is, where it comes first."""
+    """Returns the index of the largest element, as BLAS's amax does: a NaN counts only if it comes first."""
     return 0 if np.isnan(sizes[0]) else int(np.nanargmax(sizes))
 
 
@@ -112,7 +112,9 @@ def _geqrf(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _geqp3(attributes: Attributes, a: np.ndarray, given: np.ndarray) -> Sequence[Any]:
-    """Columns with a number that isn't zero come first; the others by what is left of them."""
+    """Moves the columns whose number in `given` is not zero to the front, and pivots the others by their remaining
+    norm.
+    """
     order = np.argsort(given == 0, kind="stable")
     fixed, pivots = int(np.count_nonzero(given)), order + 1
     a = np.ascontiguousarray(a[:, order])
@@ -129,7 +131,7 @@ def _geqp3(attributes: Attributes, a: np.ndarray, given: np.ndarray) -> Sequence
 
 def _orgqr(attributes: Attributes, a: np.ndarray, tau: np.ndarray) -> Sequence[Any]:
     q = np.eye(*a.shape, dtype=a.dtype)
-    for i in reversed(range(len(tau))):  # none before changes column i, whatever is in them (LAPACK: org2r)
+    for i in reversed(range(len(tau))):  # earlier reflectors don't change column i (LAPACK: org2r)
         _reflect(q[i:, i:], tau[i], _vector(a, i, len(a))[i:])
     return (q,)
 
@@ -156,9 +158,9 @@ def _gehrd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _sytrd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
-    """The upper form is the lower one of the matrix with rows and columns in reverse.
+    """Reads one triangle of the matrix and the real part of its diagonal.
 
-    Of the matrix, one triangle and the real part of the diagonal are read.
+    The upper form is computed as the lower form of the matrix with rows and columns reversed.
     """
     if _flag(attributes, "uplo") == "U":
         parts = _sytrd({"uplo": ord("L")}, a[::-1, ::-1].copy())
@@ -200,7 +202,7 @@ def _substitute(t: np.ndarray, b: np.ndarray, *, lower: bool) -> np.ndarray:
 
 
 def _gtsv(attributes: Attributes, low: np.ndarray, d: np.ndarray, high: np.ndarray, b: np.ndarray) -> Sequence[Any]:
-    """`low` begins and `high` ends with an element that isn't the matrix's."""
+    """The first element of `low` and the last one of `high` are not part of the matrix."""
     dense = np.diag(d) + np.diag(low[1:], -1) + np.diag(high[:-1], 1)
     lu, pivots, info = _getrf(attributes, dense)
     for i, pivot in enumerate(pivots):
@@ -232,7 +234,7 @@ def _svd(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _geev(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
-    """A matrix that isn't finite is refused as jaxlib refuses it: info is -4."""
+    """A matrix with values that aren't finite is refused as in jaxlib: info is -4."""
     left = right = nothing = np.zeros(a.shape)
     if not np.isfinite(a).all():
         return *_split(a, nothing[0]), left, right, -4
@@ -249,7 +251,9 @@ def _geev(attributes: Attributes, a: np.ndarray) -> Sequence[Any]:
 
 
 def _split(a: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Eigenvalues as the routine for real matrices gives them, or the one for complex ones."""
+    """Returns eigenvalues as the routine for complex matrices does, or (real, imaginary) as the
+    one for real matrices.
+    """
     return (values,) if a.dtype.kind == "c" else (values.real, values.imag)
 
 

@@ -1,7 +1,7 @@
-"""Schur forms: a = z t z^H with unitary z and triangular t (real matrices: but for blocks of two on the diagonal).
+"""Schur forms: a = z t z^H with unitary z and triangular t (for real matrices, with 2x2 blocks on the diagonal).
 
-By shifted QR steps on the active corner of a Hessenberg matrix. (Golub and Van Loan, Matrix Computations, 7.4, 7.5; the
-form of the blocks is LAPACK's, dlanv2.)
+Shifted QR steps run on the active part of a Hessenberg matrix. (Golub and Van Loan, Matrix Computations, 7.4, 7.5; the
+form of the blocks is that of LAPACK's dlanv2.)
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ __all__ = ["complex_schur", "eigenvalues_of_blocks", "real_schur"]
 
 Array = np.ndarray
 
-_STEPS = 100  # QR steps an eigenvalue
+_STEPS = 100  # QR steps for each eigenvalue
 
 
 def complex_schur(a: Array) -> tuple[Array, Array, bool]:
-    """(t, z, whether it converged) of a square complex matrix."""
+    """Returns (t, z, whether the iteration converged) of a square complex matrix."""
     scale = _scale(a)
     t, z = _hessenberg(a / scale)
     end, steps = len(a), 0
@@ -31,8 +31,10 @@ def complex_schur(a: Array) -> tuple[Array, Array, bool]:
 
 
 def real_schur(a: Array) -> tuple[Array, Array, bool]:
-    """(t, z, whether it converged) of a square real matrix. Blocks of two have equal diagonal elements, and others of
-    opposite signs: a pair of complex eigenvalues.
+    """Returns (t, z, whether the iteration converged) of a square real matrix.
+
+    A 2x2 block stands for a pair of complex eigenvalues. Its diagonal elements are equal, and its other elements have
+    opposite signs.
     """
     scale = _scale(a)
     t, z = _hessenberg(a / scale)
@@ -52,7 +54,7 @@ def real_schur(a: Array) -> tuple[Array, Array, bool]:
 
 
 def eigenvalues_of_blocks(t: Array) -> tuple[Array, Array]:
-    """(real parts, imaginary parts) of a real Schur form's eigenvalues."""
+    """Returns (real parts, imaginary parts) of the eigenvalues of a real Schur form."""
     below, above = np.diagonal(t, -1), np.diagonal(t, 1)
     size = np.sqrt(np.abs(below)) * np.sqrt(np.abs(above))
     imag = np.zeros(len(t))
@@ -62,12 +64,14 @@ def eigenvalues_of_blocks(t: Array) -> tuple[Array, Array]:
 
 
 def _scale(a: Array) -> float:
-    """A power of two about as large as the matrix, whose squares could overflow or vanish."""
+    """Returns a power of two near the matrix's largest element; squares of the scaled matrix
+    don't over- or underflow.
+    """
     return float(2.0 ** np.clip(np.frexp(np.max(np.abs(a), initial=0.0))[1], -1000, 1000))
 
 
 def _turn(t: Array, z: Array, first: int, v: Array) -> None:
-    """T and z after the reflection along v on the rows and columns from `first`."""
+    """Applies the reflection along v in place to t and z, on the rows and columns from `first` on."""
     norm = np.vdot(v, v).real
     if norm == 0:
         return
@@ -78,7 +82,7 @@ def _turn(t: Array, z: Array, first: int, v: Array) -> None:
 
 
 def _mirror(x: Array) -> Array:
-    """The direction of the reflection that takes x to a multiple of the first unit vector."""
+    """Returns the direction of the reflection that maps x to a multiple of the first unit vector."""
     size = np.max(np.abs(x))
     if not size > 0 or not np.any(x[1:]):
         return np.zeros_like(x)
@@ -97,7 +101,7 @@ def _hessenberg(a: Array) -> tuple[Array, Array]:
 
 
 def _active(t: Array, end: int) -> int:
-    """Where the last block before `end` that doesn't fall apart begins."""
+    """Returns the start of the last unreduced block before `end`."""
     for i in range(end - 1, 0, -1):
         beside = np.abs(t[i, i]) + np.abs(t[i - 1, i - 1])
         if np.abs(t[i, i - 1]) <= np.finfo(np.float64).eps * (beside if beside > 0 else np.max(np.abs(t))):
@@ -107,7 +111,10 @@ def _active(t: Array, end: int) -> int:
 
 
 def _single_step(t: Array, z: Array, start: int, end: int, *, exceptional: bool) -> None:
-    """One QR step with the eigenvalue of the last corner that is nearest to its last element as shift. (Wilkinson.)"""
+    """Makes one QR step.
+
+    The shift is the eigenvalue of the last 2x2 corner nearest to its last element. (Wilkinson.)
+    """
     shifts = np.linalg.eigvals(t[end - 2 : end, end - 2 : end])
     shift = shifts[np.argmin(np.abs(shifts - t[end - 1, end - 1]))]
     if exceptional:
@@ -122,7 +129,7 @@ def _single_step(t: Array, z: Array, start: int, end: int, *, exceptional: bool)
 
 
 def _double_step(t: Array, z: Array, start: int, end: int, *, exceptional: bool) -> None:
-    """One QR step with both eigenvalues of the last corner as shifts. (Francis.)"""
+    """Makes one QR step whose shifts are both eigenvalues of the last 2x2 corner. (Francis.)"""
     corner = t[end - 2 : end, end - 2 : end]
     trace, determinant = corner[0, 0] + corner[1, 1], corner[0, 0] * corner[1, 1] - corner[0, 1] * corner[1, 0]
     if exceptional:
@@ -145,8 +152,8 @@ def _double_step(t: Array, z: Array, start: int, end: int, *, exceptional: bool)
 
 
 def _standardize(t: Array, z: Array, i: int) -> None:
-    """Turns the block of two at i: triangular, or with equal diagonal elements."""
-    for _ in range(2):  # equal diagonal elements may turn out to have real eigenvalues
+    """Rotates the 2x2 block at i so that it is triangular or has equal diagonal elements."""
+    for _ in range(2):  # a block with equal diagonal elements may have real eigenvalues
         (a, b), (c, d) = t[i : i + 2, i : i + 2]
         if c == 0:
             return
@@ -167,7 +174,7 @@ def _standardize(t: Array, z: Array, i: int) -> None:
 
 
 def _rotate(t: Array, z: Array, i: int, x: Array) -> None:
-    """T and z in the basis whose i-th vector is x there."""
+    """Changes the basis of t and z in place so that x is the i-th basis vector of the block."""
     turn = np.array([[x[0], -x[1]], [x[1], x[0]]])
     rows = slice(i, i + 2)
     t[rows] = turn.T @ t[rows]

@@ -1,4 +1,4 @@
-"""What each LAPACK custom call may be given: operands, element types, flags. (jaxlib: jaxlib/cpu/lapack_kernels.h.)"""
+"""The operands, element types and flags of each LAPACK custom call. (jaxlib: jaxlib/cpu/lapack_kernels.h.)"""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ELEMENT_TYPES = {"s": ElementType.F32, "d": ElementType.F64, "c": ElementType.C
 _FLAGS = {
     "uplo": "LU", "side": "LR", "trans_x": "NTC", "diag": "NU", "compute_left": "NV", "compute_right": "NV",
 }  # fmt: skip
-"""Attribute -> the characters that it may be, where the routine doesn't say otherwise."""
+"""Attribute -> the characters that it may be, unless a routine's signature says otherwise."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Signature:
-    """A routine's operands and attributes.
+    """The operands and attributes of a routine.
 
     Attributes:
-        operands: the dimensions of each operand behind the batch's; one letter is one size ("kk mn").
-        letters: the types that there are targets for: s f32, d f64, c c64, z c128.
-        flags: attributes that are characters (as integers), and which they may be.
+        operands: the dimensions of each operand after the batch dimensions; each letter is one size ("kk mn").
+        letters: the types that have targets: s f32, d f64, c c64, z c128.
+        flags: attributes that are characters (as integers), and the allowed characters.
         others: attributes that are integers or booleans.
     """
 
@@ -38,9 +38,11 @@ class Signature:
     others: tuple[str, ...] = ()
 
     def check(self, call: HloInstruction, attributes: Mapping[str, Any]) -> tuple[tuple[int, ...], dict[str, int]]:
-        """The dimensions of the batch, and the sizes of the operands' dimensions by letter.
+        """Checks a call; returns the batch dimensions, and the sizes of the operands' dimensions by letter.
 
-        Raises InvalidArgumentError for what the routine would refuse, and for operands that it would read beyond.
+        Raises:
+            InvalidArgumentError: for values that the routine would refuse, and operands that it would read out of
+                bounds.
         """
         batch, sizes = self._sizes(call)
         for name, allowed in self.flags.items():
@@ -132,5 +134,5 @@ SIGNATURES: Mapping[str, Signature] = {
 
 
 def target_name(routine: str, letter: str) -> str:
-    """The custom call's target of a routine for one type: `lapack_spotrf_ffi`."""
+    """Returns the custom call's target for a routine and a type: `lapack_spotrf_ffi`."""
     return f"lapack_{letter}{routine}_ffi"

@@ -1,4 +1,6 @@
-"""`tridiagonal_solve_perturbed_ffi`: tridiagonal systems that may be singular, as JAX emits for inverse iteration."""
+"""`tridiagonal_solve_perturbed_ffi` solves tridiagonal systems that may be singular. JAX emits it for inverse
+iteration.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,16 @@ Array = np.ndarray
 
 @register_custom_call("tridiagonal_solve_perturbed_ffi")
 def _solve_perturbed(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """(low, diagonal, high, right sides): all systems of the batch at once, row by row, with partial pivoting.
+    """Solves all systems of the batch at once, row by row, with partial pivoting.
 
-    The first of `low` and the last of `high` are not the matrix's. A pivot below eps max|u| becomes as large as that: a
-    singular matrix has large solutions, and no infinite ones. (LAPACK: dlagtf and dlagts with job = -1.)
+    The operands are (low, diagonal, high, right sides). The first element of `low` and the last one of `high` are not
+    part of the matrix. A pivot below eps max|u| is raised to that size, so that a singular matrix has large solutions
+    but no infinite ones. (LAPACK: dlagtf and dlagts with job = -1.)
     """
     epsilon = np.finfo(values[1].dtype).eps
     wide = np.complex128 if values[1].dtype.kind == "c" else np.float64
     low, diagonal, high, x = (np.array(v, wide) for v in values)
-    beyond = np.zeros_like(diagonal)  # the second diagonal above, which pivoting fills
+    beyond = np.zeros_like(diagonal)  # the second superdiagonal, which pivoting fills
     high[..., -1:] = 0
     n = diagonal.shape[-1]
     for i in range(n - 1):
