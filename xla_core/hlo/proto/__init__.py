@@ -1,7 +1,7 @@
 """Serialized HLO: HloModuleProto and HloProto, as TensorFlow's `hlo_serialized` and PyTorch/XLA write them.
 
 `wire` decodes protobuf's wire format, `fields` is the table of field numbers, `values` decodes shapes, literals and
-shardings, and `reader` makes the HloModule. A message is bytes from outside: whatever is wrong with it is an
+shardings, and `reader` makes the HloModule. The bytes are untrusted input: every error in a message becomes an
 InvalidArgumentError.
 """
 

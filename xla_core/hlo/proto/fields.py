@@ -1,6 +1,6 @@
-"""Where HloInstructionProto has each attribute of the HLO op table. (XLA: xla/service/hlo.proto, xla/xla_data.proto.)
+"""The fields of HloInstructionProto that hold each attribute. (XLA: xla/service/hlo.proto, xla/xla_data.proto.)
 
-The attribute's kind in the op table says how the field is decoded; this table says its number.
+This table has the field numbers; the attribute's kind in the op table determines how the field is decoded.
 """
 
 from __future__ import annotations
@@ -95,8 +95,11 @@ _FIELDS: Mapping[str, Path] = {
     "use_global_device_ids": (71,),
     "window": (15,),
 }
-"""Attribute -> the numbers of the fields that lead to it. Computations are listed together, in field 38; attributes
-that are missing here have no field (`inferred_dimension`), or only XLA's own passes set them (`result_accuracy`)."""
+"""Attribute -> the field numbers that lead to it.
+
+Computations are listed together, in field 38. Attributes that are missing here have no field (`inferred_dimension`), or
+only XLA's own passes set them (`result_accuracy`).
+"""
 
 _FIELDS_OF_OP: Mapping[tuple[str, str], Path] = {
     (Opcode.RAGGED_DOT, "lhs_batch_dims"): (90, 1, 3),
@@ -107,7 +110,7 @@ _FIELDS_OF_OP: Mapping[tuple[str, str], Path] = {
     (Opcode.SCATTER, "index_vector_dim"): (48, 4),
     (Opcode.TRIANGULAR_SOLVE, "lower"): (59, 2),
 }
-"""Fields of an attribute that other ops have elsewhere."""
+"""(opcode, attribute) -> field numbers, where they differ from those of other ops."""
 
 _RANDOM_ALGORITHMS = ("rng_default", "rng_three_fry", "rng_philox")
 
@@ -144,9 +147,9 @@ ENUMS: Mapping[str, tuple[str, ...]] = {
     "schedule": ("", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"),
     "transpose_a": ("", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
 }
-"""The names that HLO text has for an enum's numbers, by attribute; "" is a number that says nothing."""
+"""Attribute -> HLO text's names of an enum's numbers. "" stands for a number that means no value."""
 
 
 def field_path(opcode: Opcode, attribute: str) -> Path | None:
-    """The numbers of the fields that lead to an op's attribute; None where the proto has none."""
+    """Returns the field numbers that lead to an op's attribute; None where the proto has no such field."""
     return _FIELDS_OF_OP.get((opcode, attribute)) or _FIELDS.get(attribute)

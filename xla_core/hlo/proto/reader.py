@@ -1,4 +1,4 @@
-"""HloModuleProto in: the module that its computations and instructions describe. (XLA: HloModule::CreateFromProto.)"""
+"""Reads an HloModuleProto into an HloModule. (XLA: HloModule::CreateFromProto.)"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONTROL = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
 
 
 def is_hlo_proto(data: bytes) -> bool:
-    """Whether bytes are a serialized HloModuleProto or HloProto, rather than text: text has no control characters."""
+    """Whether bytes are a serialized HloModuleProto or HloProto rather than text, which has no control characters."""
     if not data or data[0] != _NAME_TAG or _CONTROL.isdisjoint(data[:4096]):
         return False
     try:
@@ -61,12 +61,12 @@ def parse_hlo_proto(data: bytes, *, file: str = "") -> HloModule:
 
 
 class _ModuleReader:
-    """One reading: the computations read so far, by id."""
+    """The state of one read: the computations read so far, by id."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
         self.computations: dict[int, HloComputation] = {}
-        self.instructions: dict[int, dict[int, HloInstruction]] = {}  # of each computation
+        self.instructions: dict[int, dict[int, HloInstruction]] = {}  # computation id -> instruction id -> instruction
         self.frames = _read_frames(message.message(17))
         self.payloads = list(message.strings(22))
 
@@ -122,7 +122,7 @@ class _ModuleReader:
                 if value is not None and value != attribute.default:
                     attributes[name] = value
         if op.opcode == Opcode.COMPARE and attributes.get("type") == _comparison_type(operands[0].shape.element_type):
-            del attributes["type"]  # the text leaves out what follows from the element type
+            del attributes["type"]  # the text leaves out a type that follows from the element type
         attributes |= self._called_computations(message, op, operands)
         if message.has(99):
             attributes["backend_config"] = self._payload(message.message(99))
@@ -135,7 +135,7 @@ class _ModuleReader:
         return instruction
 
     def _called_computations(self, message: Message, op: OpDef, operands: list[HloInstruction]) -> dict[str, Any]:
-        """Field 38 lists what an instruction calls; the op table says which attributes those are, in order."""
+        """Maps the computations in field 38 to the attributes that the op table lists for them, in order."""
         found = []
         for number in message.integers(38):
             if number not in self.computations:
@@ -153,7 +153,7 @@ class _ModuleReader:
         return dict(zip(op.calls, found, strict=False))
 
     def _payload(self, message: Message) -> str:
-        """Newer releases of XLA keep each long text once, in a table of the module."""
+        """Returns a long text, which newer releases of XLA store once in a table of the module."""
         if message.has(1):
             return message.text(1)
         index = message.integer(2)
@@ -208,7 +208,9 @@ def _comparison_type(element_type: ElementType) -> str:
 
 
 def _local_id(number: int) -> int:
-    """An instruction's id in its computation: newer releases of XLA put the computation's id into the upper half."""
+    """Returns an instruction's id within its computation; newer releases of XLA add the computation's id in the upper
+    half.
+    """
     return number & 0xFFFFFFFF
 
 
@@ -220,7 +222,7 @@ def _find(by_id: Mapping[int, HloInstruction], number: int, what: str) -> HloIns
 
 
 def _read_frames(message: Message) -> dict[int, OpMetadata]:
-    """StackFrameIndexProto: the place of each frame, by stack_frame_id. All indices count from 1."""
+    """Reads a StackFrameIndexProto: stack_frame_id -> source position. All indices count from 1."""
     files = [text_of(name) for name in message.strings(1)]
     locations = [(m.integer(1), m.integer(3), m.integer(4)) for m in message.messages(3)]
     frames = {}
@@ -237,7 +239,7 @@ def _read_frames(message: Message) -> dict[int, OpMetadata]:
 
 
 def _read_attribute(message: Message, op: OpDef, name: str, attribute: Attribute, path: tuple[int, ...]) -> Any:
-    """An attribute's value; None where the message says nothing of it."""
+    """Returns an attribute's value; None where the message doesn't have it."""
     if attribute.kind is AttributeKind.REPLICA_GROUPS:
         return _read_groups(message)
     if name == "operand_layout_constraints" and not message.integer(56):
@@ -247,13 +249,13 @@ def _read_attribute(message: Message, op: OpDef, name: str, attribute: Attribute
         return None
     if attribute.kind in (AttributeKind.ENUM, AttributeKind.ENUMS):
         return _read_enum(message, op, name, attribute, path)
-    if name == "is_associative":  # a TriState, of which 1 is true
+    if name == "is_associative":  # a TriState, in which 1 is true
         return message.integer(*path) == 1
     return _READERS[attribute.kind](message, path)
 
 
 def _read_enum(message: Message, op: OpDef, name: str, attribute: Attribute, path: tuple[int, ...]) -> Any:
-    """An enum is a number, or its name where XLA writes a string."""
+    """Reads an enum, which is a number, or a name where XLA writes a string."""
     names = ENUMS.get(op.opcode) or ENUMS.get(name)
     if names is None:
         return message.text(*path) or None
@@ -267,7 +269,7 @@ def _read_enum(message: Message, op: OpDef, name: str, attribute: Attribute, pat
 
 
 def _read_groups(message: Message) -> ReplicaGroups:
-    """Groups in any of the four forms; those that rearrange devices are read as the text that XLA prints of them."""
+    """Reads groups in any of the four forms; iota and mesh forms are read by way of their HLO text."""
     text = ""
     if message.has(92):
         iota = message.message(92)
@@ -282,7 +284,7 @@ def _read_groups(message: Message) -> ReplicaGroups:
 
 
 def _mesh_text(message: Message) -> str:
-    """MeshAxesReplicaGroupListProto: `mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'a','b':(1)2}`."""
+    """Formats a MeshAxesReplicaGroupListProto: `mesh['a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'a','b':(1)2}`."""
     mesh = message.message(1)
     axes = [(quote(axis.text(1)), axis.integer(2)) for axis in mesh.messages(1)]
     text = "mesh[" + ",".join(f"{name}={size}" for name, size in axes) + "]"
@@ -302,7 +304,7 @@ def _mesh_text(message: Message) -> str:
 
 
 def _read_map(message: Message) -> tuple[tuple[str, str], ...]:
-    """FrontendAttributes: a map, sorted by its keys."""
+    """Reads FrontendAttributes, a map, sorted by keys."""
     return tuple(sorted((entry.text(1), entry.text(2)) for entry in message.messages(1)))
 
 
@@ -327,4 +329,4 @@ _READERS: Mapping[AttributeKind, Callable[[Message, tuple[int, ...]], Any]] = {
     AttributeKind.SHARDING: lambda m, path: sharding_text(m.message(*path)),
     AttributeKind.LITERAL: lambda m, path: values.read_literal(m.message(*path)),
 }
-"""How a field of each kind of attribute is decoded."""
+"""Attribute kind -> the decoder of its field."""

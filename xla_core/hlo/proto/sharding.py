@@ -1,4 +1,4 @@
-"""OpSharding: the text that HLO has for a sharding's message. (XLA: xla/xla_data.proto, xla/hlo/ir/hlo_sharding.cc.)"""
+"""Converts an OpSharding to HLO text. (XLA: xla/xla_data.proto, xla/hlo/ir/hlo_sharding.cc.)"""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ _TUPLE, _OTHER = 2, 3
 
 
 def sharding_text(message: Message, *, in_tuple: bool = False) -> str:
-    """XLA's text of a sharding, its metadata left out. Raises InvalidArgumentError for what is no sharding."""
+    """Returns XLA's text of a sharding, without metadata.
+
+    Raises:
+        InvalidArgumentError: for a message that is no sharding.
+    """
     kind = message.integer(1)
     if kind == _TUPLE and not in_tuple:
         return "{" + ", ".join(sharding_text(part, in_tuple=True) for part in message.messages(5)) + "}"

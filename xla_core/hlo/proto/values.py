@@ -1,4 +1,4 @@
-"""Shapes, literals, windows and the like: the parts of an instruction's proto. (XLA: xla/xla_data.proto.)"""
+"""Decodes shapes, literals, windows and other parts of an instruction's proto. (XLA: xla/xla_data.proto.)"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 _MAX_TUPLE_DEPTH = 64
 
-# LiteralProto has the values of most types in a field of the type's own number.
+# LiteralProto has a field of its own for the values of most types.
 _ELEMENT_TYPES = {t.proto: t for t in ElementType}
 
 _VARINT_FIELDS = {
@@ -54,7 +54,7 @@ _BYTE_FIELDS = {
 
 
 def read_shape(message: Message, depth: int = 0) -> Shape:
-    """ShapeProto."""
+    """Decodes a ShapeProto."""
     if depth > _MAX_TUPLE_DEPTH:
         raise InvalidArgumentError(f"a shape has tuples in tuples, more than {_MAX_TUPLE_DEPTH} deep")
     number = message.integer(2)
@@ -87,7 +87,7 @@ def _read_layout(message: Message) -> Layout:
 
 
 def read_literal(message: Message) -> Literal:
-    """LiteralProto: an array or a tuple."""
+    """Decodes a LiteralProto: an array or a tuple."""
     shape = read_shape(message.message(1))
     if shape.is_tuple:
         parts = [read_literal(part) for part in message.messages(10)]
@@ -119,7 +119,9 @@ def _from_bytes(data: bytes | memoryview, dtype: np.dtype) -> np.ndarray:
 
 
 def _unpack(data: np.ndarray, shape: Shape) -> np.ndarray:
-    """Integers of 2 and 4 bits: one in each byte, or, from other releases of XLA, packed from a byte's low bits on."""
+    """Unpacks integers of 2 and 4 bits, which are one in each byte or, in other releases of XLA, packed from the low
+    bits.
+    """
     width = shape.element_type.bit_width
     count = math.prod(shape.dimensions)
     per_byte = 1 if data.size == count else 8 // width
@@ -134,7 +136,7 @@ def _unpack(data: np.ndarray, shape: Shape) -> np.ndarray:
 
 
 def read_window(message: Message) -> Window:
-    """Window."""
+    """Decodes a Window."""
     return tuple(
         WindowDimension(
             size=d.integer(1),
@@ -150,7 +152,7 @@ def read_window(message: Message) -> Window:
 
 
 def read_convolution_dimensions(message: Message) -> ConvolutionDimensionNumbers:
-    """ConvolutionDimensionNumbers."""
+    """Decodes ConvolutionDimensionNumbers."""
     return ConvolutionDimensionNumbers(
         input_batch=message.integer(7),
         input_feature=message.integer(8),
@@ -165,15 +167,15 @@ def read_convolution_dimensions(message: Message) -> ConvolutionDimensionNumbers
 
 
 def read_padding(message: Message) -> tuple[PaddingDimension, ...]:
-    """PaddingConfig."""
+    """Decodes a PaddingConfig."""
     return tuple(PaddingDimension(d.integer(1), d.integer(2), d.integer(3)) for d in message.messages(1))
 
 
 def read_slice(message: Message) -> SliceDimension:
-    """SliceDimensions, one dimension."""
+    """Decodes one dimension of SliceDimensions."""
     return SliceDimension(message.integer(1), message.integer(2), message.integer(3))
 
 
 def read_aliasing(message: Message) -> OutputToOperandAlias:
-    """OutputOperandAliasing, one alias."""
+    """Decodes one alias of OutputOperandAliasing."""
     return OutputToOperandAlias(message.integers(1), message.integer(2), message.integers(3))

@@ -1,4 +1,4 @@
-"""Protobuf's wire format: a message is a list of (field number, value). (protobuf.dev: Encoding.)"""
+"""Protobuf's wire format, in which a message is a list of (field number, value). (protobuf.dev: Encoding.)"""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 class Message:
-    """A message, decoded one level deep: submessages are decoded when they are asked for.
+    """A message, decoded one level deep; submessages are decoded when they are accessed.
 
-    An accessor's `path` is a field number, or the field numbers that lead to a field of a submessage. A field that is
-    absent reads as protobuf's default: 0, empty.
+    An accessor's `path` is a field number, or the field numbers that lead to a field of a submessage. An absent field
+    reads as protobuf's default: 0 or empty.
 
     Raises:
         InvalidArgumentError: for bytes that are not a message, and by an accessor for a field of another wire type.
@@ -37,7 +37,7 @@ class Message:
         return number in message._fields
 
     def integer(self, *path: int) -> int:
-        """An int64, int32, enum or bool."""
+        """Returns an int64, int32, enum or bool."""
         message, number = self._at(path)
         value = message._fields.get(number, [0])[-1]
         if not isinstance(value, int):
@@ -45,11 +45,11 @@ class Message:
         return _signed(value)
 
     def integers(self, *path: int) -> tuple[int, ...]:
-        """A repeated integer, packed or not."""
+        """Returns a repeated integer, packed or not."""
         return tuple(self.array(*path).tolist())
 
     def array(self, *path: int) -> np.ndarray:
-        """A repeated integer as an array: int64 (n,)."""
+        """Returns a repeated integer as an array: int64 (n,)."""
         message, number = self._at(path)
         parts = [
             np.array([_signed(value)], np.int64) if isinstance(value, int) else _varints(value)
@@ -58,13 +58,13 @@ class Message:
         return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
 
     def real(self, *path: int) -> float:
-        """A float, as the double of the same value."""
+        """Returns a float as a Python float of the same value."""
         data = self.fixed(*path, width=4)
         value: float = struct.unpack("<f", data[-4:])[0] if data else 0.0
         return value
 
     def fixed(self, *path: int, width: int) -> bytes:
-        """A float or double (4 or 8 bytes each, little endian), repeated or not, as the bytes of an array."""
+        """Returns the bytes of a float or double, repeated or not: `width` (4 or 8) bytes each, little endian."""
         message, number = self._at(path)
         values = message._fields.get(number, ())
         data = b"".join(v.to_bytes(width, "little") if isinstance(v, int) else bytes(v) for v in values)
@@ -73,7 +73,7 @@ class Message:
         return data
 
     def data(self, *path: int) -> memoryview:
-        """A string or bytes, not copied."""
+        """Returns a string or bytes without a copy."""
         message, number = self._at(path)
         value = message._fields.get(number, [memoryview(b"")])[-1]
         if isinstance(value, int):
@@ -81,20 +81,20 @@ class Message:
         return value
 
     def text(self, *path: int) -> str:
-        """A string; bytes that are not UTF-8 become surrogates, as in `os.fsdecode`."""
+        """Returns a string; bytes that are not UTF-8 become surrogates, as in `os.fsdecode`."""
         return text_of(self.data(*path))
 
     def message(self, *path: int) -> Message:
-        """A submessage; an empty one where it is absent."""
+        """Returns a submessage, which is empty if absent."""
         return Message(self.data(*path))
 
     def messages(self, *path: int) -> Iterator[Message]:
-        """A repeated submessage."""
+        """Yields a repeated submessage."""
         for value in self.strings(*path):
             yield Message(value)
 
     def strings(self, *path: int) -> Iterator[memoryview]:
-        """A repeated string, bytes or undecoded submessage."""
+        """Yields a repeated string, bytes or undecoded submessage."""
         message, number = self._at(path)
         for value in message._fields.get(number, ()):
             if isinstance(value, int):
@@ -152,7 +152,9 @@ def _varint(data: memoryview, position: int) -> tuple[int, int]:
 
 
 def _varints(data: memoryview) -> np.ndarray:
-    """A packed list, int64 (n,). numpy splits it where integers end, because constants have millions of them."""
+    """Decodes a packed list to int64 (n,). numpy finds the ends of integers, because constants
+    have millions of them.
+    """
     array = np.frombuffer(data, np.uint8)
     if array.size == 0:
         return np.empty(0, np.int64)
@@ -172,7 +174,7 @@ def _varints(data: memoryview) -> np.ndarray:
 
 
 def _signed(value: int) -> int:
-    """The two's complement of 64 bits, which is how the wire has negative integers."""
+    """Converts from the two's complement of 64 bits, in which the wire format has negative integers."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 

@@ -1,6 +1,6 @@
-"""The pieces of HLO text: a cursor over it, and how each kind of value is spelled and read.
+"""The parts of HLO text: a cursor over the text, and the reading and printing of each kind of value.
 
-`xla_core.hlo.parser` and `xla_core.hlo.printer` put them together.
+`xla_core.hlo.parser` and `xla_core.hlo.printer` use them.
 """
 
 from xla_core.hlo.text.attribute_text import ATTRIBUTE_TEXT, AttributeText

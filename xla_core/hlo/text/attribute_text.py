@@ -1,4 +1,4 @@
-"""How each kind of attribute is spelled and read: one entry an `AttributeKind`, for printer and parser alike."""
+"""Reads and prints each kind of attribute. Parser and printer share one entry for each `AttributeKind`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["ATTRIBUTE_TEXT", "AttributeText"]
 
 Computations = Mapping[str, "HloComputation"]
-"""The computations that were read so far, by name."""
+"""The computations that have been read so far, by name."""
 
 _BARE = re.compile(r"([A-Za-z_][\w.\-]*)\s*")
 _NUMBER = re.compile(r"([-+]?(?:\d++\.?\d*+(?:[eE][-+]?\d++)?|\.\d++(?:[eE][-+]?\d++)?|inf|nan))(?![\w.])\s*")
@@ -39,7 +39,10 @@ _NUMBER = re.compile(r"([-+]?(?:\d++\.?\d*+(?:[eE][-+]?\d++)?|\.\d++(?:[eE][-+]?
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AttributeText:
-    """One kind's spelling. `to_text(value, percent)`; `percent` is "%" or "", what stands before names."""
+    """How one kind of attribute is printed and read.
+
+    `percent` of `to_text(value, percent)` is "%" or "", the prefix of names.
+    """
 
     to_text: Callable[[Any, str], str]
     read: Callable[[Cursor, Computations], Any]
@@ -98,7 +101,7 @@ def _read_config(cursor: Cursor, _: object) -> str:
 
 
 def _text_to_text(text: str, _: str) -> str:
-    """A dictionary as it is; any other text as a string."""
+    """Prints a dictionary as it is, and any other text as a quoted string."""
     return text if is_braced(text) else quote(text)
 
 

@@ -1,4 +1,4 @@
-"""A position in HLO text: regular expressions eat tokens, errors show the line with a caret."""
+"""A position in HLO text. Regular expressions match tokens, and errors show the line with a caret."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ __all__ = ["NAME", "Cursor", "braced_list", "nearest"]
 
 T = TypeVar("T")
 
-# A string or comment that never ends is one that ends with the text: to look for the next start in it takes too long.
+# A string or comment that never ends matches up to the end of the text, because searching for the next start would take
+# too long.
 _COMMENT = re.compile(rf'"{STRING_BODY}(?:"|\\?\Z)|/\*.*?(?:\*/|\Z)|//[^\n]*', re.S)
 _SPACE = re.compile(r"\s*")
 _INTEGER = re.compile(r"([+-]?\d{1,20})(?!\d)\s*")
@@ -26,15 +27,15 @@ NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)\s*")
 
 
 def nearest(wanted: str, known: Iterable[str]) -> str | None:
-    """A hint that names the closest known spellings, or None."""
+    """Returns a hint that names the closest known spellings, or None."""
     close = difflib.get_close_matches(wanted, list(known), 3) if len(wanted) <= _LONGEST_NAME else []
     return f"did you mean {', '.join(close)}?" if close else None
 
 
 class Cursor:
-    """Text and a position that always stands at a token: every reader eats the white space behind what it read.
+    """A text and a position, which is always at a token: every method skips the white space behind what it reads.
 
-    Comments (`/* */` and `//`) are blanked first, so positions stay those of the file.
+    Comments (`/* */` and `//`) are replaced by blanks first, so that positions stay those of the file.
     """
 
     def __init__(self, text: str, file: str = "") -> None:
@@ -42,7 +43,7 @@ class Cursor:
         self.file = file
         self.text = text
         self.position = 0
-        self._line = (1, 0)  # the number of a line, and where it starts
+        self._line = (1, 0)  # a line's number and the position where it starts
         if "/*" in text or "//" in text:
             self.text = _COMMENT.sub(self._blank, text)
         self.skip()
@@ -60,12 +61,14 @@ class Cursor:
         return self.position >= len(self.text)
 
     def skip(self) -> None:
-        """Moves over white space."""
+        """Skips white space."""
         match = _SPACE.match(self.text, self.position)
         self.position = match.end() if match else self.position
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Eats what `pattern` (with its trailing `\\s*`) matches here; None, without moving, when it doesn't."""
+        """Reads the text that `pattern` (with its trailing `\\s*`) matches here; returns None
+        where it doesn't match.
+        """
         found = pattern.match(self.text, self.position)
         if found:
             self.position = found.end()
@@ -75,7 +78,7 @@ class Cursor:
         return self.text.startswith(token, self.position)
 
     def accept(self, token: str) -> bool:
-        """Eats `token` when it stands here."""
+        """Reads `token` if it is next; returns whether it was."""
         if self.text.startswith(token, self.position):
             self.position += len(token)
             self.skip()
@@ -93,35 +96,35 @@ class Cursor:
         return int(match[1])
 
     def name(self, what: str = "a name") -> str:
-        """An identifier, with or without its `%`."""
+        """Reads an identifier, with or without its `%`."""
         match = self.match(NAME)
         if not match:
             raise self.error(f"expected {what}")
         return match[1]
 
     def string(self) -> str:
-        """A quoted string, unescaped."""
+        """Reads a quoted string; returns it unescaped."""
         match = self.match(_STRING)
         if not match:
             raise self.error("expected a quoted string")
         return unescaped(match[1])
 
     def braced(self) -> str:
-        """A balanced `{...}` as written, whatever stands in it; strings may hold braces."""
+        """Reads a balanced `{...}`; returns it as written. Braces within strings don't count."""
         start, depth = self.position, 0
         for match in _BRACKET.finditer(self.text, start):
             token = match[0]
             depth += (token == "{") - (token == "}")
             if depth == 0:
                 self.position = match.end()
-                # Comments were blanked for reading; what is kept as written comes from the original text.
+                # Comments are blank in `text`, so the written value comes from the original text.
                 written = self.original[start : self.position]
                 self.skip()
                 return written
         raise self.error("expected a '}' that closes this '{'")
 
     def skip_value(self) -> None:
-        """Moves over the value of an attribute that nobody keeps."""
+        """Skips the value of an attribute that is ignored."""
         if self.starts_with("{"):
             self.braced()
         elif self.starts_with('"'):
@@ -130,7 +133,7 @@ class Cursor:
             self.match(_WORD)
 
     def location(self, position: int) -> SourceLocation:
-        """The place of a position; of one behind the last that was asked for, without counting all lines."""
+        """Returns the location of a position. Ascending positions don't count the lines from the start again."""
         line, start = self._line if self._line[1] <= position else (1, 0)
         if (newlines := self.original.count("\n", start, position)) > 0:
             line, start = line + newlines, self.original.rfind("\n", start, position) + 1
@@ -138,7 +141,7 @@ class Cursor:
         return SourceLocation(self.file, line, position - start + 1)
 
     def error(self, message: str, *, position: int | None = None, hint: str | None = None) -> InvalidArgumentError:
-        """An error to raise, with `file:line:column`, the line, and a caret below the position."""
+        """Returns an error with `file:line:column`, the line, and a caret below the position."""
         at = min(self.position if position is None else position, len(self.original))
         line_start = self.original.rfind("\n", 0, at) + 1
         line_end = self.original.find("\n", at)
@@ -154,7 +157,7 @@ class Cursor:
 
 
 def braced_list(cursor: Cursor, read: Callable[[], T]) -> tuple[T, ...]:
-    """`{a, b}`."""
+    """Reads a list `{a, b}`."""
     cursor.expect("{")
     values: list[T] = []
     while not cursor.accept("}"):

@@ -1,5 +1,6 @@
-"""The line that starts a module: `HloModule name, is_scheduled=true, entry_computation_layout={...}`, and the tables
-of source positions that may follow it.
+"""Reads and prints the header of a module, and the tables of source positions that may follow it.
+
+A header is `HloModule name, is_scheduled=true, entry_computation_layout={...}`.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ _NUMBERED = re.compile(r"(\d{1,9})(?!\d)\s*")
 
 @dataclasses.dataclass(slots=True)
 class Header:
-    """What the first line says, besides what it set in the module."""
+    """The values of the header that aren't stored in the module."""
 
     is_scheduled: bool = False
     layout: tuple[tuple[Shape, ...], Shape] | None = None
     layout_position: int = 0
-    frames: dict[int, OpMetadata] = dataclasses.field(default_factory=dict)  # by stack_frame_id
+    frames: dict[int, OpMetadata] = dataclasses.field(default_factory=dict)  # stack_frame_id -> metadata
 
 
 # -- printing ----------------------------------------------------------------------------------------------------------
 
 
 def header_to_text(module: HloModule) -> str:
-    """The module's first line, without a newline."""
+    """Prints the module's first line, without a newline."""
     fields = [f"HloModule {module.name}"]
     if module.schedule is not None:
         fields.append("is_scheduled=true")
@@ -68,7 +69,7 @@ def header_to_text(module: HloModule) -> str:
 
 
 def metadata_to_text(metadata: OpMetadata) -> str:
-    """`metadata={...}`, or nothing when there is none."""
+    """Prints `metadata={...}`, or nothing where there is no metadata."""
     fields = [
         f"{key}={quote(value)}"
         for key, value in (("op_type", metadata.op_type), ("op_name", metadata.op_name))
@@ -91,7 +92,7 @@ def _index(index: tuple[int, ...]) -> str:
 
 
 def read_header(cursor: Cursor) -> tuple[HloModule, Header]:
-    """`HloModule name, ...` and the tables of files and frames."""
+    """Reads `HloModule name, ...` and the tables of files and frames."""
     cursor.expect("HloModule", "at the start of HLO text")
     module, header = HloModule(cursor.name("the module's name")), Header()
     while match := cursor.match(_FIELD):
@@ -112,7 +113,7 @@ def read_header(cursor: Cursor) -> tuple[HloModule, Header]:
             case "frontend_attributes":
                 module.frontend_attributes = dict(ATTRIBUTE_TEXT[AttributeKind.DICT].read(cursor, {}))
             case _:
-                # Newer and partitioner-only fields say nothing that this IR holds.
+                # Other fields are newer or matter only to the partitioner; this IR has no use for them.
                 cursor.skip_value()
     _read_frames(cursor, header)
     return module, header
@@ -163,7 +164,7 @@ def _read_entry_layout(cursor: Cursor) -> tuple[tuple[Shape, ...], Shape]:
 
 
 def _read_frames(cursor: Cursor, header: Header) -> None:
-    """The tables that stack_frame_id points into: FileNames, FunctionNames, FileLocations, StackFrames."""
+    """Reads the tables that stack_frame_id refers to: FileNames, FunctionNames, FileLocations, StackFrames."""
     files: dict[int, str] = {}
     locations: dict[int, dict[str, int]] = {}
     while match := cursor.match(re.compile(r"(FileNames|FunctionNames|FileLocations|StackFrames)(?=\s+(?:\d|\Z))\s*")):
@@ -186,7 +187,7 @@ def _read_frames(cursor: Cursor, header: Header) -> None:
 
 
 def read_metadata(cursor: Cursor, header: Header, cache: dict[str, OpMetadata]) -> OpMetadata:
-    """`{op_name="..." source_file="..." source_line=3 stack_frame_id=1}`; fields that are not known are skipped."""
+    """Reads `{op_name="..." source_file="..." source_line=3 stack_frame_id=1}`; skips unknown fields."""
     start = cursor.position
     text = cursor.braced()
     found = cache.get(text)

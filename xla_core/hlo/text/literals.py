@@ -1,6 +1,7 @@
 """Literals in HLO text: `{ { 1, 2 }, { 3, 4 } }`, `nan`, `(1, -2)`.
 
-Decimals have XLA's digits: as few of two precisions as give the same bits back (xla/util.cc, RoundTripFpToString).
+Decimals have as many digits as XLA prints: the lower of two precisions that gives the same bits back (xla/util.cc,
+RoundTripFpToString).
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ _DECIMAL = re.compile(r"[-+]?(?:\d++\.?\d*+(?:e[-+]?\d{1,6})?|\.\d++(?:e[-+]?\d{
 _HEX_FLOAT = re.compile(r"[-+]?0x[0-9a-f]++(?:\.[0-9a-f]*+)?(?:p[-+]?\d{1,6})?", re.I)
 _WHOLE = re.compile(r"[-+]?\d{1,20}")
 _MAX_NESTING = 64
-_MAX_RANK = 64  # of a numpy array
+_MAX_RANK = 64  # the most dimensions of a numpy array
 
 
 # -- printing ----------------------------------------------------------------------------------------------------------
 
 
 def literal_to_text(literal: Literal, *, elide_over: int | None = None) -> str:
-    """The payload of `constant(...)`; arrays of more than `elide_over` elements become `{...}`."""
+    """Prints the payload of `constant(...)`. Arrays of more than `elide_over` elements become `{...}`."""
     if literal.shape.is_tuple:
         return "( " + ", ".join(literal_to_text(e, elide_over=elide_over) for e in literal.elements) + " )"
     if elide_over is not None and literal.array.size > elide_over:
@@ -58,7 +59,7 @@ def _array_to_text(array: np.ndarray, spell: Callable[[Any], str], indices: tupl
         else:
             inner = ", ".join(map(spell, array))
         return f"{{{inner}}}" if rank == 1 or len(array) <= 1 else f"{{ {inner} }}"
-    # XLA numbers the sub-arrays of what has many dimensions, for people who read it.
+    # For readability, XLA numbers the sub-arrays of arrays with more than three dimensions.
     mark = f"/*i{len(indices) - 1}={indices[-1]}*/ " if rank > 3 and indices else ""
     rows = ", ".join(_array_to_text(row, spell, (*indices, i)) for i, row in enumerate(array))
     return f"{{ {mark}{rows} }}"
@@ -86,7 +87,7 @@ def _float_to_text(value: Any, element_type: ElementType) -> str:
         text = f"{number:.15g}"
         return text if float(text) == number else f"{number:.17g}"
     text = f"{number:.{_max_digits(element_type)}g}"
-    # Two digits name every power of two, but the smallest f8e8m0fnu is read back a step up from them.
+    # Two digits identify every power of two, except the smallest f8e8m0fnu, whose two digits read back as the next one.
     return text if np.asarray(float(text)).astype(element_type.dtype) == value else repr(number)
 
 
@@ -98,7 +99,7 @@ def _mantissa_bits(element_type: ElementType) -> int:
 
 @functools.cache
 def _max_digits(element_type: ElementType) -> int:
-    """Decimal digits that tell any two values of a narrow type apart (std::numeric_limits::max_digits10)."""
+    """Returns the decimal digits that distinguish all values of a narrow type (std::numeric_limits::max_digits10)."""
     return math.ceil(1 + (_mantissa_bits(element_type) + 1) * math.log10(2))
 
 
@@ -117,7 +118,7 @@ def _nan_to_text(value: Any, element_type: ElementType) -> str:
 
 
 def _nan_bits(value: np.ndarray, element_type: ElementType) -> tuple[int, int, int]:
-    """The value's bits, the default NaN's, and the sign's."""
+    """Returns the value's bits, the default NaN's bits, and the sign bit."""
     kind = _bits(element_type)
     default = np.asarray(np.nan).astype(element_type.dtype).view(kind)
     return int(value.view(kind)), int(default), 1 << (element_type.bit_width - 1)
@@ -127,7 +128,7 @@ def _nan_bits(value: np.ndarray, element_type: ElementType) -> tuple[int, int, i
 
 
 def read_literal(cursor: Cursor, shape: Shape, depth: int = 0) -> Literal:
-    """The payload of a constant of `shape`."""
+    """Reads the payload of a constant of `shape`."""
     if cursor.starts_with("{...}"):
         raise cursor.error(
             "the constant's value was left out of this text",
@@ -150,7 +151,7 @@ def read_literal(cursor: Cursor, shape: Shape, depth: int = 0) -> Literal:
         values = [_read_element(cursor, shape.element_type)]
     else:
         _check_size(cursor, shape)
-        # An array in a tuple doesn't end with the constant: to look for the end from each would take too long.
+        # An array in a tuple doesn't end with the constant; a search for the end from each array would take too long.
         plain = None if depth else _read_plain_array(cursor, shape)
         values = plain or []
         if plain is None:
@@ -162,7 +163,7 @@ def read_literal(cursor: Cursor, shape: Shape, depth: int = 0) -> Literal:
 
 
 def _check_size(cursor: Cursor, shape: Shape) -> None:
-    """A shape that claims more elements than there are characters left cannot be told the truth."""
+    """Refuses a shape that claims more elements than there are characters left."""
     if shape.rank > _MAX_RANK:
         raise cursor.error(f"a constant of {shape.rank} dimensions; constants have {_MAX_RANK} at most")
     if shape.num_elements > len(cursor.text) - cursor.position:
@@ -172,7 +173,10 @@ def _check_size(cursor: Cursor, shape: Shape) -> None:
 
 
 def _read_plain_array(cursor: Cursor, shape: Shape) -> list[Any] | None:
-    """All elements at once where they are plain numbers; None leaves it to the reader that can say what is wrong."""
+    """Reads all elements at once if they are plain numbers.
+
+    It returns None otherwise, and the slower reader then reads them or says what is wrong.
+    """
     end = cursor.text.find(")", cursor.position)
     region = cursor.text[cursor.position : end]
     structure = "{}"
@@ -249,7 +253,7 @@ def _read_element(cursor: Cursor, element_type: ElementType) -> Any:
 
 
 def _element(text: str, element_type: ElementType) -> Any | None:
-    """The value that `text` spells, exact in Python or of the numpy scalar type; None when it spells none."""
+    """Returns the value that `text` spells, exact in Python or of the numpy scalar type; None where it spells none."""
     if element_type is ElementType.PRED:
         return {"true": True, "1": True, "false": False, "0": False}.get(text)
     if element_type.is_integral:

@@ -1,4 +1,7 @@
-"""Replica groups in HLO text: `{{0,1},{2,3}}`, `[2,2]<=[4]T(1,0)`, `mesh['a'=2,'b'=2] {'b'}`. All are read as lists."""
+"""Reads replica groups in HLO text, in any form, as lists of groups.
+
+The forms are `{{0,1},{2,3}}`, `[2,2]<=[4]T(1,0)` and `mesh['a'=2,'b'=2] {'b'}`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _AXIS = re.compile(r"""(?:'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)")\s*""", re.S
 
 
 def read_groups(cursor: Cursor, _: object) -> ReplicaGroups:
-    """Groups in any of the three forms."""
+    """Reads groups in any of the three forms."""
     start = cursor.position
     if cursor.match(_MESH):
         return _along_axes(cursor, start)
@@ -42,7 +45,10 @@ def read_groups(cursor: Cursor, _: object) -> ReplicaGroups:
 
 
 def _along_axes(cursor: Cursor, start: int) -> ReplicaGroups:
-    """What follows `mesh[`: `'a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'a','b':(1)2}`; devices count up without ids."""
+    """Reads the text after `mesh[`: `'a'=2,'b'=4], device_ids=([4,2]T(1,0)) {'a','b':(1)2}`.
+
+    Without device_ids, the devices are 0, 1, 2, ...
+    """
     axes: list[tuple[str, int]] = []
     while not cursor.accept("]"):
         if axes:
@@ -66,7 +72,7 @@ def _along_axes(cursor: Cursor, start: int) -> ReplicaGroups:
 
 
 def _device_ids(cursor: Cursor, start: int, count: int) -> np.ndarray:
-    """`[4,2]T(1,0))` or `0,2,1,3)`: `count` numbers."""
+    """Reads `count` device ids: `[4,2]T(1,0))` or `0,2,1,3)`."""
     if match := cursor.match(_IOTA):
         devices = _iota(cursor, start, "device_ids", match[1], match[2], count)
         cursor.expect(")", "after device_ids")
@@ -82,7 +88,7 @@ def _device_ids(cursor: Cursor, start: int, count: int) -> np.ndarray:
 
 
 def _axis_ref(cursor: Cursor) -> AxisRef:
-    """`'a'` or `'a':(1)2`."""
+    """Reads `'a'` or `'a':(1)2`."""
     name = _axis(cursor)
     if not cursor.accept(":"):
         return AxisRef(name)
@@ -100,7 +106,7 @@ def _axis(cursor: Cursor) -> str:
 
 
 def _iota(cursor: Cursor, start: int, what: str, sizes: str, order: str | None, count: int) -> np.ndarray:
-    """What `[4,2]T(1,0)` says, of sizes "4,2" and order "1,0": the numbers below `count`, rearranged."""
+    """Returns the numbers below `count` as `[4,2]T(1,0)` arranges them, for sizes "4,2" and order "1,0"."""
     reshape, transpose = _sizes(cursor, start, what, sizes), _integers(order)
     if math.prod(reshape) != count:
         raise cursor.error(

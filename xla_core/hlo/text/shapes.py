@@ -1,4 +1,4 @@
-"""Shapes in HLO text: `f32[2,<=3]{1,0:T(8,128)S(1)}`, `(f32[], token[])`."""
+"""Reads and prints shapes in HLO text: `f32[2,<=3]{1,0:T(8,128)S(1)}`, `(f32[], token[])`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MAX_NESTING = 64
 
 
 class _Bad(Exception):
-    """What is wrong inside one array shape; the reader knows where it stands."""
+    """An error inside one array shape. The reader adds the position."""
 
 
 def shape_to_text(shape: Shape, *, layouts: bool = True) -> str:
-    """XLA's spelling, with a `/*index=5*/` before every fifth element of a tuple."""
+    """Prints a shape as XLA does, with a `/*index=5*/` before every fifth element of a tuple."""
     if shape.is_tuple:
         parts = [shape_to_text(s, layouts=layouts) for s in shape.tuple_shapes]
         return "(" + join_indexed(parts) + ")"
@@ -42,14 +42,14 @@ def _array_to_text(shape: Shape, layouts: bool) -> str:
 
 
 def join_indexed(parts: list[str]) -> str:
-    """Comma-separated, with XLA's index comments in long lists."""
+    """Joins parts by commas, with XLA's index comments in long lists."""
     if len(parts) <= 5:
         return ", ".join(parts)
     return ", ".join(f"/*index={i}*/{part}" if i and i % 5 == 0 else part for i, part in enumerate(parts))
 
 
 def read_shape(cursor: Cursor, depth: int = 0) -> Shape:
-    """A shape, with or without layouts."""
+    """Reads a shape, with or without layouts."""
     if cursor.starts_with("("):
         if depth >= _MAX_NESTING:
             raise cursor.error(f"tuple shapes nest deeper than {_MAX_NESTING}")
@@ -125,7 +125,7 @@ def _layout(text: str) -> Layout | None:
             element_size = groups[0][0] if groups[0] else 0
         elif found[1] == "S":
             memory_space = groups[0][0] if groups[0] else 0
-        # Others (tail padding, sparsity, split configurations) say nothing that this IR holds.
+        # This IR has no use for other properties (tail padding, sparsity, split configurations).
     return Layout(minor_to_major, tiles, element_size, memory_space)
 
 

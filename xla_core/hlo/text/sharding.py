@@ -1,7 +1,7 @@
 """Shardings: `{replicated}`, `{devices=[2,1]<=[2]}`, `{{maximal device=0}, {manual}}`.
 
-Nothing here runs by them; they are held as they are written. (XLA: xla/hlo/ir/hlo_sharding.h, and what
-HloParserImpl::ParseSharding takes.)
+Shardings are checked and kept as text; nothing here applies them. (XLA: xla/hlo/ir/hlo_sharding.h, and the syntax of
+HloParserImpl::ParseSharding.)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TUPLE = re.compile(r"\{\s*[{}]")
 
 
 def read_sharding(cursor: Cursor) -> str:
-    """A sharding, or a tuple of them, as it is written."""
+    """Reads a sharding, or a tuple of shardings; returns the text as written."""
     start = cursor.position
     if _TUPLE.match(cursor.text, start):
         cursor.expect("{")
@@ -44,7 +44,7 @@ def read_sharding(cursor: Cursor) -> str:
 
 
 def check_sharding(text: str) -> None:
-    """Raises InvalidArgumentError, which shows where in it, for a text that is no sharding."""
+    """Raises InvalidArgumentError for a text that is no sharding; it shows the place in the text."""
     cursor = Cursor(text, "sharding")
     read_sharding(cursor)
     if not cursor.at_end:

@@ -1,4 +1,4 @@
-"""Quoted strings, as absl::CEscape writes them, and texts in braces, as XLA's lexer of JSON delimits them."""
+"""Quoted strings, in the form of absl::CEscape, and texts in braces, in the form of XLA's JSON lexer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 __all__ = ["STRING_BODY", "is_braced", "quote", "unescaped"]
 
 STRING_BODY = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
-"""What stands between quotes, as a part of an expression (with re.S) that never goes back."""
+"""A regular expression (with re.S) for the text between quotes, which never backtracks."""
 
 _is_plain = re.compile(r"[ !#-&(-\[\]-~]*").fullmatch
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
@@ -20,14 +20,18 @@ _MARK = re.compile(rf'"{STRING_BODY}(?:"|\\?\Z)|[{{}}]|/[/*]', re.S)
 
 
 def quote(text: str) -> str:
-    """A C string: bytes that are not ASCII's printable ones in octal (UTF-8; lone surrogates are os.fsdecode's)."""
+    """Quotes a text as a C string.
+
+    Bytes other than ASCII's printable ones are octal escapes. The encoding is UTF-8; lone surrogates are those of
+    os.fsdecode.
+    """
     if _is_plain(text):
         return f'"{text}"'
     return '"' + "".join([_SPELLED[b] for b in _bytes(text)]) + '"'
 
 
 def unescaped(body: str) -> str:
-    """The text that a quoted string's body means."""
+    """Returns the text that the body of a quoted string spells."""
     if "\\" not in body:
         return body
     return _ESCAPE.sub(_unescape, _bytes(body)).decode("utf-8", "surrogateescape")
@@ -50,9 +54,10 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 
 
 def is_braced(text: str) -> bool:
-    """Whether `text` is from a "{" to the "}" that closes it, so that it can stand for itself: a JSON or MLIR
-    dictionary. Strings may hold braces; comments, which readers of HLO text blank, may not be outside of them.
-    (XLA: xla/hlo/parser/hlo_lexer.cc, LexesAsJsonDict.)
+    """Whether `text` extends from a "{" to the "}" that closes it, like a JSON or MLIR dictionary.
+
+    Such a text needs no quotes in HLO text. Strings in it may contain braces. Comments outside of strings are not
+    allowed, because readers of HLO text blank them. (XLA: xla/hlo/parser/hlo_lexer.cc, LexesAsJsonDict.)
     """
     if not text.startswith("{") or not text.endswith("}"):
         return False

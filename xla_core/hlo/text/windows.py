@@ -1,4 +1,7 @@
-"""Windows, slices, padding, labels in HLO text: `{size=3x3 pad=1_1x1_1}`, `{[0:4]}`, `0_1x2_2`, `b01f_01io->b01f`."""
+"""Reads and prints windows, slices, padding and dimension labels in HLO text.
+
+Examples are `{size=3x3 pad=1_1x1_1}`, `{[0:4]}`, `0_1x2_2` and `b01f_01io->b01f`.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def read_padding(cursor: Cursor, _: object) -> tuple[PaddingDimension, ...]:
     match = cursor.match(_PADDING)
     if match:
         return tuple(PaddingDimension(*map(int, part.split("_"))) for part in match[1].split("x"))
-    # The padding of a scalar is spelled by nothing at all.
+    # The padding of a scalar is empty text.
     if cursor.at_end or cursor.starts_with(",") or cursor.text[cursor.position - 1] in "=\n":
         return ()
     raise cursor.error("expected a padding such as 0_1x2_2_1")
