@@ -1,20 +1,20 @@
 """Running programs on a backend's devices. A module imports only from those below its own line.
 
-    client                      the devices of one platform, and what is done with them
-    compilation                 from a program to an executable on a client's devices
-    dynamic_executable          one that is compiled for each signature; specialization_cache keeps the compilations
-    static_executable           one compilation; device_program enqueues it, sized_results slices its results
-    loaded_executable           what both kinds promise; serialization writes and reads them; signature names shapes
+    client                      the devices of one platform, and the operations on them
+    compilation                 compiles a program to an executable on a client's devices
+    dynamic_executable          is compiled for each signature; specialization_cache keeps the compilations
+    static_executable           has one compilation; device_program enqueues it, sized_results slices its results
+    loaded_executable           base class of both; serialization writes and reads them; signature has argument shapes
     buffer                      an array on a device; dlpack shares it with other libraries
-    tracked_buffer              memory, its definition event and its users: the protocol for whoever enqueues work on it
-    device                      streams and memory of one device, and the devices of one client; allocator is the pool
+    tracked_buffer              memory, its definition event and its users: the protocol for code that enqueues work
+    device                      streams and memory of one device, and the devices of one client; allocator pools memory
     thunk_executor              runs a schedule of thunks, for backends; thunk_run, host_thunks, device_constants
     host_stream, host_event     streams and events on host threads, for backends
-    program, bounded_module     reads any program into HLO; shape_cache, host_array, handle and
-                                platform_choice stand alone
+    program, bounded_module     read any program into HLO; shape_cache, host_array, handle and
+                                platform_choice import none of these
 
-Code here touches devices through the classes of `xla_core.backend` alone, and another object's memory through
-`TrackedBuffer`'s protocol. Only `device_program` reads a buffer's fields directly: it is the path of every call.
+Code here uses devices only through the classes of `xla_core.backend`, and another object's memory only through
+`TrackedBuffer`'s protocol. Only `device_program` reads a buffer's fields directly, because it runs in every call.
 """
 
 from __future__ import annotations

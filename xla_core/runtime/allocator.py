@@ -1,4 +1,4 @@
-"""PoolAllocator: reuses device memory, so that a steady loop allocates none from the device."""
+"""PoolAllocator: reuses device memory, so that a loop of equal steps allocates nothing more from the device."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xla_core.errors import ResourceExhaustedError
 
 __all__ = ["MemoryHolder", "MemoryStats", "PoolAllocator", "format_bytes"]
 
-_GRAIN = 256  # sizes are rounded up to this; to _LARGE_GRAIN from _LARGE on
+_GRAIN = 256  # sizes are rounded up to a multiple of this; sizes of at least _LARGE to one of _LARGE_GRAIN
 _LARGE = 1 << 20
 _LARGE_GRAIN = 4096
-_POOLED = 64 << 20  # bytes that a pool may keep however little was ever in use
+_POOLED = 64 << 20  # bytes that a pool may always keep
 
 
 def format_bytes(size: float) -> str:
-    """A size with its unit, as in 3.2 GiB."""
+    """Writes a number of bytes with a unit, as in 3.2 GiB."""
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
@@ -37,12 +37,15 @@ def _key(memory: DeviceMemory) -> int | tuple[int, int]:
 
 
 class MemoryStats:
-    """Bytes of one device at one moment.
+    """The memory statistics of one device at one moment.
 
     Attributes:
-        bytes_in_use: in buffers and running programs. bytes_pooled: allocated from the device and free for reuse.
-        bytes_reserved: the sum of both. peak_bytes_reserved: the maximum so far. bytes_limit: None for no limit.
-        allocations: how many allocations the device has made.
+        bytes_in_use: bytes in buffers and running programs.
+        bytes_pooled: bytes that are allocated from the device and free for reuse.
+        bytes_reserved: the sum of bytes_in_use and bytes_pooled.
+        peak_bytes_reserved: the maximum of bytes_reserved so far.
+        bytes_limit: the limit of bytes_reserved; None for no limit.
+        allocations: the number of allocations that the device has made.
     """
 
     __slots__ = ("allocations", "bytes_in_use", "bytes_limit", "bytes_pooled", "bytes_reserved", "peak_bytes_reserved")
@@ -60,37 +63,37 @@ class MemoryStats:
 
 
 class MemoryHolder:
-    """Base of what holds device memory, so that the error for a full device can say who has it."""
+    """Base class of objects that hold device memory. The error for a full device lists the largest of them."""
 
     __slots__ = ()
 
     def held(self, allocator: PoolAllocator) -> tuple[int, str] | None:
-        """Bytes of the allocator's memory that it holds, and what it is; None for nothing."""
+        """Returns how many bytes of the allocator's memory the object holds, and a description; None if it has none."""
         return None
 
 
 class PoolAllocator(Allocator):
-    """Keeps freed memory by size, in the order of one stream.
+    """Keeps freed memory in a pool by size. Memory is freed and reused in the order of one stream.
 
-    The pool keeps at most as many bytes as were ever in use at once, or 64 MiB; what is more goes back to the device
-    when the next memory is asked of it, once the work that uses it is done.
+    The pool keeps at most the maximum of the bytes in use so far, but at least 64 MiB. Memory beyond that returns to
+    the device at its next allocation, as soon as the work that uses the memory is done.
 
-    The fast paths take no lock: a list's append and pop are atomic, and a destructor may call `free` at any point of
-    any thread, also within `allocate`.
+    The fast paths take no lock, because a destructor may call `free` at any point of any thread, even inside
+    `allocate`. They rely on a list's append and pop, which are atomic.
 
-    Memory is kept by its actual size, which may be more than the requested one.
+    Memory is kept by its actual size, which may be larger than the requested size.
     """
 
     def __init__(self, executor: StreamExecutor, stream: Stream, limit: int | None = None) -> None:
         self._executor = executor
         self._stream = stream
         self._limit = limit
-        self._pool: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # by what the memory has
-        self._asked: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # the same lists, by what is asked for
+        self._pool: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # by actual size
+        self._asked: dict[int | tuple[int, int], list[DeviceMemory]] = {}  # the same lists, by requested size
         self._closed = False
         self._deferred: deque[tuple[object, list[Event]]] = deque()
         self._lock = threading.RLock()
-        self._retired: deque[tuple[list[DeviceMemory], Event]] = deque()  # given back after the event
+        self._retired: deque[tuple[list[DeviceMemory], Event]] = deque()  # returned to the device after the event
         self._reserved = 0
         self._peak = 0
         self._peak_in_use = 0
@@ -112,8 +115,9 @@ class PoolAllocator(Allocator):
             self._pool[_key(memory)].append(memory)
 
     def keep_until(self, memory: object, events: list[Event]) -> None:
-        """As `free`, for memory that other streams use until `events`. Memory that isn't the pool's is kept by its
-        owner, which is given in its place.
+        """Frees memory that other streams use until `events` are ready.
+
+        For memory that doesn't belong to the pool, `memory` is its owner, which is kept alive until then.
         """
         self._deferred.append((memory, events))
 
@@ -135,7 +139,7 @@ class PoolAllocator(Allocator):
                 if attempt == 0:
                     self.trim()
                 elif attempt == 1:
-                    gc.collect()  # buffers in reference cycles
+                    gc.collect()  # frees buffers in reference cycles
                     self.wait_for_deferred()
                     self.trim()
             raise self._exhausted(size)
@@ -154,7 +158,7 @@ class PoolAllocator(Allocator):
             self._give_back(self._retired.popleft()[0])
 
     def _retire(self, wanted: int) -> None:
-        """Before `wanted` more bytes are asked of the device: gives back what the pool has too much of."""
+        """Returns the pool's excess memory to the device. Called before `wanted` more bytes are allocated there."""
         pooled = self._pooled()
         self._peak_in_use = max(self._peak_in_use, self._reserved - pooled + wanted)
         bound = max(self._peak_in_use, _POOLED)
@@ -162,7 +166,7 @@ class PoolAllocator(Allocator):
             return
         memories = self._take_pooled(pooled - bound // 2)
         done = self._stream.create_event()
-        self._stream.record(done)  # what uses them was enqueued before
+        self._stream.record(done)  # the work that uses them was enqueued before
         self._retired.append((memories, done))
         self._sweep()
 
@@ -170,17 +174,17 @@ class PoolAllocator(Allocator):
         return sum(memory.size for pool in list(self._pool.values()) for memory in list(pool))
 
     def wait_for_deferred(self) -> None:
-        """Blocks until no stream works on freed memory."""
+        """Blocks until no stream uses memory that was freed with `keep_until`."""
         for _, events in list(self._deferred):
             for event in events:
                 event.synchronize()
         self._sweep()
 
     def trim(self) -> int:
-        """Returns pooled memory to the device, once the stream's work is done. Returns the number of bytes."""
+        """Waits for the stream's work, then returns pooled memory to the device. Returns the number of bytes."""
         with self._lock:
             self._sweep()
-            # Taken before the wait: memory that other threads free meanwhile may be used by work enqueued later.
+            # Taken before the wait: work that is enqueued later may use memory that other threads free meanwhile.
             memories = self._take_pooled()
             while self._retired:
                 memories += self._retired.popleft()[0]
@@ -195,7 +199,7 @@ class PoolAllocator(Allocator):
             return self._give_back(memories)
 
     def close(self) -> None:
-        """Returns pooled memory to the device, and from now on whatever is freed. The stream's work must be done."""
+        """Returns pooled memory to the device, and memory freed later at once. The stream's work must be done."""
         with self._lock:
             self._closed = True
             self._sweep()
@@ -204,7 +208,7 @@ class PoolAllocator(Allocator):
             self._give_back(self._take_pooled())
 
     def _take_pooled(self, size: float = math.inf) -> list[DeviceMemory]:
-        """Takes pooled memory out, `size` bytes at least where there is as much; sizes that came first go first."""
+        """Removes memory from the pool, at least `size` bytes if it has as much, the earliest used sizes first."""
         taken: list[DeviceMemory] = []
         total = 0
         for pool in list(self._pool.values()):
@@ -265,6 +269,9 @@ class PoolAllocator(Allocator):
         )
 
     def _holders(self) -> list[tuple[int, str]]:
-        """Found by the garbage collector: keeping a list would cost every execution, this costs only an error."""
+        """Finds the holders of this allocator's memory through the garbage collector, which only this error needs.
+
+        Keeping a list of them would make every execution slower.
+        """
         found = [o.held(self) for o in gc.get_objects() if issubclass(type(o), MemoryHolder)]
         return [held for held in found if held is not None]

@@ -44,7 +44,7 @@ class BoundedModule(DynamicShapeProgram):
                 )
 
     def lower(self, shapes: Sequence[Shape], values: Mapping[int, np.ndarray] | None = None) -> HloModule:
-        """The module for arguments of these shapes: each is padded to its bound, and its size is set."""
+        """Returns the module for arguments of these shapes: it pads each to its bound and sets its sizes."""
         self.check(shapes)
         module = self._module.clone()
         entry = module.entry
@@ -69,7 +69,7 @@ class BoundedModule(DynamicShapeProgram):
 
 
 def _padded(entry: HloComputation, parameter: HloInstruction, declared: Shape) -> HloInstruction:
-    """The parameter, padded to the declared bounds, with its actual sizes set."""
+    """Pads the parameter to the declared bounds and sets its actual sizes."""
     element = Shape(declared.element_type)
     zero = entry.add(Opcode.CONSTANT, shape=element, literal=Literal(np.zeros((), declared.dtype), element))
     sizes = parameter.shape.dimensions

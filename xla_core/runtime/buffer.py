@@ -1,4 +1,4 @@
-"""Buffer: an array on a device, maybe not computed yet."""
+"""Buffer: an array on a device, whose value may still be being computed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _READY = ready_event()
 
 
 class Buffer(TrackedBuffer):
-    """An immutable array in a device's memory. Made by `Client.buffer_from_host` and by executions.
+    """An immutable array in a device's memory. `Client.buffer_from_host` and executions make buffers.
 
-    It may stand for a value that is still being computed: `np.asarray`, `__dlpack__` and `block_until_ready` wait,
-    and raise what made the computation fail. Its memory returns to the device's pool after the last work that reads it.
+    The value may still be being computed: `np.asarray`, `__dlpack__` and `block_until_ready` wait for it, and raise the
+    error that made the computation fail. The memory returns to the device's pool after the last work that reads it.
     """
 
     __slots__ = ()
@@ -38,10 +38,10 @@ class Buffer(TrackedBuffer):
 
     @staticmethod
     def from_host(array: np.ndarray, device: Device, shape: Shape, *, immutable: bool = False) -> Buffer:
-        """Puts `array` (native byte order, of `shape`'s dtype and dimensions) on the device in `shape`'s layout.
+        """Copies `array` (native byte order, of `shape`'s dtype and dimensions) to the device in `shape`'s layout.
 
-        `immutable` promises that nobody changes the array as long as the buffer lives: its memory is used without a
-        copy where the device can. Otherwise it may be changed as soon as this returns.
+        `immutable` promises that nobody changes the array as long as the buffer lives. Then the buffer uses the array's
+        memory without a copy if the device can. Without the promise the array may be changed once this returns.
         """
         device.require_alive()
         shape = intern_shape(shape)
@@ -62,8 +62,9 @@ class Buffer(TrackedBuffer):
 
     @staticmethod
     def of_foreign_memory(address: int, device: Device, shape: Shape, owner: object) -> Buffer | None:
-        """A buffer whose memory is another's, row-major at `address`; `owner` keeps it. None where the device can't
-        use it.
+        """Makes a buffer over foreign memory, a row-major array at `address` that `owner` keeps alive.
+
+        Returns None for memory that the device can't use, for example because of its alignment.
         """
         size = row_major_bytes(shape)
         alignment = device.platform.compiler.target_config.alignment.allocation
@@ -78,7 +79,7 @@ class Buffer(TrackedBuffer):
 
     @staticmethod
     def of_error(error: XlaError, device: Device, shape: Shape) -> Buffer:
-        """A buffer whose value could not be computed. What uses it fails with `error`."""
+        """Makes a buffer whose value could not be computed. Every use of the value fails with `error`."""
 
         def fail() -> None:
             raise error
@@ -101,30 +102,30 @@ class Buffer(TrackedBuffer):
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """The number of elements."""
         return self.shape.num_elements
 
     @property
     def byte_size(self) -> int:
-        """Bytes on the device."""
+        """The number of bytes on the device."""
         return self.device.byte_size(self.shape)
 
     @property
     def memory_space(self) -> int:
-        """The number of the memory space that it lies in, as of `TargetConfig.memory_spaces`."""
+        """The number of the buffer's memory space, as in `TargetConfig.memory_spaces`."""
         return self.require_memory().memory_space
 
     def is_ready(self) -> bool:
-        """Whether the value, or the failure to compute it, is there. Never blocks."""
+        """Tells whether the value is computed or its computation has failed. Never blocks."""
         return self.definition_event is None or self.definition_event.ready
 
     def when_ready(self, callback: EventCallback) -> None:
-        """Has `callback(error)` called once when the value is there or has failed; see `Event.when_ready`."""
+        """Calls `callback(error)` once, when the value is computed or has failed; see `Event.when_ready`."""
         self.require_memory()
         (self.definition_event or _READY).when_ready(callback)
 
     def block_until_ready(self) -> Buffer:
-        """Waits for the value. Raises what made its computation fail: the first cause. Returns the buffer."""
+        """Waits for the value and returns the buffer. Raises the first error that made the computation fail."""
         self.require_memory()
         if self.definition_event is not None:
             wait_for(self.definition_event, self.device)
@@ -141,8 +142,10 @@ class Buffer(TrackedBuffer):
         return array.copy() if copy and not array.flags.writeable else array
 
     def to_numpy(self) -> np.ndarray:
-        """The value on the host, once it is there. Read-only and without a copy where the device's memory is the
-        host's and the layout row-major; else an array of the caller's own.
+        """Waits for the value and returns it as an array on the host.
+
+        The array is a read-only view of the buffer's memory if the host can address it and the layout is row-major.
+        Otherwise it is a copy. Raises the error that made the computation fail.
         """
         size = row_major_bytes(self.shape)
         if size is not None and self.device.executor.features.host_addressable:
@@ -154,8 +157,10 @@ class Buffer(TrackedBuffer):
         return self.device.platform.transfer_manager.from_device(data, self.shape)
 
     def copy_to_host(self, destination: np.ndarray) -> Event:
-        """Copies the value into an array of the caller's, of the same dtype and dimensions; returns at once. The event
-        is ready when it is there, or has the error. Until then the array must stay.
+        """Starts to copy the value into the caller's array, and returns an event that is ready after the copy.
+
+        If the computation failed, the event has its error. The array must live until the event is ready. Raises
+        InvalidArgumentError unless `destination` is a writable array of the buffer's dtype and dimensions.
         """
         if not isinstance(destination, np.ndarray) or not destination.flags.writeable:
             raise wrong_argument("destination", destination, "a writable numpy array")
@@ -179,8 +184,10 @@ class Buffer(TrackedBuffer):
         return self._enqueue_read(enqueue)
 
     def copy_raw_to_host(self, destination: np.ndarray, offset: int = 0) -> Event:
-        """As `copy_to_host`, of bytes as they lie on the device: fills `destination` (uint8, one-dimensional and
-        contiguous) from byte `offset` on.
+        """Like `copy_to_host`, but copies bytes in the device's layout, from byte `offset` of the buffer on.
+
+        It fills `destination`, a one-dimensional contiguous array of uint8. Raises InvalidArgumentError for another
+        array, and for bytes outside of the buffer.
         """
         if not isinstance(destination, np.ndarray) or destination.dtype != np.uint8 or destination.ndim != 1:
             raise wrong_argument("destination", destination, "a one-dimensional numpy array of uint8")
@@ -192,7 +199,7 @@ class Buffer(TrackedBuffer):
         return self._enqueue_read(lambda stream, memory: executor.read_at(stream, destination, memory, offset))
 
     def _read(self) -> tuple[np.ndarray, Event]:
-        """The bytes on the device, and when they are there."""
+        """Starts to copy the buffer's bytes to the host. Returns them and an event that is ready after the copy."""
         manager = self.device.platform.transfer_manager
         data: list[np.ndarray] = []
         event = self._enqueue_read(
@@ -201,7 +208,7 @@ class Buffer(TrackedBuffer):
         return data[0], event
 
     def _enqueue_read(self, enqueue: Callable[[Stream, DeviceMemory], object]) -> Event:
-        """Has `enqueue(stream, memory)` read the memory; returns when that is done."""
+        """Calls `enqueue(stream, memory)` to enqueue a read. Returns an event that is ready when the read is done."""
         stream = self.device.d2h_stream
         with self.device.lock:
             memory = self.acquire(stream)
@@ -222,8 +229,8 @@ class Buffer(TrackedBuffer):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule: of the device's memory where other libraries can address it, else of a copy on the host."""
-        from xla_core.runtime import dlpack  # only those who ask pay for ctypes
+        """Exports a DLPack capsule of the device's memory if other libraries can address it, else of a host copy."""
+        from xla_core.runtime import dlpack  # imported here because it loads ctypes
 
         for what, pair in (("max_version", max_version), ("dl_device", dl_device)):
             if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2):
@@ -257,7 +264,7 @@ class Buffer(TrackedBuffer):
         )
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's (device type, device id). The host where other libraries cannot address the device's memory."""
+        """Returns DLPack's (device type, device id): the host if other libraries can't address the device's memory."""
         from xla_core.runtime import dlpack
 
         executor = self.device.executor
@@ -267,10 +274,10 @@ class Buffer(TrackedBuffer):
         return (dlpack.CPU, 0)
 
     def copy_to_device(self, device: Device | int | str) -> Buffer:
-        """The same value on another device. Returns at once: the copy waits for the value, and has its error.
+        """Copies the value to another device without blocking. If the computation fails, the copy has its error.
 
         Args:
-            device: of any client; or the number or the name ("cpu:1") of one of the buffer's own client.
+            device: a device of any client, or the number or name ("cpu:1") of a device of the buffer's own client.
         """
         device = self.device.sibling(device)
         if device is self.device:
@@ -319,7 +326,7 @@ class Buffer(TrackedBuffer):
         return bool(self.to_numpy())
 
     def item(self) -> Any:
-        """The single element as a Python number."""
+        """Returns the only element as a Python number."""
         return self.to_numpy().item()
 
     def __repr__(self) -> str:
@@ -330,12 +337,12 @@ class Buffer(TrackedBuffer):
 
 
 def _written(device: Device, shape: Shape, enqueue: Callable[[Stream, DeviceMemory], object]) -> Buffer:
-    """A buffer whose memory `enqueue(stream, memory)` fills."""
+    """Makes a buffer whose memory is filled by the work that `enqueue(stream, memory)` enqueues."""
     stream, allocator = device.h2d_stream, device.allocator
     space = shape.layout.memory_space if shape.layout is not None else 0
     with device.lock:
         memory = allocator.allocate(device.byte_size(shape), space)
-        # Pooled memory comes in the compute stream's order: its last reader there may still be at work.
+        # Pooled memory is reused in the compute stream's order, so earlier work there may still read it.
         free = device.compute_stream.finish()
         if free is not _READY:
             stream.wait(free)

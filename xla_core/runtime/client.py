@@ -1,4 +1,4 @@
-"""Client: the devices of one platform, and everything that is done with them."""
+"""Client: the devices of one platform, and the operations on them."""
 
 from __future__ import annotations
 
@@ -68,26 +68,27 @@ class Client(Handle):
     def compile(
         self, program: str | bytes | HloModule, options: CompileOptions | None = None, *, file: str = ""
     ) -> LoadedExecutable:
-        """Compiles for this client's devices. Ctrl-C ends it, and leaves the client usable.
+        """Compiles a program for this client's devices. Ctrl-C ends the compilation and leaves the client usable.
 
         Args:
-            program: StableHLO or HLO text, or an HloModule (which is left as it is).
-            file: its name, for locations in errors.
+            program: StableHLO or HLO text or bytes (see `xla_core.parse`), or an HloModule, which is not changed.
+            options: the options of the compilation; by default `CompileOptions()`.
+            file: the program's name, for locations in errors.
 
-        Raises InvalidArgumentError for a wrong program or wrong options, UnimplementedError for what the target can't
-        do: every such op with its location.
+        Raises InvalidArgumentError for an invalid program or invalid options, UnimplementedError with the location of
+        every op that the target doesn't support.
         """
         self._devices.require_alive()
         return compilation.Compilation(self._devices, self._spec.options, options).compile(program, file)
 
     def deserialize(self, data: bytes) -> LoadedExecutable:
-        """What `LoadedExecutable.serialize` was called on.
+        """Loads an executable from the bytes that `LoadedExecutable.serialize` returned.
 
-        The bytes hold native code, which will run in this process: read only what comes from where you trust. Their
-        fingerprint shows damage, it doesn't say who made them.
+        The bytes contain native code, which will run in this process: load only bytes from a source that you trust.
+        Their fingerprint detects damage, but doesn't tell who made them.
 
-        Raises InvalidArgumentError for anything but such bytes, FailedPreconditionError for those of another backend,
-        version or target, with the reason.
+        Raises InvalidArgumentError for other bytes, FailedPreconditionError with the reason for an executable of
+        another backend, version or target.
         """
         self._devices.require_alive()
         return compilation.deserialize(self._devices, self._spec.options, data)
@@ -97,17 +98,17 @@ class Client(Handle):
     def buffer_from_host(
         self, array: Any, device: Device | int | str | None = None, *, memory_space: int = 0, immutable: bool = False
     ) -> Buffer:
-        """A copy of `array` on a device. The array may be changed as soon as this returns.
+        """Copies `array` to a device. The array may be changed once this returns, unless it is `immutable`.
 
         Takes numpy arrays of any strides and byte order, DLPack objects on the host, objects with `__array__`, nested
         lists and numbers. Raises InvalidArgumentError for a dtype that has no element type.
 
         Args:
-            device: a device, its number or its name ("cpu:1"); the first by default.
+            device: a device, its number or its name ("cpu:1"); by default the first device.
             memory_space: the number of one of the target's memory spaces.
-            immutable: promises that nobody changes the array as long as the buffer, or what shares its memory, lives.
-                A device that is the host, or addresses its memory, then uses the array itself in place of a copy, where
-                the array is aligned and laid out as the device wants it.
+            immutable: promises that nobody changes the array as long as the buffer, or an array that shares its memory,
+                lives. A device that can address host memory then uses the array without a copy, if the array has the
+                alignment and layout that the device needs.
         """
         self._devices.require_alive()
         device = self._devices.find(device)
@@ -127,13 +128,14 @@ class Client(Handle):
         return Buffer.from_host(host, device, shape, immutable=immutable)
 
     def buffer_from_dlpack(self, tensor: Any, device: Device | int | str | None = None) -> Buffer:
-        """A buffer that looks into the memory of another library's tensor, without a copy. Nobody may write to the
-        tensor as long as the buffer lives; the buffer keeps it.
+        """Makes a buffer over the memory of another library's tensor, without a copy.
 
-        Raises InvalidArgumentError for a tensor that is elsewhere than the device, has gaps between its elements, or is
-        not aligned as the target asks: `buffer_from_host` copies those of the host.
+        The buffer keeps the tensor alive. Nobody may write to the tensor as long as the buffer lives.
+
+        Raises InvalidArgumentError for a tensor that is not in the device's memory, has gaps between its elements, or
+        lacks the target's alignment. `buffer_from_host` copies such a tensor if it is on the host.
         """
-        from xla_core.runtime import dlpack  # only those who ask pay for ctypes
+        from xla_core.runtime import dlpack  # imported here because it loads ctypes
 
         self._devices.require_alive()
         device = self._devices.find(device)
@@ -154,8 +156,9 @@ class Client(Handle):
         return buffer
 
     def error_buffer(self, error: XlaError, shape: Shape, device: Device | int | str | None = None) -> Buffer:
-        """A buffer of an array that could not be computed: reading it raises `error`, and so do the results of programs
-        that it is given to.
+        """Makes a buffer for an array that could not be computed.
+
+        Reading it raises `error`, and so does reading the results of a program that takes it as an argument.
         """
         self._devices.require_alive()
         require("error", error, XlaError, "an XlaError")
@@ -174,27 +177,28 @@ class Client(Handle):
     # -- infeed and outfeed ------------------------------------------------------------------------------------------
 
     def transfer_to_infeed(self, value: Any, device: Device | int | str | None = None) -> None:
-        """Queues what one infeed op of a program on a device takes: an array, or a tuple of arrays.
+        """Queues a value for one infeed op of a program on the device: an array, or a tuple of arrays.
 
-        An array stands for a tuple of one too. A value that doesn't fit fails the program that takes it.
+        An array serves for a tuple of one array too. A value of the wrong shape makes the program fail that takes it.
         """
         self._devices.find(device).transfer_to_infeed(value)
 
     def transfer_from_outfeed(self, device: Device | int | str | None = None, timeout: float | None = None) -> Any:
-        """The oldest value that a program's outfeed wrote, waited for (`timeout` in seconds): an array or a tuple of
-        them. Raises DeadlineExceededError where none came in time.
+        """Waits for a value from a program's outfeed and returns the oldest one: an array or a tuple of arrays.
+
+        Raises DeadlineExceededError if none arrives within `timeout` seconds.
         """
         return self._devices.find(device).transfer_from_outfeed(timeout)
 
     # -- life --------------------------------------------------------------------------------------------------------
 
     def synchronize(self) -> None:
-        """Waits for everything that was enqueued on all devices."""
+        """Waits for all work that was enqueued on all devices."""
         for device in self.devices:
             device.synchronize()
 
     def close(self) -> None:
-        """Finishes what was enqueued and gives the devices back. Any later use is an error that says so."""
+        """Finishes the enqueued work and closes the devices. Any later use raises FailedPreconditionError."""
         self._devices.close(FailedPreconditionError("this client is closed", hint="make a new Client"))
 
     def __enter__(self) -> Client:

@@ -1,4 +1,4 @@
-"""From a program to an executable that is loaded on a client's devices."""
+"""Compiles a program, or loads a serialized executable, for a client's devices."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from xla_core.runtime.program import lower, read, stablehlo_source
 from xla_core.runtime.static_executable import StaticExecutable
 
 if TYPE_CHECKING:
-    from xla_core.runtime.dynamic_executable import DynamicExecutable  # imported for programs of dynamic shapes
-    from xla_core.stablehlo import Module  # those who run HLO need none of it
+    from xla_core.runtime.dynamic_executable import DynamicExecutable  # loaded only for programs with dynamic shapes
+    from xla_core.stablehlo import Module  # HLO programs don't need it
 
 __all__ = ["Compilation", "deserialize"]
 
 
 class Compilation:
-    """Compiles for one client's devices.
+    """Compiles programs for one client's devices.
 
     Args:
-        model: of the backend's own options.
+        model: the class of the backend's own options.
     """
 
     def __init__(self, devices: DeviceSet, model: type[BackendOptions], options: CompileOptions | None) -> None:
@@ -38,7 +38,7 @@ class Compilation:
         self._options = _checked_options(options, model)
 
     def compile(self, program: str | bytes | HloModule, file: str) -> LoadedExecutable:
-        """As `Client.compile`. The work runs where Ctrl-C can end it."""
+        """Compiles like `Client.compile`, in a way that Ctrl-C can interrupt."""
         return run_interruptible(lambda: self._compile(program, file), "xla compile")
 
     def _compile(self, program: str | bytes | HloModule, file: str) -> LoadedExecutable:
@@ -50,7 +50,7 @@ class Compilation:
             if any(shape.is_dynamic for shape in found.parameter_shapes):
                 return self.of_dynamic_shapes(found, found.to_text())
             return self._static(lambda: found, found.name, source)
-        from xla_core.stablehlo.shapes import polymorphism  # deferred: those who run HLO need none of it
+        from xla_core.stablehlo.shapes import polymorphism  # deferred: HLO programs don't need it
 
         if self._options.static_arguments or polymorphism.has_polymorphic_entry(found):
             return self.of_dynamic_shapes(found, source or "")
@@ -58,7 +58,7 @@ class Compilation:
         return self._static(lambda: module, module.name, source)
 
     def of_dynamic_shapes(self, module: Module | HloModule, source: str | bytes) -> DynamicExecutable:
-        """An executable that compiles the program anew for each signature that it is called with."""
+        """Makes an executable that compiles the program for each signature of its calls."""
         from xla_core.runtime.bounded_module import BoundedModule
         from xla_core.runtime.dynamic_executable import DynamicExecutable
         from xla_core.stablehlo import PolymorphicProgram
@@ -72,7 +72,7 @@ class Compilation:
         return DynamicExecutable(self._devices, program, source, self._options, specialize)
 
     def _static(self, lower: Callable[[], HloModule], name: str, source: str | bytes | None) -> StaticExecutable:
-        from xla_core.passes.dump import ModuleDump  # deferred: those who only run programs need no passes
+        from xla_core.passes.dump import ModuleDump  # deferred: running a program needs no passes
 
         options = self._options
         with ModuleDump.of_compilation(options.name or name, options.dump_to) as dump:
@@ -81,7 +81,7 @@ class Compilation:
             return self._compile_module(lower())
 
     def _compile_module(self, module: HloModule) -> StaticExecutable:
-        from xla_core.hlo.verifier import verify_collectives  # deferred: those who only run programs need none
+        from xla_core.hlo.verifier import verify_collectives  # deferred: running a program needs no verifier
 
         options, devices = self._options, self._devices
         module.num_replicas = options.num_replicas or module.num_replicas
@@ -101,7 +101,7 @@ class Compilation:
 
 
 def deserialize(devices: DeviceSet, model: type[BackendOptions], data: bytes) -> LoadedExecutable:
-    """As `Client.deserialize`."""
+    """Loads a serialized executable (see `Client.deserialize`)."""
     header, payload = serialization.unpack(data, devices)
     dynamic = serialization.unpack_dynamic(header, payload)
     if dynamic is None:

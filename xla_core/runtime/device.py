@@ -1,4 +1,4 @@
-"""Device: one device with its streams and its memory. DeviceSet: those of one client."""
+"""Device: one device with its streams and its memory. DeviceSet: the devices of one client."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Device", "DeviceSet", "wait_for"]
 
-_SIZES = 8192  # shapes that a device knows the size of
-_HOST_SHARE = 0.8  # of the host's memory, where that is the device's: the rest is left to the process
+_SIZES = 8192  # how many shapes' sizes a device caches
+_HOST_SHARE = 0.8  # the share of host memory that a device in host memory may use; the process needs the rest
 
 
 class Device(Handle):
-    """Programs run on one stream, in order; copies from and to the host on two more, ordered by events.
+    """One device. Programs run in order on one stream; copies to and from the host run on two more, ordered by events.
 
     Attributes:
-        id: its index in `Client.devices`. local_ordinal: the platform's number.
-        lock: held while an execution takes its arguments and enqueues: units of work stay whole, and nobody deletes
-            meanwhile.
-        dead: why it can't be used any more (closed, or forked), else None.
+        id: its index in `Client.devices`.
+        local_ordinal: its number on the platform.
+        lock: held while an execution acquires its arguments and enqueues its work, so that the work of executions is
+            not interleaved and no argument is deleted meanwhile.
+        dead: the error for every use of a device that was closed or belongs to a forked parent; else None.
     """
 
     __slots__ = (
@@ -78,7 +79,7 @@ class Device(Handle):
         limit = int(size * _HOST_SHARE) if self.executor.features.host_addressable else size
         self.allocator = PoolAllocator(self.executor, self.compute_stream, limit or None)
         self.lock = threading.RLock()
-        self._sizes: dict[int, tuple[Shape, int]] = {}  # by the id of a shape, which the entry keeps alive
+        self._sizes: dict[int, tuple[Shape, int]] = {}  # by id(shape); the entry keeps the shape alive
         self.dead: XlaError | None = None
         _devices.add(self)
 
@@ -88,7 +89,7 @@ class Device(Handle):
 
     @property
     def memory_limit(self) -> int | None:
-        """Bytes that buffers and programs may take; None for no limit of ours. Can be set."""
+        """The bytes that buffers and programs may take; None for no limit besides the device's own. Can be set."""
         return self.allocator.limit
 
     @memory_limit.setter
@@ -101,7 +102,7 @@ class Device(Handle):
     def run_options(
         self, replica: int = 0, partition: int = 0, assignment: tuple[tuple[int, ...], ...] = ((0,),)
     ) -> RunOptions:
-        """For executions here, at this place of an assignment of ordinals."""
+        """Returns the options of executions on this device, as this replica and partition of a device assignment."""
         return RunOptions(
             self.executor,
             self.compute_stream,
@@ -113,7 +114,7 @@ class Device(Handle):
         )
 
     def byte_size(self, shape: Shape) -> int:
-        """Bytes that an array of `shape` takes here; looked up, since every upload asks."""
+        """Returns the bytes of an array of `shape` on this device. The results are cached for uploads."""
         found = self._sizes.get(id(shape))
         if found is None:
             if len(self._sizes) >= _SIZES:
@@ -122,12 +123,12 @@ class Device(Handle):
         return found[1]
 
     def require_alive(self) -> None:
-        """Raises why the device can't be used any more, if that is so."""
+        """Raises the error `dead` if the device can't be used any more."""
         if self.dead is not None:
             raise self.dead.with_traceback(None)
 
     def sibling(self, wanted: Device | int | str) -> Device:
-        """A device as a caller says it: any device itself; or the number or the name of one of the same client."""
+        """Returns the device that a caller names: a Device, or the number or name of one of the same client."""
         if isinstance(wanted, Device):
             return wanted
         devices = self._set()
@@ -136,7 +137,7 @@ class Device(Handle):
         return devices.find(wanted)
 
     def is_beside(self, other: Device) -> bool:
-        """Whether both are of one client."""
+        """Tells whether both devices belong to one client."""
         return self._set == other._set
 
     def transfer_to_infeed(self, value: Any) -> None:
@@ -174,7 +175,7 @@ class Device(Handle):
 
 
 def wait_for(event: Event, device: Device) -> None:
-    """Blocks until the event is ready. Raises its error; says on Ctrl-C what ends the work that is waited for."""
+    """Blocks until the event is ready, and raises its error. A KeyboardInterrupt gets a note on ending the work."""
     try:
         event.synchronize()
     except KeyboardInterrupt as interrupt:
@@ -192,7 +193,7 @@ class DeviceSet:
     """The open devices of one client.
 
     Attributes:
-        backend_version: of the backend that they belong to.
+        backend_version: the version of the devices' backend.
         launch_lock: held while a sharded run is enqueued on all its devices.
     """
 
@@ -203,11 +204,14 @@ class DeviceSet:
         self.devices = tuple(Device(self, platform, i, i) for i in range(count))
 
     def require_alive(self) -> None:
-        """Raises where the client is closed."""
+        """Raises FailedPreconditionError if the client is closed."""
         self.devices[0].require_alive()
 
     def find(self, wanted: Device | int | str | None) -> Device:
-        """A device as a caller says it: itself, its number, its name; None is the first."""
+        """Returns the device that a caller names: a Device, its number or its name. None is the first device.
+
+        Raises InvalidArgumentError for anything else.
+        """
         if wanted is None:
             return self.devices[0]
         if isinstance(wanted, Device):
@@ -225,8 +229,10 @@ class DeviceSet:
     def assignment(
         self, replicas: int, partitions: int, wanted: tuple[tuple[int, ...], ...] | None
     ) -> tuple[tuple[int, ...], ...]:
-        """Ids of the devices that a program runs on, one row a replica, one column a partition: those `wanted`, or the
-        first ones. Raises InvalidArgumentError where there are too few, or the wanted ones don't fit.
+        """Returns the device ids of a program, a row per replica and a column per partition.
+
+        These are `wanted`, or the first devices. Raises InvalidArgumentError if there are too few devices, or if
+        `wanted` has another shape, unknown ids or an id twice.
         """
         if replicas < 1 or partitions < 1:
             raise InvalidArgumentError(f"a program runs on 1 device at least, not on {replicas} x {partitions}")
@@ -250,10 +256,10 @@ class DeviceSet:
         return wanted
 
     def close(self, error: XlaError) -> None:
-        """Finishes what was enqueued and gives the devices back. Any later use raises `error`."""
+        """Finishes the enqueued work and closes the devices and the platform. Any later use raises `error`."""
         already = all(device.dead is not None for device in self.devices)
         if not already:
-            self.platform.transfer_manager.close()  # a program that waits for an infeed would wait for ever
+            self.platform.transfer_manager.close()  # otherwise a program that waits for an infeed never ends
         for device in self.devices:
             device.close(error)
         if not already:
@@ -283,10 +289,10 @@ def _after_fork() -> None:
 
 
 def _at_exit() -> None:
-    """Closes the feeds before the streams are finished: a program that waits for an infeed would never end."""
+    """Closes infeeds and outfeeds before the streams are finished; a program waiting for one would never end."""
     for device in list(_devices):
         if device.dead is None:
-            manager = vars(device.platform).get("transfer_manager")  # a cached property: made here, it has no feeds
+            manager = vars(device.platform).get("transfer_manager")  # a cached property; without it there are no feeds
             if manager is not None:
                 manager.close_queues(device.local_ordinal)
 

@@ -1,4 +1,4 @@
-"""DeviceConstants: a program's constants, in the memory of each device that runs it."""
+"""DeviceConstants: a program's constants in the memory of each device that runs the program."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ class _Constant:
 
 
 class DeviceConstants:
-    """The constants of one program. They stay on each device until `close`. Thread-safe."""
+    """The constants of one program. They stay on each device until `close`. The methods are thread-safe."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[StreamExecutor, int], _Constant] = {}
         self._lock = threading.Lock()
 
     def memory(self, options: RunOptions, allocation: BufferAllocation) -> DeviceMemory:
-        """The constant's memory on the run's device. Each run uploads the constant until one upload has succeeded,
-        since a poisoned stream skips its work.
+        """Returns the constant's memory on the run's device, and uploads the constant if needed.
+
+        Each run uploads it until an upload has succeeded, because a poisoned stream skips the upload.
         """
         key = (options.executor, allocation.index)
         with self._lock:

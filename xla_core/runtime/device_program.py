@@ -21,7 +21,7 @@ _READY = ready_event()
 
 
 class DeviceProgram:
-    """One executable on one device. Holds what each execution needs, so that a call looks nothing up."""
+    """One executable on one device. It holds all that an execution needs, so that a call has nothing to look up."""
 
     __slots__ = (
         "count",
@@ -66,7 +66,7 @@ class DeviceProgram:
         run_options: RunOptions | None = None,
         non_donatable: Collection[int] = (),
     ) -> tuple[Buffer, ...]:
-        """Enqueues one execution. This is the hot path: every call pays for each line."""
+        """Enqueues one execution and returns its results. This is the hot path of every call."""
         try:
             count = len(arguments)
         except TypeError:
@@ -110,7 +110,7 @@ class DeviceProgram:
                 else:
                     results = self.execute(run_options or self.run_options, memories)
             finally:
-                done = self.finish()  # also of a refused run, whose arguments may have poisoned the stream
+                done = self.finish()  # after a refused run too: its arguments may have poisoned the stream
         if foreign is not None:
             for argument in foreign:
                 argument.add_usage(done)
@@ -125,11 +125,11 @@ class DeviceProgram:
         run_options: RunOptions | None = None,
         non_donatable: Collection[int] = (),
     ) -> tuple[Buffer, ...]:
-        """Enqueues one execution without waiting for any of its results: other devices may have to be started first."""
+        """Enqueues one execution without waiting for results, because other devices may have to be started first."""
         return DeviceProgram.run(self, arguments, run_options, non_donatable)
 
     def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
-        """The results that callers are given, from those that `start` returned."""
+        """Converts the results of `start` to the results for the caller."""
         return made
 
     def _run_donating(
@@ -139,8 +139,9 @@ class DeviceProgram:
         run_options: RunOptions,
         non_donatable: Collection[int],
     ) -> Sequence[DeviceMemory]:
-        """As `execute`, with the memory of donated arguments. An argument that the caller keeps, or whose memory is
-        shared, is copied, and the program gets the copy.
+        """Executes the program with the memory of donated arguments, and ends the donated buffers.
+
+        An argument that the caller keeps, or whose memory is shared, is copied, and the program gets the copy.
         """
         if len({id(memory) for memory in memories}) != len(memories):
             self._check_donated_once(memories, non_donatable)
@@ -175,10 +176,10 @@ class DeviceProgram:
                         arguments[index].give_up(f"donated to {self.name}", memory_taken=index not in copies)
         return results
 
-    # -- what is not the common case ---------------------------------------------------------------------------------
+    # -- uncommon cases ----------------------------------------------------------------------------------------------
 
     def _adapted(self, argument: Any, shape: Shape, index: int) -> Buffer:
-        """The argument in the shape and layout that the program takes. Raises an XlaError where it can't be used."""
+        """Converts an argument to the program's shape and layout. Raises an XlaError if it can't be used."""
         if argument.__class__ is not Buffer:
             raise InvalidArgumentError(
                 f"argument {index} of {self.name} is a {type(argument).__name__}, not a Buffer",

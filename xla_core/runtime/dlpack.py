@@ -1,4 +1,4 @@
-"""DLPack: arrays that other libraries look into, and arrays of theirs. (The structures are dlpack.h's, 1.0.)"""
+"""DLPack: exports arrays to other libraries and imports theirs. The structures are those of dlpack.h 1.0."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Versioned(Structure):
     )
 
 
-_alive: dict[int, tuple[object, ...]] = {}  # by the managed tensor's address, until its consumer lets go
+_alive: dict[int, tuple[object, ...]] = {}  # by the managed tensor's address, until the consumer releases it
 
 
 def _let_go(address: int) -> None:
@@ -84,7 +84,7 @@ _rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, c_char_p)(("PyCapsul
 
 
 def _destroy(capsule: int) -> None:
-    """Only a capsule that nobody consumed still has its name, and what it holds is still ours."""
+    """Releases the tensor of a capsule that nobody consumed. Consumers rename a capsule and release its tensor."""
     for name in _NAMES:
         if _is_valid(capsule, name):
             _alive.pop(_pointer(capsule, name), None)
@@ -116,9 +116,9 @@ def export(
     read_only: bool,
     max_version: tuple[int, int] | None,
 ) -> Any:
-    """A capsule of the row-major array at `address`, which keeps `owner`.
+    """Makes a DLPack capsule of the row-major array at `address`. The capsule keeps `owner` alive.
 
-    Raises UnimplementedError for types that DLPack can't say.
+    Raises UnimplementedError for element types that DLPack lacks.
     """
     code, bits = _type_of(element_type)
     rank = len(dimensions)
@@ -140,9 +140,9 @@ def export(
 
 
 class ForeignTensor:
-    """What another library exported: a row-major array at `address`, which stays there as long as this object.
+    """A tensor that another library exported: a row-major array at `address`, valid as long as this object lives.
 
-    Raises InvalidArgumentError for a tensor of a type that has no element type, or with gaps between its elements.
+    Raises InvalidArgumentError for an unknown element type, or if the tensor isn't row-major without gaps.
     """
 
     def __init__(self, capsule: Any) -> None:
@@ -164,7 +164,7 @@ class ForeignTensor:
                 f"a tensor of strides {strides} cannot be taken without a copy", hint="make it contiguous first"
             )
         self.address = (tensor.data or 0) + tensor.byte_offset
-        _rename(capsule, _USED[name == _NAMES[True]])  # from here on it is ours to delete
+        _rename(capsule, _USED[name == _NAMES[True]])  # from now on this object has to release it
 
     def __del__(self) -> None:
         managed = getattr(self, "_managed", None)

@@ -1,4 +1,4 @@
-"""DynamicExecutable: a program with dynamic shapes, compiled for each signature that it is called with."""
+"""DynamicExecutable: a program with dynamic shapes, which is compiled for each signature of its calls."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = ["DynamicExecutable"]
 class DynamicExecutable(LoadedExecutable):
     """A `LoadedExecutable` that is compiled for each new signature, and keeps its compilations.
 
-    The first call with new sizes compiles, and waits for that. Static sizes of the program are checked:
-    InvalidArgumentError names the argument, the declared shape and the given one. A program that asserts something of
-    its shapes raises its own message.
+    The first call with new sizes waits for the compilation. An argument that doesn't fit the declared shape raises
+    InvalidArgumentError, which names the argument and both shapes. A failed shape assertion of the program raises
+    InvalidArgumentError with the assertion's message.
     """
 
     def __init__(
@@ -43,7 +43,11 @@ class DynamicExecutable(LoadedExecutable):
         options: CompileOptions,
         compile: Callable[[Callable[[], HloModule]], StaticExecutable],
     ) -> None:
-        """`source` is what the program was read from; `compile` makes an executable of what its argument lowers."""
+        """Makes an executable without compilations.
+
+        `source` is the text or bytecode that the program was read from. `compile` takes a function that lowers the
+        program, and compiles the module that it returns.
+        """
         super().__init__(
             device_set,
             options,
@@ -83,14 +87,14 @@ class DynamicExecutable(LoadedExecutable):
         if not self._static:
             try:
                 found = self._cache.lookup(tuple([a.shape.dimensions for a in arguments]))
-            except (AttributeError, TypeError):  # not a Buffer: said below
+            except (AttributeError, TypeError):  # not a Buffer: _specialization raises the error
                 found = None
         if found is None:
             found = self._specialization(arguments)
         try:
             return found.execute(arguments, non_donatable=non_donatable)
         except InvalidArgumentError:
-            self._signature(arguments)  # says what the program declares, not what this compilation is for
+            self._signature(arguments)  # its errors name the declared shapes, not those of this compilation
             raise
 
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
@@ -107,7 +111,7 @@ class DynamicExecutable(LoadedExecutable):
         try:
             return found.call(*arguments)
         except InvalidArgumentError:
-            self._signature(self._on_host(arguments))  # says what the program declares
+            self._signature(self._on_host(arguments))  # its errors name the declared shapes
             raise
 
     def execute_sharded(
@@ -125,7 +129,7 @@ class DynamicExecutable(LoadedExecutable):
         return self._found_or_compiled(first, values).executable.execute_sharded(rows, non_donatable=non_donatable)
 
     def _on_host(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments, those that are no Buffers as arrays."""
+        """Converts the arguments that are not Buffers to arrays."""
         if len(arguments) != len(self._dtypes):
             raise self._wrong_count(len(arguments))
         return [
@@ -144,7 +148,7 @@ class DynamicExecutable(LoadedExecutable):
         return self._found_or_compiled(Signature.of(shapes, values), values).executable
 
     def _specialization(self, arguments: Sequence[Any]) -> Specialization:
-        """For arguments on one device."""
+        """Returns the compilation for the arguments of a program on one device; compiles it if needed."""
         if not self._single:
             raise self._not_single()
         require("arguments", arguments, (Sequence, np.ndarray), "a list of Buffers")
@@ -153,7 +157,10 @@ class DynamicExecutable(LoadedExecutable):
         return self._found_or_compiled(*self._signature(arguments))
 
     def _signature(self, arguments: Sequence[Any]) -> tuple[Signature, dict[int, np.ndarray]]:
-        """With the values of static arguments. Raises where arguments don't fit the program."""
+        """Returns the arguments' signature and the values of static arguments.
+
+        Raises InvalidArgumentError for arguments that don't fit the program.
+        """
         for index, argument in enumerate(arguments):
             if argument.__class__ is Buffer:
                 argument.require_memory()
@@ -200,7 +207,7 @@ class DynamicExecutable(LoadedExecutable):
     # -- serialization -----------------------------------------------------------------------------------------------
 
     def serialize(self) -> bytes:
-        """The program as it was given, and what is compiled of it now."""
+        """Serializes the program's source and its current compilations."""
         return serialization.pack_dynamic(
             self._device_set,
             self.name,
@@ -210,7 +217,7 @@ class DynamicExecutable(LoadedExecutable):
         )
 
     def restore(self, signature: Signature, executable: StaticExecutable) -> None:
-        """Takes what was compiled in another process."""
+        """Adds a compilation that was made in another process."""
         self._cache.add(signature, executable)
 
     def __repr__(self) -> str:

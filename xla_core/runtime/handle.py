@@ -1,4 +1,4 @@
-"""Handle: an object that stands for something on a device."""
+"""Handle: base class of objects that own something on a device."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ H = TypeVar("H", bound="Handle")
 
 
 class Handle:
-    """Buffers, executables, devices and clients: `copy` gives the same object, and `pickle` refuses.
+    """Base class of buffers, executables, devices and clients: `copy` returns the same object, `pickle` raises.
 
-    A second object for the same device memory would free it twice.
+    A second object for the same device memory would free the memory twice.
     """
 
     __slots__ = ()

@@ -16,24 +16,24 @@ _HOST_DEVICES = (1, 3, 11)  # DLPack's CPU, CUDA host, ROCm host
 
 
 def as_host_array(value: Any, dtype: np.dtype | None = None) -> np.ndarray:
-    """Numpy arrays, DLPack objects, objects with `__array__`, Python numbers and nested lists of them.
+    """Converts a numpy array, DLPack object, object with `__array__`, Python number or nested list to a numpy array.
 
-    A Python number (or list of them) has no type of its own and takes `dtype`, where that is given and holds it.
-    Byte-swapped arrays are copied; others are returned as they are, whatever their strides.
+    A Python number (or list of numbers) has no type of its own and gets `dtype`, if that is given and can hold it.
+    Byte-swapped arrays are copied; other arrays are returned unchanged, with any strides.
 
-    Raises InvalidArgumentError for what is not an array of an element type (objects, strings, dates, ragged lists).
+    Raises InvalidArgumentError for values that have no element type (objects, strings, dates, ragged lists).
     """
     if value.__class__ is np.ndarray and value.dtype in _NATIVE:
         return cast(np.ndarray, value)
     array = np.asarray(value) if isinstance(value, np.generic) else _convert(value, dtype)
     if array.dtype in _NATIVE:
         return array
-    ElementType.from_numpy(array.dtype)  # raises for a dtype that has none
+    ElementType.from_numpy(array.dtype)  # raises for a dtype without an element type
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def as_argument(value: Any, dtype: np.dtype | None, index: int, program: str) -> np.ndarray:
-    """As `as_host_array`, of the argument `index` of a program: errors say so."""
+    """Converts argument `index` of a program like `as_host_array`; errors name the argument."""
     try:
         return as_host_array(value, dtype)
     except InvalidArgumentError as error:
@@ -41,7 +41,7 @@ def as_argument(value: Any, dtype: np.dtype | None, index: int, program: str) ->
         stored = getattr(value, "dtype", None)
         if (
             dtype is not None and dtype.isbuiltin != 1 and stored == np.dtype(f"V{dtype.itemsize}")
-        ):  # as numpy.load reads a type of ml_dtypes
+        ):  # numpy.load reads types of ml_dtypes like this
             hint = f"if these are the bytes of {dtype.name}, give them their type: array.view(ml_dtypes.{dtype.name})"
         raise InvalidArgumentError(f"argument {index} of {program}: {error.message}", hint=hint) from error
 
@@ -82,7 +82,7 @@ def _from_python(value: Any, dtype: np.dtype | None) -> np.ndarray:
     element = ElementType.from_numpy(dtype)
     kind = array.dtype.kind
     if kind == "f" and not (element.is_floating or element.is_complex):
-        return array  # the caller's check names both types
+        return array  # the caller's check raises an error with both types
     if kind == "c" and not element.is_complex:
         return array
     if kind in "iu" and element.is_integral:

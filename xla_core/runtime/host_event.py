@@ -13,16 +13,16 @@ from xla_core.errors import FailedPreconditionError, XlaError
 
 __all__ = ["HostEvent", "RecordedPoint", "WorkQueue", "ready_event"]
 
-_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it; so wait in pieces
+_SIGNAL_SECONDS = 0.1  # waits are split, because a signal just before a wait doesn't interrupt it
 _lock = threading.Lock()  # guards every point's state; held for a few instructions
 
 
 class WorkQueue(Protocol):
-    """What a point asks of the stream that completes it.
+    """The part of a stream that a recorded point uses to detect a deadlock.
 
     Attributes:
-        turn: the identifier of the thread that does the stream's work now, the worker or a caller; 0 while none does.
-        awaited: the point that this work waits for.
+        turn: the identifier of the thread that runs the stream's work now, the worker or a caller; 0 for none.
+        awaited: the point that this work waits for, or None.
     """
 
     name: str
@@ -31,10 +31,10 @@ class WorkQueue(Protocol):
 
 
 class RecordedPoint:
-    """What one record of an event stands for: ready when the work before it is done.
+    """One record of an event. The point is ready when the work before it is done.
 
     Args:
-        stream: where it is recorded; None where no stream completes it.
+        stream: the stream that completes the point; None if no stream does.
     """
 
     __slots__ = ("_waiters", "error", "ready", "stream")
@@ -46,7 +46,7 @@ class RecordedPoint:
         self._waiters: list[Callable[[], None]] = []
 
     def complete(self, error: XlaError | None = None) -> None:
-        """Makes it ready and wakes who waits. Only the first call counts."""
+        """Makes the point ready and wakes the waiters. Only the first call has an effect."""
         with _lock:
             if self.ready:
                 return
@@ -57,21 +57,24 @@ class RecordedPoint:
             wake()
 
     def on_completion(self, wake: Callable[[], None]) -> bool:
-        """Has `complete` call `wake`, which must be short. False where it is ready, and nothing will be called."""
+        """Registers `wake`, which must be short, to be called by `complete`.
+
+        Returns False if the point is ready already; then `wake` is not called.
+        """
         with _lock:
             if not self.ready:
                 self._waiters.append(wake)
             return not self.ready
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Blocks until it is ready; returns `ready`.
+        """Blocks until the point is ready, for `timeout` seconds at most; returns `ready`.
 
-        Raises FailedPreconditionError where this thread does the work that the point comes after, as a custom call does
-        that waits for the client which runs it: it would wait for ever.
+        Raises FailedPreconditionError if the point depends on the work that this thread is running, for example in a
+        custom call that waits for its own client. Such a wait would never end.
         """
         if self.ready:
             return True
-        done = threading.Lock()  # a lock's acquire is what signals interrupt, and it costs a tenth of threading.Event
+        done = threading.Lock()  # signals interrupt a lock's acquire, at a tenth of threading.Event's cost
         done.acquire()
         if not self.on_completion(done.release):
             return True
@@ -104,7 +107,7 @@ class HostEvent(Event):
     """An event that the host completes. Ready until it is armed (by `HostStream.record`, or by `arm`).
 
     Attributes:
-        point: the last record. Whoever waits takes it first, so that a later record is no matter to them.
+        point: the last record. A waiter reads it once, so that later records don't affect its wait.
     """
 
     __slots__ = ("point",)
@@ -121,7 +124,7 @@ class HostEvent(Event):
         return self.point.error
 
     def arm(self, stream: WorkQueue | None = None) -> RecordedPoint:
-        """Makes it not ready; `complete` of what this returns makes it ready again."""
+        """Makes the event not ready. `complete` of the returned point makes it ready again."""
         self.point = point = RecordedPoint(stream)
         return point
 
@@ -140,7 +143,7 @@ _READY = HostEvent()
 
 
 def ready_event() -> HostEvent:
-    """A shared event that is ready and without error. Never armed."""
+    """Returns a shared event that is ready and has no error. It must never be armed."""
     return _READY
 
 

@@ -1,7 +1,7 @@
 """HostStream: an in-order queue of work on host threads, for devices that are host code.
 
-Short work runs at once in the caller when the stream is idle, because a handoff to a thread would cost more than the
-work. All other work goes to the stream's worker thread, so that enqueueing never blocks.
+Short work runs at once in the caller if the stream is idle, because a handoff to a thread would cost more than the
+work itself. All other work runs in the stream's worker thread, so that enqueueing never blocks.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ __all__ = ["INLINE_MICROSECONDS", "HostStream", "as_xla_error", "forked_error"]
 INLINE_MICROSECONDS = 20.0
 _COPY_MICROSECONDS_PER_BYTE = 1e-4  # 10 GB/s
 _EXIT_SECONDS = 10.0
-_IDLE_SECONDS = 2.0  # then the worker ends; the next work starts another
+_IDLE_SECONDS = 2.0  # an idle worker ends after this; later work starts another
 
 Work = Callable[[], None]
 
 
 def as_xla_error(error: BaseException, what: str) -> XlaError:
-    """`error` itself if it is an XlaError, else an InternalError with `error` as the cause."""
+    """Returns `error` itself if it is an XlaError, else an InternalError with `error` as its cause."""
     if isinstance(error, XlaError):
         return error
     wrapped = InternalError(f"{what} failed with {type(error).__name__}: {error}")
@@ -56,7 +56,7 @@ def forked_error() -> FailedPreconditionError:
 
 
 def _label(work: Work) -> str:
-    """The name of work in a profile: that of the object whose method it is (a kernel), else the function's."""
+    """Returns the name of work in a profile: of the object that the method belongs to (a kernel), else the function."""
     function = work.func if isinstance(work, functools.partial) else work
     name = getattr(getattr(function, "__self__", None), "name", None)
     if isinstance(name, str) and name:
@@ -71,22 +71,22 @@ class HostStream(Stream):
     `read`, `copy` and `fill`.
 
     Args:
-        executor: whose stream it is.
-        name: its row in a profile.
-        inline: False sends everything to the worker.
+        executor: the device's executor.
+        name: the name of the stream's row in a profile.
+        inline: False runs all work in the worker.
 
     Attributes:
-        worker: the thread that does the work that doesn't run inline; None while there is none.
-        turn, awaited: as of `WorkQueue`.
+        worker: the thread that runs the work that doesn't run inline; None while no thread runs.
+        turn, awaited: see `WorkQueue`.
     """
 
     def __init__(self, executor: StreamExecutor, name: str = "", *, inline: bool = True) -> None:
         self.executor = executor
         self.name = name or f"stream of device {executor.ordinal}"
         self._inline_limit = INLINE_MICROSECONDS if inline else -1.0
-        self._busy = threading.Lock()  # held by whoever does this stream's work
+        self._busy = threading.Lock()  # held by the thread that runs this stream's work
         self._changed = threading.Condition(threading.Lock())
-        self._queue: deque[Work | RecordedPoint] = deque()  # its head is being worked on
+        self._queue: deque[Work | RecordedPoint] = deque()  # the first item is being run
         self.worker: threading.Thread | None = None
         self.turn = 0
         self.awaited: RecordedPoint | None = None
@@ -119,8 +119,10 @@ class HostStream(Stream):
     # -- the queue ---------------------------------------------------------------------------------------------------
 
     def enqueue(self, work: Work, microseconds: float = float("inf")) -> None:
-        """Calls `work` in this stream's turn: now if the stream is idle and `microseconds` (an estimate) is small, else
-        in the worker. An exception in it poisons the stream.
+        """Enqueues `work`. It runs at once in the caller if the stream is idle and `microseconds` is small.
+
+        `microseconds` is an estimate of its duration. Other work runs in the worker. An exception in the work poisons
+        the stream.
         """
         if microseconds <= self._inline_limit and not self._queue and self._busy.acquire(False):
             try:
@@ -142,7 +144,7 @@ class HostStream(Stream):
             work()
         except Exception as error:
             self._error = as_xla_error(error, f"work on {self.name}")
-        except BaseException as error:  # Ctrl-C in inline work: the work is half done, so the stream is poisoned too
+        except BaseException as error:  # Ctrl-C interrupted inline work, which poisons the stream too
             self._error = CancelledError(f"work on {self.name} was interrupted by {type(error).__name__}")
             if not in_worker:
                 raise
@@ -152,7 +154,7 @@ class HostStream(Stream):
             active.add(_label(work), "stream", start, time.perf_counter_ns(), self.name)
 
     def _idle(self) -> bool:
-        """Takes the turn if the stream is idle: no work runs or waits. The caller then releases `_busy`."""
+        """Acquires `_busy` if no work runs or is queued. If it returns True, the caller must release `_busy`."""
         if self._queue or not self._busy.acquire(False):
             return False
         if self._queue:
@@ -185,7 +187,7 @@ class HostStream(Stream):
         self._finish_at_exit()
 
     def _finish_at_exit(self) -> None:
-        """Does what is enqueued here, in the caller: while the interpreter shuts down no other thread runs."""
+        """Runs the queued work in the caller, because no other thread runs while the interpreter shuts down."""
         if not self._busy.acquire(False):
             self._queue.pop()
             raise FailedPreconditionError(
@@ -216,7 +218,7 @@ class HostStream(Stream):
                 item = self._queue[0]
             with self._busy:
                 self._do(item)
-                # Popped while `_busy` is held: others take an empty queue with `_busy` free for an idle stream.
+                # Popped while `_busy` is held, because an empty queue with `_busy` free means an idle stream.
                 self._queue.popleft()
             del item
 
@@ -236,7 +238,7 @@ class HostStream(Stream):
         self.enqueue(lambda: self.fill(destination, value), destination.size * _COPY_MICROSECONDS_PER_BYTE)
 
     def upload(self, destination: DeviceMemory, source: HostBytes) -> None:
-        if self._inline_limit > 0 and self._idle():  # a snapshot would cost as much as the copy itself
+        if self._inline_limit > 0 and self._idle():  # copying to a snapshot would cost as much
             try:
                 if self._error is None:
                     self._run(lambda: self.write(destination, source))
@@ -325,7 +327,7 @@ class HostStream(Stream):
             worker.join(timeout)
 
     def _fork(self) -> None:
-        """In a forked child: the worker and the holders of locks stayed in the parent."""
+        """Resets the stream in a forked child, where the worker and the threads that held locks don't exist."""
         self._busy = threading.Lock()
         self._changed = threading.Condition(threading.Lock())
         self.worker = None
@@ -342,8 +344,9 @@ _streams: weakref.WeakSet[HostStream] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    """At exit: lets the workers finish the enqueued work before modules are torn down. The wait is bounded, because
-    work may wait for something that never comes (an infeed).
+    """Lets the workers finish the enqueued work at exit, before modules are torn down.
+
+    The wait is bounded, because work may wait for something that never comes, such as an infeed.
     """
     deadline = time.monotonic() + _EXIT_SECONDS
     for stream in list(_streams):

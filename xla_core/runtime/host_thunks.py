@@ -1,4 +1,4 @@
-"""Handlers of the thunks that the host takes part in: callbacks, infeed, outfeed."""
+"""Handlers of the thunks that run partly on the host: callbacks, infeed, outfeed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _outfeed(thunk: OutfeedThunk, run: ThunkRun) -> None:
 
 
 def read(run: ThunkRun, place: BufferSlice, size: int) -> np.ndarray:
-    """The first `size` bytes of a slice. Waits for the work before, and raises its failure."""
+    """Reads the first `size` bytes of a slice. Waits for the work enqueued before, and raises its error."""
     data = np.empty(size, np.uint8)
     stream = run.stream
     stream.memcpy_d2h(data, run.memory(place))

@@ -1,4 +1,4 @@
-"""LoadedExecutable: a program on the devices that it was compiled for, ready to be called."""
+"""LoadedExecutable: a compiled program on its devices."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["LoadedExecutable"]
 
 
 class LoadedExecutable(Handle, abc.ABC):
-    """What `Client.compile` gives: a program on its devices.
+    """A compiled program on its devices, as returned by `Client.compile`.
 
-    outs = exe(a, b)             # arrays or Buffers in, a tuple of Buffers out, at once
-    outs = exe.execute([x, y])   # Buffers only: the fast path
+    outs = exe(a, b)             # takes arrays or Buffers, returns a tuple of Buffers without waiting for values
+    outs = exe.execute([x, y])   # takes Buffers only, which is faster
 
-    It is a `StaticExecutable`, which is one compilation, or for a program with dynamic shapes a `DynamicExecutable`,
-    which makes one for each signature that it is called with. Members that describe one compilation (`as_text`,
-    `cost_analysis`, ...) need `specialize(...)` first there.
+    It is a `StaticExecutable`, which has one compilation. A program with dynamic shapes is a `DynamicExecutable`, which
+    has one for each signature of its calls; members that describe one compilation (`as_text`, `cost_analysis`, ...)
+    need `specialize(...)` there.
     """
 
     _shapes: tuple[Shape, ...]
@@ -53,45 +53,47 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @abc.abstractmethod
     def execute(self, arguments: Sequence[Buffer], *, non_donatable: Collection[int] = ()) -> tuple[Buffer, ...]:
-        """Runs on one device, on Buffers that are there. Returns at once, but for compiling for new sizes.
+        """Runs on one device, on Buffers of that device. Returns at once, except if it compiles for new sizes.
 
         Args:
-            non_donatable: numbers of arguments that the caller keeps though their parameters are donated: the program
-                is given copies.
+            non_donatable: numbers of arguments that the caller keeps although their parameters are donated. The program
+                gets copies of them.
 
         Raises InvalidArgumentError for a wrong number, shape or type of arguments or another device's buffer,
-        FailedPreconditionError for a deleted or donated one, ResourceExhaustedError when there is no memory for the
-        results. Whatever happens later is raised where a result is read.
+        FailedPreconditionError for a deleted or donated buffer, ResourceExhaustedError if the results don't fit in
+        memory. An error during the execution is raised where a result is read.
         """
 
     @abc.abstractmethod
     def __call__(self, *arguments: Any) -> tuple[Buffer, ...]:
-        """As `execute`, for numpy arrays, DLPack objects, Python numbers and Buffers in any mixture."""
+        """Like `execute`, but takes any mixture of numpy arrays, DLPack objects, Python numbers and Buffers."""
 
     @abc.abstractmethod
     def execute_sharded(
         self, arguments: Sequence[Sequence[Any]], *, non_donatable: Collection[int] = ()
     ) -> list[tuple[Buffer, ...]]:
-        """Runs on all devices of the assignment: one list of arguments a device, and one tuple of results a device.
+        """Runs on all devices of the assignment, with a list of arguments and a tuple of results for each device.
 
-        Both are in the order of `devices`: replica r's partition p is number r * num_partitions + p. The arguments of
-        all devices must have the same sizes: it is one program. Raises InvalidArgumentError that names the device for
-        wrong arguments.
+        Both are in the order of `devices`: partition p of replica r is number r * num_partitions + p. The arguments of
+        all devices must have the same sizes, because all run one program. Raises InvalidArgumentError, which names the
+        device, for wrong arguments.
         """
 
     def delete(self) -> None:
-        """Cancels executions in progress, where the backend can: their results raise CancelledError. Later executions
-        are errors. Members that describe the program (`as_text()`, `artifacts()`, `serialize()`, ...) still work.
+        """Cancels executions in progress if the backend can, and makes later executions raise FailedPreconditionError.
+
+        The results of a cancelled execution raise CancelledError. Members that describe the program (`as_text()`,
+        `artifacts()`, `serialize()`, ...) still work.
         """
         self._delete(FailedPreconditionError(f"the executable {self.name} was deleted"))
 
     def is_deleted(self) -> bool:
-        """Deleted, or its client is closed."""
+        """Tells whether the executable was deleted or its client closed."""
         return self._deleted
 
     @abc.abstractmethod
     def _delete(self, error: FailedPreconditionError) -> None:
-        """Later runs raise `error`."""
+        """Deletes the executable; later runs raise `error`."""
 
     def _wrong_count(self, count: int) -> InvalidArgumentError:
         return wrong_count(self.name, self._shapes, count)
@@ -103,7 +105,7 @@ class LoadedExecutable(Handle, abc.ABC):
         )
 
     def _check_rows(self, arguments: Sequence[Sequence[Buffer]]) -> None:
-        """Raises InvalidArgumentError where they are not one list for each device."""
+        """Raises InvalidArgumentError unless `arguments` has one list for each device."""
         lists = (Sequence, np.ndarray)
         require("arguments", arguments, lists, "a list of arguments for each device")
         if len(arguments) != len(self._devices):
@@ -118,12 +120,12 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @property
     def devices(self) -> tuple[Device, ...]:
-        """Where it runs: replica r's partition p is number r * num_partitions + p."""
+        """The devices of the program: partition p of replica r is number r * num_partitions + p."""
         return self._devices
 
     @property
     def parameter_shapes(self) -> tuple[Shape, ...]:
-        """With the layouts that the compiler chose; those of dynamic shapes have none yet."""
+        """The parameters' shapes, with the layouts that the compiler chose unless the program has dynamic shapes."""
         return self._shapes
 
     @property
@@ -136,18 +138,20 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @abc.abstractmethod
     def signatures(self) -> tuple[Signature, ...]:
-        """The signatures that it is compiled for. A program with dynamic shapes may have none yet, or several, the
-        least recently used first; any other has one.
+        """Returns the signatures that the program is compiled for, the least recently used first.
+
+        A program with dynamic shapes may have none yet, or several; any other program has one.
         """
 
     def specialize(self, *arguments: Any) -> LoadedExecutable:
-        """The executable for these arguments, of a program with dynamic shapes; compiles it if need be. A
-        `StaticExecutable` returns itself. What is returned stays usable when this executable drops it; when it is
-        deleted, the next call compiles again.
+        """Returns the executable of one compilation for these arguments, and compiles it if needed.
+
+        A `StaticExecutable` returns itself. The returned executable stays usable if this one drops it from its cache.
+        If the returned one is deleted, the next call compiles again.
 
         Args:
-            arguments: one for each parameter, or what stands for it: a Shape, or its sizes as a tuple. A static
-                argument must be given itself.
+            arguments: for each parameter an argument, a Shape, or the sizes as a tuple. A static argument must be given
+                by value.
         """
         if len(arguments) != len(self._shapes):
             raise self._wrong_count(len(arguments))
@@ -156,46 +160,47 @@ class LoadedExecutable(Handle, abc.ABC):
 
     @abc.abstractmethod
     def _specialized(self, arguments: Sequence[Any], shapes: Sequence[Shape]) -> LoadedExecutable:
-        """For arguments of these shapes, as many as there are parameters."""
+        """Returns the compilation for arguments of these shapes. The caller has checked their number."""
 
     @abc.abstractmethod
     def serialize(self) -> bytes:
-        """For `Client.deserialize`, in any process with the same backend, version and target."""
+        """Returns bytes for `Client.deserialize` in any process with the same backend, version and target."""
 
     # -- of one compilation ------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
     def _compilation(self, member: str) -> Executable:
-        """The backend's executable, for `member`. Raises FailedPreconditionError where there may be several, and says
-        how to choose one.
+        """Returns the backend's executable for the use by `member`.
+
+        Raises FailedPreconditionError, which explains `specialize`, if the program may have several compilations.
         """
 
     @property
     def report(self) -> CompilationReport:
-        """What the compiler did, in numbers."""
+        """The compiler's statistics of this compilation."""
         return self._compilation("report").report
 
     @property
     def executable(self) -> Executable:
-        """The backend's own."""
+        """The backend's executable."""
         return self._compilation("executable")
 
     def fingerprint(self) -> str:
-        """The same for executables that do the same: of this program, backend, version and target."""
+        """Returns a digest that is equal for executables of the same program, backend, version and target."""
         return serialization.fingerprint(self._device_set, self._compilation("fingerprint()"))
 
     def cost_analysis(self) -> Mapping[str, float]:
-        """Estimates for one execution on one device ("flops", "bytes accessed", ...)."""
+        """Returns estimates for one execution on one device ("flops", "bytes accessed", ...)."""
         return self._compilation("cost_analysis()").cost_analysis()
 
     def memory_stats(self) -> ExecutableMemoryStats:
-        """Bytes of one execution on one device."""
+        """Returns the memory use of one execution on one device, in bytes."""
         return self._compilation("memory_stats()").memory_stats()
 
     def as_text(self) -> str:
-        """The optimized program as HLO text."""
+        """Returns the optimized program as HLO text."""
         return self._compilation("as_text()").as_text()
 
     def artifacts(self) -> Mapping[str, str | bytes]:
-        """What the compiler made on the way, by name: "hlo", and what the backend adds ("llvm", "asm", ...)."""
+        """Returns the compiler's intermediate forms by name: "hlo", and those of the backend ("llvm", "asm", ...)."""
         return self._compilation("artifacts()").artifacts()

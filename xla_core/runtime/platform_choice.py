@@ -1,4 +1,4 @@
-"""Choosing a client's backend, and opening its platform."""
+"""Chooses a client's backend and opens its platform."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ __all__ = ["choose_backend", "open_platform", "opening"]
 
 
 def choose_backend(name: str | None) -> tuple[str, BackendSpec]:
-    """Name and spec of the named backend; else of the one in $XLA_PLATFORM, else of the best installed one.
+    """Returns the name and spec of a backend: the named one, the one in $XLA_PLATFORM, or the best installed one.
 
-    Raises NotFoundError and UnavailableError, with every backend's reason.
+    Raises NotFoundError if no such backend is installed, UnavailableError, with every backend's reason, if none can be
+    used.
     """
     if name:
         return _named(name)
@@ -27,7 +28,7 @@ def choose_backend(name: str | None) -> tuple[str, BackendSpec]:
         return _best()
     try:
         return _named(from_environment)
-    except XlaError as error:  # the user may have forgotten it
+    except XlaError as error:  # the user may not know that the variable is set
         error.message = f"XLA_PLATFORM is {from_environment!r}: {error.message}"
         raise
 
@@ -72,7 +73,7 @@ def _has_device(name: str, spec: BackendSpec) -> bool:
 
 
 def open_platform(name: str, spec: BackendSpec) -> Platform:
-    """The backend's platform. Raises UnavailableError for whatever it raises that is no XlaError."""
+    """Opens the backend's platform. An exception that is no XlaError becomes an UnavailableError."""
     try:
         platform = spec.platform()
     except XlaError:
@@ -87,7 +88,7 @@ def open_platform(name: str, spec: BackendSpec) -> Platform:
 
 @contextlib.contextmanager
 def opening(name: str) -> Iterator[None]:
-    """Makes an UnavailableError of any other exception that a driver raises while its devices are opened."""
+    """Converts exceptions that a driver raises while its devices are opened, except XlaErrors, to UnavailableError."""
     try:
         yield
     except XlaError:

@@ -1,4 +1,4 @@
-"""Reading a program in any form that callers may pass: `parse`, `evaluate`, and their parts."""
+"""Reads a program in any form that callers may pass: `parse`, `evaluate`, and their parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "is_hlo_text", "lower", "module_for", "parse", "read", "stablehlo_source"]
 
 MAX_KNOWN_ELEMENTS = 1024
-"""Elements of an array whose values sizes may follow from."""
+"""The most elements of an array from whose values sizes may be computed."""
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _FILE_NAME = re.compile(r"[^\s%@(){}]{1,1000}\.[A-Za-z]\w{0,9}")
@@ -42,13 +42,13 @@ def parse(
     Args:
         program: text; text as UTF-8 bytes; MLIR bytecode (a portable artifact of StableHLO); the bytes of an
             HloModuleProto or HloProto (TensorFlow's `hlo_serialized`); or a module, which is copied.
-        file: its name, for locations in errors.
-        argument_shapes: for StableHLO whose entry has sizes that only its arguments have (`tensor<?x3xf32>`): a Shape,
-            or its sizes, for each argument; None for one that the program declares in full.
+        file: the program's name, for locations in errors.
+        argument_shapes: for StableHLO whose entry has arguments with dynamic shapes (`tensor<?x3xf32>`): a Shape, or
+            the sizes, for each argument; None for an argument of static shape.
 
     Raises:
-        InvalidArgumentError: for a malformed program: where, and what was expected; for dynamic shapes without
-            `argument_shapes`; for shapes that don't fit.
+        InvalidArgumentError: for a malformed program, with the location and what was expected there; for dynamic shapes
+            without `argument_shapes`; for shapes that don't fit the program.
         UnimplementedError: for bytecode of a newer format.
     """
     found = read(program, file=file)
@@ -75,21 +75,22 @@ def evaluate(
     max_bytes: int | None = None,
     timeout: float | None = None,
 ) -> tuple[np.ndarray, ...]:
-    """Runs a program by the reference evaluator, on one device.
+    """Runs a program with the reference evaluator, on one device.
 
     Args:
-        program: what `parse` takes. Dynamic sizes are those of the arrays, or follow from their values.
-        arrays: one for every array among the entry's parameters, tuples flattened, of its shape and dtype.
+        program: a program as for `parse`. Dynamic sizes are taken from the arrays' shapes and values.
+        arrays: an array for each array among the entry's parameters (tuples are flattened), of its shape and dtype.
         file: the program's name, for locations in errors.
-        environment, max_steps, max_bytes, timeout: as of `xla_core.hlo.EvaluationContext`.
+        environment, max_steps, max_bytes, timeout: see `xla_core.hlo.EvaluationContext`.
 
     Returns:
-        The arrays of the result, tuples flattened, tokens left out.
+        The arrays of the result; tuples are flattened and tokens left out.
 
     Raises:
-        InvalidArgumentError: when number, shape or dtype of the arrays is wrong; what `parse` raises.
-        FailedPreconditionError: when it must meet other devices; `xla_core.hlo.evaluate_replicas` runs several.
-        DeadlineExceededError, ResourceExhaustedError: when a limit is passed.
+        InvalidArgumentError: if the number, shape or dtype of the arrays is wrong, and as for `parse`.
+        FailedPreconditionError: if the program communicates with other devices; `xla_core.hlo.evaluate_replicas` runs
+            several devices.
+        DeadlineExceededError, ResourceExhaustedError: if a limit is exceeded.
     """
     from xla_core.hlo.evaluator import evaluate as evaluate_module
 
@@ -100,7 +101,7 @@ def evaluate(
 
 
 def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str = "") -> HloModule:
-    """As `parse`; dynamic sizes are those of the arrays, or follow from their values."""
+    """Reads a program like `parse`, with the dynamic sizes that the arrays' shapes and values give."""
     found = read(program, file=file)
     if isinstance(found, HloModule):
         return found
@@ -115,9 +116,9 @@ def module_for(program: str | bytes, arrays: Sequence[npt.ArrayLike], file: str 
 
 
 def _argument_shapes(program: PolymorphicProgram, given: Sequence[Shape | Sequence[int] | None]) -> tuple[Shape, ...]:
-    """The shapes that a caller gave, as Shapes: sizes take the element type that the program declares.
+    """Converts the shapes that a caller gave to Shapes; sizes get the element type that the program declares.
 
-    Raises InvalidArgumentError where that can't be done, or None stands for an argument with a dynamic shape.
+    Raises InvalidArgumentError for invalid shapes, and for None as the shape of an argument with a dynamic shape.
     """
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
         raise InvalidArgumentError(f"argument_shapes must be a list of shapes, not {type(given).__name__}")
@@ -127,7 +128,7 @@ def _argument_shapes(program: PolymorphicProgram, given: Sequence[Shape | Sequen
         if isinstance(shape, Shape):
             shapes.append(shape.without_layout())
         elif declared is None:
-            shapes.append(Shape.token())  # one too many: the program's own check says so
+            shapes.append(Shape.token())  # one too many: the program's own check raises the error
         elif shape is None:
             if declared.is_dynamic:
                 raise InvalidArgumentError(f"argument {index} of {program.name} is {declared}: its sizes must be given")
@@ -150,7 +151,7 @@ def _require_shapes(program: PolymorphicProgram) -> None:
 
 
 def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Module:
-    """As `parse`, but StableHLO stays what it is: read and verified."""
+    """Reads a program like `parse`, but returns StableHLO as a verified StableHLO module."""
     file = require_file_name(file)
     if isinstance(program, HloModule):
         return program.clone()
@@ -177,7 +178,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
         raise InvalidArgumentError(f"{type(program).__name__} is not a program", hint=_program_hint(program))
     if not program.isascii():
         _check_unicode(program, file)
-    program = program.removeprefix("\ufeff")  # the mark that editors put before UTF-8
+    program = program.removeprefix("\ufeff")  # the byte order mark
     if not file and _FILE_NAME.fullmatch(program):
         raise InvalidArgumentError(
             f"{program!r} is no program, but looks like the name of a file",
@@ -194,7 +195,7 @@ def read(program: str | bytes | HloModule, *, file: str = "") -> HloModule | Mod
 
 
 def _program_hint(given: object) -> str:
-    """A hint for a value that is not a program: what to pass instead."""
+    """Returns a hint for a value that is not a program, which says what to pass instead."""
     from xla_core.stablehlo import Module, PolymorphicProgram
     from xla_core.stablehlo.shapes.refine import has_dynamic_types
 
@@ -211,7 +212,7 @@ def _program_hint(given: object) -> str:
 
 
 def _check_unicode(program: str, file: str) -> None:
-    """Refuses lone surrogates, but for those by which os.fsdecode represents bytes."""
+    """Raises InvalidArgumentError for lone surrogates, except for those that os.fsdecode makes of bytes."""
     try:
         program.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
@@ -222,12 +223,12 @@ def _check_unicode(program: str, file: str) -> None:
 
 
 def is_hlo_text(text: str) -> bool:
-    """Whether a program's first word is HLO text's, `HloModule`."""
+    """Tells whether a program's first word is `HloModule`, which starts HLO text."""
     return _HLO_TEXT.match(text) is not None
 
 
 def stablehlo_source(program: str | bytes | HloModule) -> str | bytes | None:
-    """StableHLO as it was given, text or bytecode; None for HLO."""
+    """Returns a StableHLO program unchanged, as text or bytecode; None for HLO."""
     if isinstance(program, (bytes, bytearray, memoryview)):
         data = bytes(program)
         if data.startswith(_BYTECODE_MAGIC):
@@ -237,7 +238,7 @@ def stablehlo_source(program: str | bytes | HloModule) -> str | bytes | None:
 
 
 def _is_hlo_proto(data: bytes) -> bool:
-    from xla_core.hlo.proto import is_hlo_proto  # text is read without it
+    from xla_core.hlo.proto import is_hlo_proto  # text doesn't need it
 
     return is_hlo_proto(data)
 
@@ -252,12 +253,12 @@ def _parse_proto(data: bytes, file: str) -> HloModule:
 
 
 def _parse_hlo(text: str, file: str) -> HloModule:
-    from xla_core.hlo.parser import parse_hlo  # each reader only for its own texts
+    from xla_core.hlo.parser import parse_hlo  # StableHLO doesn't need it
     from xla_core.hlo.verifier import verify
 
     module = parse_hlo(text, file=file)
     try:
-        verify(module)  # the reader takes shapes as they are written
+        verify(module)  # the parser doesn't check the shapes
     except XlaError as error:
         if error.location is None:
             _find_line(error, text, file)
@@ -269,7 +270,7 @@ def _parse_hlo(text: str, file: str) -> HloModule:
 
 
 def _find_line(error: XlaError, text: str, file: str) -> None:
-    """Gives a verifier's error the location of the instruction that it names, found in the text by its name."""
+    """Adds the location to a verifier's error: it finds the instruction that the message names in the text."""
     from xla_core.hlo.text.cursor import Cursor
 
     name = re.match(r"([^\s:]+)(?: = |: )", error.message)
@@ -280,7 +281,7 @@ def _find_line(error: XlaError, text: str, file: str) -> None:
 
 
 def lower(module: Module) -> HloModule:
-    """The HLO of a verified StableHLO module; errors show the line."""
+    """Lowers a verified StableHLO module to HLO; errors show the line of the program."""
     from xla_core import stablehlo
     from xla_core.stablehlo.shapes.polymorphism import source_lines
 
@@ -289,6 +290,6 @@ def lower(module: Module) -> HloModule:
 
 
 def _read_stablehlo(source: str | bytes, file: str) -> Module:
-    from xla_core.stablehlo import read  # HLO text needs none of it
+    from xla_core.stablehlo import read  # HLO text doesn't need it
 
     return read(source, file)

@@ -1,6 +1,7 @@
 """Serialized executables: a header that says which backend can read them, then the backend's own bytes.
 
-They hold native code: `unpack` finds damage by a fingerprint, which says nothing of who made them. Trusted input only.
+They contain native code, so only trusted bytes may be loaded: the fingerprint that `unpack` checks detects damage, but
+doesn't tell who made the bytes.
 """
 
 from __future__ import annotations
@@ -65,13 +66,13 @@ class Header(CheckedModel):
 
 
 def pack(devices: DeviceSet, executable: Executable, options: CompileOptions) -> bytes:
-    """Magic, fingerprint of all that follows, length of the header, header as JSON, payload."""
+    """Serializes an executable: magic, fingerprint of the rest, length of the header, header as JSON, payload."""
     name = options.name or executable.module.name
     return _packed(Header(**_identity(devices), name=name, options=options), executable.serialize())
 
 
 def fingerprint(devices: DeviceSet, executable: Executable) -> str:
-    """A digest of what can run an executable, and of what it does."""
+    """Returns a digest of the backend that can run an executable and of the executable's own fingerprint."""
     identity = json.dumps(_identity(devices), sort_keys=True)
     return hashlib.sha256(f"{identity}\n{executable.fingerprint()}".encode()).hexdigest()
 
@@ -83,8 +84,9 @@ def pack_dynamic(
     source: str | bytes,
     compiled: Sequence[tuple[Signature, bytes]],
 ) -> bytes:
-    """As `pack`, for a program with dynamic shapes: the payload is its StableHLO source, then its compilations, each
-    itself packed.
+    """Serializes a program with dynamic shapes like `pack`.
+
+    The payload is the program's source, and then its compilations, each made by `pack`.
     """
     program = source.encode() if isinstance(source, str) else source
     header = Header(
@@ -105,8 +107,9 @@ def pack_dynamic(
 
 
 def unpack_dynamic(header: Header, payload: bytes) -> tuple[str | bytes, list[tuple[Signature, bytes]]] | None:
-    """Source and compiled parts of what `pack_dynamic` made; None for what `pack` made. Raises InvalidArgumentError for
-    other bytes.
+    """Splits a payload of `pack_dynamic` into source and compilations; returns None for a payload of `pack`.
+
+    Raises InvalidArgumentError for a malformed payload.
     """
     if header.program is None:
         return None
@@ -132,7 +135,7 @@ def _packed(header: Header, payload: bytes) -> bytes:
     try:
         values = header.model_dump(mode="json", exclude_defaults=True, exclude={"options"})
         values["options"] = header.options.model_dump(mode="json")
-    except ValueError as error:  # pydantic's own kind of it
+    except ValueError as error:  # pydantic raises a subclass of it
         raise InvalidArgumentError(
             f"the options of this executable cannot be written as JSON: {error}",
             hint="a backend's options must be numbers, text, and lists and mappings of them",
@@ -143,10 +146,10 @@ def _packed(header: Header, payload: bytes) -> bytes:
 
 
 def unpack(data: bytes, devices: DeviceSet) -> tuple[Header, bytes]:
-    """Header and payload of what `pack` made for this platform.
+    """Checks bytes made by `pack` or `pack_dynamic` for this platform, and returns their header and payload.
 
     Raises InvalidArgumentError for other or damaged bytes, FailedPreconditionError for an executable of another
-    backend, version or target: each thing that differs is named.
+    backend, version or target, with all differences.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise InvalidArgumentError(f"{type(data).__name__} is not a serialized executable", hint=_HINT)

@@ -1,4 +1,4 @@
-"""What every call asks of a shape, looked up. The tables are bounded: beyond the bound they start anew."""
+"""Caches of shape properties that every call needs. A cache that reaches its limit is cleared."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ __all__ = ["intern_shape", "row_major_bytes"]
 
 _LIMIT = 8192  # shapes
 _interned: dict[Shape, Shape] = {}
-_row_major: dict[int, tuple[Shape, int | None]] = {}  # by the id of a shape, which the entry keeps alive
+_row_major: dict[int, tuple[Shape, int | None]] = {}  # by id(shape); the entry keeps the shape alive
 
 
 def intern_shape(shape: Shape) -> Shape:
-    """One object for all equal shapes, so that checking an argument is mostly one `is`."""
+    """Returns one object for all equal shapes, so that most checks of an argument are one `is`."""
     if len(_interned) >= _LIMIT:
         _interned.clear()
     return _interned.setdefault(shape, shape)
 
 
 def row_major_bytes(shape: Shape) -> int | None:
-    """Bytes of an array that lies in memory as numpy has it; None where the layout is another."""
+    """Returns the number of bytes of an array in numpy's row-major layout; None for any other layout."""
     found = _row_major.get(id(shape))
     if found is None:
         if len(_row_major) >= _LIMIT:

@@ -1,4 +1,4 @@
-"""Signature: what one compilation of a program is for."""
+"""Signature: the argument shapes and static values of one compilation of a program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Signature", "shape_of", "sizes_of"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Signature:
-    """The shapes of the arguments, without layouts, and (number, value) of those whose value is compiled in.
+    """The shapes of the arguments, without layouts, and (number, value) of the static arguments.
 
     A value is an int or a bool, or nested tuples of them.
     """
@@ -35,7 +35,7 @@ class Signature:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The sizes of each argument, then the values: what tells the signatures of one program apart."""
+        """The sizes of each argument, then the values. The key is unique among the signatures of one program."""
         return (*[shape.dimensions for shape in self.shapes], *self.values)
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ def _frozen(value: Any) -> Any:
 
 
 def shape_of(argument: Any, element_type: ElementType) -> Shape:
-    """The shape of an argument, or of what stands for it: a Shape itself, or sizes, which take the element type."""
+    """Returns the shape of an argument, which may be given as a Shape, or as a tuple of sizes of `element_type`."""
     if isinstance(argument, Shape):
         return argument.without_layout()
     if isinstance(argument, Buffer):
@@ -60,7 +60,7 @@ def shape_of(argument: Any, element_type: ElementType) -> Shape:
 
 
 def sizes_of(given: Sequence[int]) -> tuple[int, ...]:
-    """Sizes as a caller gave them. Raises InvalidArgumentError where they are none."""
+    """Converts sizes from a caller to integers. Raises InvalidArgumentError for anything else, or negative sizes."""
     try:
         sizes = tuple(operator.index(n) for n in given)
     except TypeError:

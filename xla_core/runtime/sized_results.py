@@ -1,4 +1,4 @@
-"""SizedProgram: results with dynamic dimensions, which are computed at their bounds and sliced to their sizes."""
+"""SizedProgram: slices results with dynamic dimensions, which are computed at their bounds, to their sizes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["SizedProgram"]
 
 
 class SizedProgram(DeviceProgram):
-    """A program with results of dynamic dimensions. The executable returns them at their bounds, and their sizes as
-    further results.
+    """A program whose results have dynamic dimensions.
 
-    An execution waits for the sizes, since a Buffer's shape is known when the caller gets it.
+    The executable returns the results at their bounds, and their sizes as further results. An execution waits for the
+    sizes, because a Buffer has a fixed shape.
     """
 
     __slots__ = ("_dynamic", "_kept")
 
     def with_sizes(self, count: int, dynamic: Mapping[int, Mapping[int, int]]) -> SizedProgram:
-        """Sets how many results callers get, and which dimensions are dynamic (see `xla_core.hlo.dynamic_results`)."""
+        """Sets the number of results for callers, and their dynamic dimensions (see `xla_core.hlo.dynamic_results`)."""
         self._kept, self._dynamic = count, dynamic
         return self
 
@@ -37,7 +37,7 @@ class SizedProgram(DeviceProgram):
         return self.sized(self.start(arguments, run_options, non_donatable))
 
     def sized(self, made: tuple[Buffer, ...]) -> tuple[Buffer, ...]:
-        """Waits for the sizes, and slices the results to them."""
+        """Waits for the sizes and slices the results to them."""
         results = list(made[: self._kept])
         for number, sizes in self._dynamic.items():
             whole = results[number]

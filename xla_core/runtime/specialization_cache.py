@@ -37,8 +37,9 @@ class _Compilation:
 
 
 class SpecializationCache:
-    """Keeps at most `limit` compilations and drops the least recently used. A deleted one is compiled again when it is
-    needed.
+    """Keeps at most `limit` compilations and drops the least recently used one.
+
+    If a compilation's executable is deleted, the next request compiles again.
     """
 
     def __init__(self, limit: int) -> None:
@@ -50,8 +51,9 @@ class SpecializationCache:
         self._closed: XlaError | None = None
 
     def lookup(self, key: tuple[Any, ...]) -> Specialization | None:
-        """The compilation for a `Signature.key`, or None. Every call of the program comes here, so it takes no lock:
-        reading a dictionary is atomic.
+        """Returns the compilation for a `Signature.key`, or None.
+
+        Every call of the program calls this, so it takes no lock and relies on dictionary reads, which are atomic.
         """
         found = self._table.get(key)
         if found is None or found.executable.is_deleted():
@@ -60,14 +62,15 @@ class SpecializationCache:
         return found
 
     def usable(self) -> list[Specialization]:
-        """The compilations that are not deleted, the least recently used first."""
+        """Returns the compilations that are not deleted, the least recently used first."""
         with self._lock:
             made = [s for s in self._table.values() if not s.executable.is_deleted()]
         return sorted(made, key=lambda s: s.used)
 
     def find_or_compile(self, signature: Signature, compile: Callable[[], StaticExecutable]) -> Specialization:
-        """The compilation for a signature, made by `compile` where there is none. When several threads need the same
-        one, a single thread compiles and the others wait.
+        """Returns the compilation for a signature, and calls `compile` if there is none.
+
+        If several threads need the same compilation, one thread compiles and the others wait.
         """
         key = signature.key
         while True:
@@ -86,7 +89,7 @@ class SpecializationCache:
                 return theirs.result
             if theirs.error is not None:
                 raise theirs.error.with_traceback(None)
-            # The other thread's compilation was interrupted: try again here.
+            # The other thread's compilation was interrupted, so this thread tries again.
         try:
             mine.result = Specialization(compile(), signature, next(self._times))
         except Exception as error:
@@ -110,7 +113,7 @@ class SpecializationCache:
             made.executable.delete()
             return
         table, key = self._table, made.signature.key
-        table.pop(key, None)  # a deleted one
+        table.pop(key, None)  # a deleted executable's entry
         while len(table) >= self._limit:
             del table[min(table, key=lambda k: table[k].used)]
         table[key] = made

@@ -1,4 +1,4 @@
-"""StaticExecutable: one compilation, on its devices."""
+"""StaticExecutable: a program with one compilation, on its devices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _raiser(error: XlaError) -> Callable[[RunOptions, Sequence[DeviceMemory]], S
 
 
 class StaticExecutable(LoadedExecutable):
-    """A `LoadedExecutable` of fixed sizes: one compilation."""
+    """A `LoadedExecutable` with one compilation, whose argument sizes are fixed."""
 
     def __init__(self, device_set: DeviceSet, executable: Executable, options: CompileOptions, name: str) -> None:
         module = executable.module
@@ -103,13 +103,13 @@ class StaticExecutable(LoadedExecutable):
             for program, row in zip(self._programs, arguments, strict=True)
         ]
         results: list[tuple[Buffer, ...]] = []
-        # Two runs that meet in collectives must come in the same order on all their devices.
+        # Two runs with collectives must be enqueued in the same order on all their devices.
         with self._device_set.launch_lock:
             try:
                 for program, row in zip(self._programs, rows, strict=True):
                     options = program.run_options.with_run_id(run_id)
                     results.append(self._profiled(program, row, options, non_donatable))
-            except BaseException as error:  # those that were started must not wait for the rest
+            except BaseException as error:  # the started devices must not wait for the others
                 cause = as_xla_error(error, f"starting {self.name}")
                 for program in self._programs[len(results) :]:
                     options = program.run_options

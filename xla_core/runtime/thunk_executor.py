@@ -32,16 +32,16 @@ __all__ = ["ThunkExecutor"]
 
 
 class ThunkExecutor:
-    """Runs a ThunkProgram on any stream. Made once for a program; runs of it may overlap.
+    """Runs a ThunkProgram on any stream. One executor serves all executions of a program, which may overlap.
 
     Args:
-        program: what to run.
-        handlers: what enqueues the backend's own kinds of thunk (library calls, collectives), by thunk class; may
-            replace those that are here: kernel, copy, fill, while, conditional, call, collective, host callback,
-            infeed, outfeed.
-        collective_timeout: seconds that a device waits for the others of its execution.
+        program: the program to run.
+        handlers: functions that enqueue the backend's own kinds of thunk (such as library calls), by thunk class. They
+            may replace the handlers for kernel, copy, fill, while, conditional, call, collective, host callback, infeed
+            and outfeed thunks here.
+        collective_timeout: how many seconds a device waits for the other devices of its execution.
 
-    Raises UnimplementedError for a program with thunks that nothing handles, naming them.
+    Raises UnimplementedError, which names the thunks, for a program with thunks that have no handler.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ThunkExecutor:
     ) -> None:
         self._constants = DeviceConstants()
         self._pieces: dict[bool, list[tuple[BufferAllocation, list[Place]]]] = {}
-        self._lengths: dict[int, int] = {}  # by the id of a loop
+        self._lengths: dict[int, int] = {}  # by id(thunk) of a loop
         self._cancelled = False
         self.program = program
         self._handlers = {**_HANDLERS, **(handlers or {})}
@@ -68,8 +68,9 @@ class ThunkExecutor:
     # -- an execution ------------------------------------------------------------------------------------------------
 
     def execute(self, options: RunOptions, arguments: Sequence[DeviceMemory]) -> list[DeviceMemory]:
-        """Enqueues one execution, as `Executable.execute_async_on_stream` must: results come from the allocator, or are
-        donated arguments that hold a result.
+        """Enqueues one execution; implements `Executable.execute_async_on_stream`.
+
+        Results are allocated by the allocator, or are donated arguments that hold a result.
         """
         allocator = options.allocator
         memories: dict[Place, DeviceMemory] = {}
@@ -94,7 +95,7 @@ class ThunkExecutor:
                 self.enqueue(thunk, run)
             results = run.memories(self.program.results)
         except BaseException:
-            for memory in taken:  # free in the stream's order: after what was enqueued
+            for memory in taken:  # the stream reuses it only after the work enqueued so far
                 allocator.free(memory)
             raise
         for memory in temporaries:
@@ -119,8 +120,10 @@ class ThunkExecutor:
             _CONTROL_FLOW[type(thunk)](self, thunk, run)
 
     def _needed(self, slices: bool) -> list[tuple[BufferAllocation, list[Place]]]:
-        """Each allocation with the pieces of memory to allocate for it: one, or, for the arena of a device without
-        `memory_slices`, one for each slice in use. (Overlapping slices of an arena are never alive together.)
+        """Returns each allocation with the pieces of memory to allocate for it.
+
+        An allocation is one piece. Without `memory_slices`, the arena of temporaries has a piece for each slice in use,
+        which is correct because overlapping slices of an arena are never live together.
         """
         cached = self._pieces.get(slices)
         if cached is None:
@@ -144,7 +147,7 @@ class ThunkExecutor:
         return found
 
     def cancel(self) -> None:
-        """Ends loops of current and later executions with CancelledError."""
+        """Makes host-driven loops of current and later executions fail with CancelledError."""
         self._cancelled = True
 
     def __del__(self) -> None:
@@ -182,7 +185,7 @@ class ThunkExecutor:
         drive_from_host(drive, run)
 
     def _unrolled(self, thunk: WhileThunk) -> int:
-        """How many thunks are enqueued when a loop of known trip count and the short loops in it are unrolled."""
+        """Returns how many thunks unrolling a loop of known trip count, and the short loops in it, would enqueue."""
         found = self._lengths.get(id(thunk))
         if found is None:
             found = self._lengths[id(thunk)] = (thunk.trip_count or 0) * sum(map(self._items, thunk.body))
@@ -191,7 +194,7 @@ class ThunkExecutor:
     def _items(self, thunk: Thunk) -> int:
         if isinstance(thunk, WhileThunk) and thunk.trip_count is not None:
             length = self._unrolled(thunk)
-            return length if length <= _UNROLLED else 1  # a longer one is one item, driven in its turn
+            return length if length <= _UNROLLED else 1  # a longer loop is one host-driven item
         return sum(map(self._items, thunk.thunks)) if isinstance(thunk, CallThunk) else 1
 
     def _conditional(self, thunk: ConditionalThunk, run: ThunkRun) -> None:
@@ -240,4 +243,4 @@ _CONTROL_FLOW: Mapping[type[Thunk], Callable[[ThunkExecutor, Any, ThunkRun], Non
 }
 
 _TIMEOUT_NAME = "ThunkExecutor's collective_timeout"
-_UNROLLED = 4096  # thunks that a loop of known length may enqueue at once
+_UNROLLED = 4096  # the most thunks that an unrolled loop may enqueue at once

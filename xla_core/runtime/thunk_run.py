@@ -1,4 +1,4 @@
-"""ThunkRun: one execution of a thunk program, and what its thunks need of the host."""
+"""ThunkRun: one execution of a thunk program, and its control flow that the host drives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Place = tuple[int, int, int]
 
 
 class ThunkRun:
-    """One execution: where each slice lies now."""
+    """One execution of a program: its options, its stream, and the memory of each slice."""
 
     __slots__ = ("_memories", "communicator", "driving", "options", "stream")
 
@@ -32,12 +32,12 @@ class ThunkRun:
     ) -> None:
         self.options = options
         self.stream = stream
-        self.communicator = communicator  # of a program with collectives
-        self.driving = driving  # the caller is a driver itself, and may block
+        self.communicator = communicator  # None for a program without collectives
+        self.driving = driving  # the caller drives control flow itself and may block
         self._memories = memories
 
     def memory(self, place: BufferSlice) -> DeviceMemory:
-        """The memory of a slice of the program."""
+        """Returns the memory of a slice."""
         key = (place.allocation.index, place.offset, place.size)
         memory = self._memories.get(key)
         if memory is None:
@@ -49,7 +49,7 @@ class ThunkRun:
         return [self.memory(place) for place in places]
 
     def on(self, stream: Stream) -> ThunkRun:
-        """The same run, enqueueing elsewhere."""
+        """Returns the same run with another stream for its work."""
         return ThunkRun(self.options, stream, self._memories, self.communicator, driving=True)
 
 
@@ -57,8 +57,9 @@ ThunkHandler = Callable[[Thunk, ThunkRun], None]
 
 
 def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
-    """Runs host-driven control flow: calls `drive` with a run on another stream, from a callback on the run's stream.
-    Where the device's callbacks may not enqueue work, calls `drive` now, which blocks the caller.
+    """Runs host-driven control flow: a callback on the run's stream calls `drive` with a run on another stream.
+
+    If the device's callbacks may not enqueue work, calls `drive` at once, which blocks the caller.
     """
     if run.driving:
         drive(run)
@@ -66,7 +67,7 @@ def drive_from_host(drive: Callable[[ThunkRun], None], run: ThunkRun) -> None:
     if not run.options.executor.features.callbacks_may_enqueue:
         try:
             drive(run)
-        except Exception as error:  # the results carry it, as if it had happened on the device
+        except Exception as error:  # poisons the stream, so that the results have the error
             run.stream.host_callback(_raiser(error))
         return
 

@@ -1,7 +1,9 @@
-"""TrackedBuffer: device memory, when its value is there, and who still uses it. (XLA: pjrt/tracked_device_buffer.h.)
+"""TrackedBuffer: device memory with the event of its definition and the events of its uses.
 
-This is what the rest of the runtime asks of a buffer: `acquire` to read it, `add_usage` while another stream works on
-it, `writable_memory` and `give_up` to donate it.
+The rest of the runtime uses a buffer's memory through this protocol: `acquire` to read it, `add_usage` while another
+stream works on it, `writable_memory` and `give_up` to donate it.
+
+XLA: pjrt/tracked_device_buffer.h
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ __all__ = ["OutsideHold", "TrackedBuffer"]
 
 
 class _Usage:
-    """The events that must come before a memory is used again, and what keeps the memory until then.
+    """The events that must be ready before memory is reused, and the owner of foreign memory.
 
-    Kept in `_usages` until the memory is released: the finalizer of a buffer in a reference cycle may run after those
-    of the cycle's other objects, and an event must not be used after its own.
+    `_usages` keeps it alive until the memory is released. Otherwise, in a reference cycle, the events' finalizers could
+    run before the buffer's finalizer, which still uses the events.
     """
 
     __slots__ = ("events", "owner")
@@ -43,9 +45,9 @@ _usages: set[_Usage | None] = set()
 
 
 class OutsideHold:
-    """Memory that is shared with others than this runtime: arrays that look into it, or the `owner` that it is of.
+    """Memory that is shared with objects outside of the runtime: arrays over it, or the `owner` of foreign memory.
 
-    It returns to the allocator, or the owner is let go, when the last holder lets go of this.
+    When the last reference to this object goes away, the memory returns to the allocator, or the owner is released.
     """
 
     __slots__ = ("__array_interface__", "_allocator", "memory", "usage")
@@ -65,13 +67,13 @@ class OutsideHold:
 
 
 class TrackedBuffer(MemoryHolder, Handle):
-    """An array of `shape` in `memory`, which is there from `definition_event` on. Owns the memory.
+    """An array of `shape` in `memory`, whose value is defined once `definition_event` is ready. Owns the memory.
 
     Attributes:
-        device, shape: never change.
+        device, shape: constant.
         memory: None once the buffer is deleted or donated.
-        definition_event: when the value is there, or couldn't be computed; None once it is known to be there. That of
-            memory with an owner outside stays, so that each use of it comes by `acquire`.
+        definition_event: ready when the value is computed or has failed; None once the value is known to be computed.
+            Foreign memory always keeps its event, so that each use calls `acquire`.
     """
 
     __slots__ = ("__weakref__", "_gone", "_hold", "_usage", "definition_event", "device", "memory", "shape")
@@ -101,7 +103,7 @@ class TrackedBuffer(MemoryHolder, Handle):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def require_memory(self) -> DeviceMemory:
-        """The memory of a buffer that can be used. Raises FailedPreconditionError for one that can't."""
+        """Returns the memory. Raises FailedPreconditionError if the buffer was deleted or donated."""
         self.device.require_alive()
         if self.memory is None:
             raise FailedPreconditionError(
@@ -113,8 +115,10 @@ class TrackedBuffer(MemoryHolder, Handle):
         return self.memory
 
     def acquire(self, stream: Stream) -> DeviceMemory:
-        """The memory for work that is enqueued next on `stream`, which waits for the value. Where that isn't the
-        device's compute stream, or the buffer `is_foreign`, `add_usage` must follow.
+        """Makes `stream` wait for the value, and returns the memory for work that is enqueued next on it.
+
+        The caller must call `add_usage` after enqueueing, unless `stream` is the device's compute stream and the memory
+        is not foreign.
         """
         memory = self.require_memory()
         event = self.definition_event
@@ -126,7 +130,7 @@ class TrackedBuffer(MemoryHolder, Handle):
         return memory
 
     def add_usage(self, event: Event) -> None:
-        """Another stream than the compute stream works on the memory until `event`."""
+        """Records that a stream other than the compute stream uses the memory until `event` is ready."""
         if event.ready:
             return
         if self._usage is None:
@@ -139,17 +143,17 @@ class TrackedBuffer(MemoryHolder, Handle):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the memory has an owner outside, and is only looked at here."""
+        """Whether the memory belongs to an owner outside of the runtime."""
         return self._usage is not None and self._usage.owner is not None
 
     def borrow_from(self, owner: object) -> None:
-        """The memory isn't the allocator's, but the owner's, who keeps it."""
+        """Marks the memory as foreign: `owner` keeps it alive, and it isn't freed to the allocator."""
         assert self.memory is not None
         self._usage = _Usage(owner)
         self._hold = OutsideHold(self.device, self.memory, self._usage)
 
     def share(self) -> OutsideHold:
-        """The memory, for arrays outside that keep it."""
+        """Returns the hold for arrays over the memory, which keeps the memory alive."""
         with self.device.lock:
             memory = self.require_memory()
             if self._hold is None:
@@ -159,17 +163,18 @@ class TrackedBuffer(MemoryHolder, Handle):
     # -- end ---------------------------------------------------------------------------------------------------------
 
     def is_deleted(self) -> bool:
-        """Deleted or donated."""
+        """Tells whether the buffer was deleted or donated."""
         return self.memory is None
 
     def delete(self) -> None:
-        """Gives the memory back as soon as no work reads it. Any later use is an error. Deleting twice is fine."""
+        """Frees the memory once no work reads it. Any later use of the buffer is an error, except `delete`."""
         with self.device.lock:
             self.give_up("deleted")
 
     def writable_memory(self, stream: Stream, *, keep: bool = False) -> tuple[DeviceMemory, bool]:
-        """Memory with the value that work on `stream` may overwrite, and whether it is a copy, which the caller frees:
-        with `keep`, or where others look into the buffer's own.
+        """Returns memory with the value that work on `stream` may overwrite, and whether it is a copy.
+
+        It is a copy, which the caller must free, with `keep` or if the buffer's own memory is shared.
         """
         memory = self.require_memory()
         if keep or self._hold is not None:
@@ -182,8 +187,9 @@ class TrackedBuffer(MemoryHolder, Handle):
         return memory, False
 
     def give_up(self, gone: str, *, memory_taken: bool = False) -> None:
-        """Ends the buffer: later uses say that it was `gone`. Its memory goes where its owner says, unless the caller
-        took it.
+        """Ends the buffer. Errors of later uses say that it was `gone` ("deleted", "donated to ...").
+
+        Its memory is freed once it has no users, unless the caller took it (`memory_taken`).
         """
         memory, self.memory = self.memory, None
         usage, self._usage = self._usage, None
