@@ -1,11 +1,11 @@
-"""The HLO IR and what it means."""
+"""The HLO IR, its text and proto formats, and its reference evaluator."""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from xla_core.hlo import ops as _ops  # fills the op table
+from xla_core.hlo import ops as _ops  # importing this fills the op table
 from xla_core.hlo.attributes import (
     ConvolutionDimensionNumbers,
     OpMetadata,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from xla_core.hlo.structural_equality import structurally_equal as structurally_equal
 
 _LAZY = {"parse_hlo": "xla_core.hlo.parser", "structurally_equal": "xla_core.hlo.structural_equality"}
-"""What loads when it is first used: a backend that is given modules needs no parser."""
+"""Names that load on first use, because, for example, a backend that is given modules needs no parser."""
 
 __all__ = [
     "OPS",

@@ -1,6 +1,6 @@
-"""The reference evaluator: runs HLO by the op table's own definitions, on numpy arrays.
+"""The reference evaluator: runs HLO by the op table's definitions on numpy arrays.
 
-It is the oracle that backends are compared with, and the engine of constant folding.
+Backends are compared with it, and constant folding uses it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def _argument(array: npt.ArrayLike, shape: Shape, position: int) -> np.ndarray:
-    """A caller's array, checked against a parameter's shape."""
+    """Checks a caller's array against a parameter's shape; returns the array."""
     given = np.asarray(array)
     given = given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
     if given.dtype != shape.dtype:
@@ -71,7 +71,7 @@ def _arguments(computation: HloComputation, arrays: Sequence[npt.ArrayLike]) -> 
 
 
 def _results(value: Value, arguments: Sequence[Value]) -> tuple[np.ndarray, ...]:
-    """The arrays among a value's leaves, each the caller's to change: it shares memory with nothing."""
+    """Returns the arrays among a value's leaves. Each is the caller's to change and shares memory with no other."""
     taken = {id(leaf) for argument in arguments for leaf in flatten_value(argument)}
     results = []
     for leaf in flatten_value(value):
@@ -85,13 +85,13 @@ def _results(value: Value, arguments: Sequence[Value]) -> tuple[np.ndarray, ...]
     return tuple(results)
 
 
-# -- the ways in -----------------------------------------------------------------------------------------------------
+# -- entry points ----------------------------------------------------------------------------------------------------
 
 
 def evaluate_computation(
     computation: HloComputation, arrays: Sequence[npt.ArrayLike], context: EvaluationContext | None = None
 ) -> tuple[np.ndarray, ...]:
-    """As `evaluate`, of any computation."""
+    """Evaluates any computation on arrays, which are given and returned as by `evaluate`."""
     context = context or EvaluationContext()
     with np.errstate(all="ignore"):
         arguments = _arguments(computation, arrays)
@@ -110,17 +110,19 @@ def evaluate(
 
     Args:
         module: the program.
-        arrays: one for every array among the entry's parameters, tuples flattened, of its shape and dtype.
-        environment, max_steps, max_bytes, timeout: as of EvaluationContext.
+        arrays: one for each array among the entry's parameters, with tuples flattened, of the parameter's shape and
+            dtype.
+        environment, max_steps, max_bytes, timeout: see EvaluationContext.
 
     Returns:
-        The arrays of the result, tuples flattened, tokens left out.
+        The arrays of the result, with tuples flattened and tokens left out.
 
     Raises:
-        InvalidArgumentError: when number, shape or dtype of the arrays is wrong, or its collectives are for other
+        InvalidArgumentError: when number, shape or dtype of the arrays is wrong, or the program's collectives need
+            other
             numbers of replicas or partitions.
-        FailedPreconditionError: when it must meet other devices; `evaluate_replicas` runs several.
-        DeadlineExceededError, ResourceExhaustedError: when a limit is passed.
+        FailedPreconditionError: when the program exchanges values with other devices; `evaluate_replicas` runs several.
+        DeadlineExceededError, ResourceExhaustedError: when a limit is exceeded.
     """
     if not isinstance(module, HloModule):
         raise InvalidArgumentError(
@@ -135,7 +137,7 @@ def evaluate(
 
 
 def evaluate_instruction(instruction: HloInstruction, operands: Sequence[Literal]) -> Literal:
-    """One instruction on constant operands: what constant folding needs."""
+    """Evaluates one instruction on constant operands, for constant folding."""
     with np.errstate(all="ignore"):
         value = EvaluationContext().evaluate(instruction, [o.value for o in operands])
     return _literal(value, instruction.shape)
@@ -156,19 +158,24 @@ def evaluate_replicas(
     max_steps: int | None = None,
     environments: Sequence[Environment] | None = None,
 ) -> list[tuple[np.ndarray, ...]]:
-    """Runs a module on several devices at once, a thread each.
+    """Runs a module on several devices at once, each in a thread.
 
     Args:
         module: the program that all devices run.
-        arguments: a list of arrays a device; device i is replica i // num_partitions, partition i % num_partitions.
-        num_partitions: the module's by default.
-        timeout: seconds that a device waits for others in a collective, and that the whole run may take; None for any.
-        max_steps: as of EvaluationContext, for each device.
-        environments: one a device, where feeds or channels are wanted; their numbers and rendezvous are set here.
+        arguments: a list of arrays for each device; device i is replica i // num_partitions, partition i %
+            num_partitions.
+        num_partitions: the number of partitions; by default, the module's.
+        timeout: seconds that a device waits for others in a collective, and that the whole run may take; None for no
+            limit.
+        max_steps: the limit of EvaluationContext, for each device.
+        environments: one for each device, if feeds or channels are needed; their ids and rendezvous are set here.
 
     Returns:
-        A tuple of arrays a device. The first device's error is raised, where one fails; InvalidArgumentError before
-        anything runs, where so many devices can't run the collectives.
+        A tuple of arrays for each device.
+
+    Raises:
+        InvalidArgumentError: before anything runs, where so many devices can't run the collectives.
+        XlaError: the error of the device that failed first.
     """
     require_module(module)
     _require_rows(arguments)
@@ -208,7 +215,7 @@ def evaluate_parallel(
     max_steps: int | None = None,
     environments: Sequence[Environment] | None = None,
 ) -> list[tuple[np.ndarray, ...]]:
-    """As `evaluate_replicas`, where devices may run different computations."""
+    """Does what `evaluate_replicas` does, for devices that run different computations."""
     _require_rows(arguments)
     require_limit("timeout", timeout, "seconds")
     count = len(arguments)
@@ -229,7 +236,7 @@ def evaluate_parallel(
         try:
             results[index] = evaluate_computation(computations[index], arguments[index], contexts[index])
             rendezvous.end(environment.device)
-        except BaseException as error:  # reaches the caller below
+        except BaseException as error:  # raised again in the caller's thread below
             errors.append((time.monotonic(), error))
             known = error if isinstance(error, XlaError) else InternalError(f"{type(error).__name__}: {error}")
             rendezvous.end(environment.device, known)

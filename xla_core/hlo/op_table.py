@@ -53,7 +53,7 @@ Evaluate = Callable[["EvaluationContext", "HloInstruction", "list[Value]"], "Val
 
 
 class AttributeKind(enum.Enum):
-    """How an attribute is held in Python; HLO text spells each kind in one way."""
+    """The kinds of attributes: their Python types, and the spelling of each in HLO text."""
 
     BOOL = "bool"  # bool
     INT = "int"  # int
@@ -75,7 +75,7 @@ class AttributeKind(enum.Enum):
     SHAPES = "shapes"  # tuple[Shape, ...] (layout constraints)
     DICT = "dict"  # tuple[tuple[str, str], ...], sorted: frontend_attributes={a="b"}
     SHARDING = "sharding"  # str, kept as written: {replicated}
-    BACKEND_CONFIG = "backend_config"  # str, a dictionary as it is or any other text quoted: {"a":1}, "a"
+    BACKEND_CONFIG = "backend_config"  # str: a dictionary is kept as it is, other text is quoted: {"a":1}, "a"
     BRACED = "braced"  # str, kept as written: domain={kind="sharding", ...}
     INT_LISTS = "int_lists"  # tuple[tuple[int, ...], ...]: {{1,2},{3}}
     OUTPUT_TO_OPERAND_ALIASING = "output_to_operand_aliasing"  # tuple[OutputToOperandAlias, ...]: {{0}: (1, {})}
