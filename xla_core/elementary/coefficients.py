@@ -1,6 +1,6 @@
 """Polynomials of the elementary functions: minimax fits (Remez exchange at 45 digits), lowest degree first.
 
-Each says what it fits, where, and how exact it is, in bits of the function's relative error.
+A comment at each polynomial gives the fitted function and its interval, and the accuracy in bits of relative error.
 """
 
 from __future__ import annotations

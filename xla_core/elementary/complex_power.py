@@ -1,6 +1,6 @@
 """Complex powers: e^(y log x), with the logarithm in about twice the precision.
 
-The power multiplies the logarithm's error by |y|, so the logarithm needs more bits than the type has.
+The power multiplies the logarithm's error by |y|, so the logarithm needs more bits than its type has.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Double-double arithmetic: numbers of about twice the bits, for intermediate results whose rounding errors add up."""
+"""Double-double arithmetic: numbers of about twice the precision, for intermediate results that accumulate rounding
+errors.
+"""
 
 from __future__ import annotations
 

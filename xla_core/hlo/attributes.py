@@ -1,4 +1,4 @@
-"""The structured values of instruction attributes, as XLA's protos have them. All are immutable and hashable."""
+"""The structured values of instruction attributes, as in XLA's protos. All are immutable and hashable."""
 
 from __future__ import annotations
 

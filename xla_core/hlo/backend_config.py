@@ -169,7 +169,7 @@ class _Reader:
             if not open_ and part in ",]}>":
                 break
             if part in "<>" and open_[-1:] == [")"] and self._text.startswith("=", match.end()):
-                pass  # `(d0 >= 0)`: a comparison
+                pass  # a comparison, as in `(d0 >= 0)`
             elif part in _CLOSING:
                 open_.append(_CLOSING[part])
             elif open_ and part == open_[-1]:
@@ -183,7 +183,7 @@ class _Reader:
         return text
 
     def _array(self) -> list[Any]:
-        """`array<i64: 1, 2>` or `array<i64>`."""
+        """Reads `array<i64: 1, 2>` or `array<i64>`."""
         self.take("<")
         element = self.take()[1]
         self._accept(":")
@@ -201,7 +201,7 @@ class _Reader:
         return values
 
     def _dense(self, start: int) -> Any:
-        """`<[1.0, 2.0]> : tensor<2xf32>`, `<1.0> : tensor<2xf32>`, `<"0x0000803F"> : tensor<1xf32>`."""
+        """Reads `<[1.0, 2.0]> : tensor<2xf32>`, `<1.0> : tensor<2xf32>` or `<"0x0000803F"> : tensor<1xf32>`."""
         match = _DENSE.match(self._text, self._position)
         if match is None or match["element"] not in DTYPES:
             self._position = start

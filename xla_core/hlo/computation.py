@@ -24,7 +24,10 @@ __all__ = ["HloComputation"]
 
 
 class HloComputation:
-    """Owns its instructions. Names are unique within it; in a module, within the module."""
+    """A computation, which owns its instructions.
+
+    Their names are unique within the computation and, if it is in a module, within the module.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = sanitized_name(name)

@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"[^\s,\[\]()]+")
 _LEADING_ZERO = re.compile(r"(?<![\w.])(-?)0+(?=[0-9])")
 _BARE_POINT = re.compile(r"(?<=[0-9])\.(?![0-9])")
 _RAGGED = "tensor literal is invalid; ranks are not consistent between elements"
-_EXPECTED = {"Expecting ',' delimiter": "expected ']' or ','", "Extra data": "expected '>'"}  # for json's words
+_EXPECTED = {"Expecting ',' delimiter": "expected ']' or ','", "Extra data": "expected '>'"}  # json's words -> MLIR's
 _PLUS = re.compile(r"(?<![\w.])\+(?=[0-9])")
 _MOST_SPARSE = 1 << 24
 """How many elements a sparse literal may have: at most 256 MiB for complex<f64>.
@@ -186,7 +186,7 @@ def _complex_from_text(text: str, type: DenseType, dtype: np.dtype[Any], part: s
     if not pairs:
         wanted, of = (2 * math.prod(type.shape), type) if values.ndim else (2, type.element)
         if values.ndim and values.size == wanted:
-            return values  # of a shape that the type hasn't
+            return values  # the shape differs from the type's
         raise LiteralError(f"parsed {values.size} elements, but type ('{of}') expected {wanted} elements: {pair}")
     if values.size != 2 * pairs or values.ndim == 0 or values.shape[-1:] != (2,):
         missing = "',' between" if values.size < 2 * pairs else "')' after"
@@ -218,7 +218,7 @@ def _decode(text: str, element: str, dtype: np.dtype[Any]) -> np.ndarray:
     if array.dtype != dtype:
         raise LiteralError(_RAGGED)
     if bits:
-        array = np.array(array)  # writable and contiguous
+        array = np.array(array)  # makes it writable and contiguous
         flat = array.reshape(-1)
         places = [i for i, token in enumerate(_TOKEN.findall(text)) if "0x" in token]
         if len(places) != len(bits):

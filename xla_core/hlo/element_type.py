@@ -70,7 +70,7 @@ class ElementType(enum.Enum):
 
     def __new__(
         cls,
-        name: Any,  # mypy takes a lookup, ElementType("f32"), for a call of this
+        name: Any,  # mypy reads the lookup ElementType("f32") as a call of this
         proto: int = 0,
         vhlo: int | None = None,
         release: tuple[int, int] = (0, 9),
@@ -81,12 +81,12 @@ class ElementType(enum.Enum):
         self.proto, self.vhlo, self.release, self.builtin = proto, vhlo, release, builtin
         return self
 
-    if TYPE_CHECKING:  # mypy takes the value of an enum with a `__new__` for Any
+    if TYPE_CHECKING:  # mypy infers Any for the value of an enum that has a `__new__`
 
         @property
         def value(self) -> str: ...
 
-    # The members stand in dictionary keys on every hot path: identity hashing is several times faster than Enum's.
+    # The members are dictionary keys on every hot path, and identity hashing is several times faster than Enum's.
     __hash__ = object.__hash__
 
     @classmethod

@@ -65,7 +65,7 @@ def _flatten_parameters(entry: HloComputation) -> dict[tuple[int, ShapeIndex], i
     root = entry.root
     numbers: dict[tuple[int, ShapeIndex], int] = {}
     old_parameters = list(entry.parameters)
-    entry._parameters = []  # renumbered below, one by one
+    entry._parameters = []  # parameters are added again below
 
     def build(number: int, shape: Shape, index: ShapeIndex, name: str) -> HloInstruction:
         if shape.is_tuple:

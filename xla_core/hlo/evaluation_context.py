@@ -40,7 +40,7 @@ _SAME_SCALAR = frozenset({Opcode.BROADCAST, Opcode.RESHAPE, Opcode.TRANSPOSE, Op
 
 
 class _Step(NamedTuple):
-    """Run `evaluate` on the values in slots `sources`, put the result into `target`, clear the slots `dead`."""
+    """A step: evaluate an instruction on the slots `sources`, store the result in `target`, clear the slots `dead`."""
 
     evaluate: Evaluate
     instruction: HloInstruction
@@ -356,7 +356,7 @@ def _map_conditional(context: EvaluationContext, instruction: HloInstruction, va
 
 
 def flatten_value(value: Value) -> list[Any]:
-    """The leaves of a value, left to right."""
+    """Returns the leaves of a value from left to right."""
     if not isinstance(value, tuple):
         return [value]
     return [leaf for element in value for leaf in flatten_value(element)]

@@ -1,4 +1,4 @@
-"""Pictures of a module: its graph as text for Graphviz. (XLA: xla/service/hlo_graph_dumper.h.)
+"""Draws the graph of a module as text for Graphviz. (XLA: xla/service/hlo_graph_dumper.h.)
 
 `dot -Tsvg` makes the picture; nothing here needs Graphviz.
 """

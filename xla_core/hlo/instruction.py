@@ -61,7 +61,7 @@ class HloInstruction:
         self.name = name
         self.metadata = metadata
         self.parent: HloComputation | None = None
-        self.text_location: Callable[[], SourceLocation] | None = None  # most are never asked for
+        self.text_location: Callable[[], SourceLocation] | None = None  # computed on demand, which is rare
         self._control_predecessors: list[HloInstruction] = []
         self._control_successors: dict[HloInstruction, None] = {}
         self._operands = list(operands)
@@ -200,7 +200,10 @@ class HloInstruction:
 
     @property
     def is_elementwise(self) -> bool:
-        """Result element i depends on element i of each operand only (no width-changing bitcast-convert)."""
+        """Whether result element i depends only on element i of each operand.
+
+        A bitcast-convert that changes the width is not elementwise.
+        """
         if self.opcode == Opcode.BITCAST_CONVERT:
             return self.shape.dimensions == self._operands[0].shape.dimensions
         return Trait.ELEMENTWISE in self.op.traits

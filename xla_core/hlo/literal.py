@@ -16,9 +16,10 @@ __all__ = ["Literal"]
 
 
 class Literal:
-    """An array, or a tuple of literals, with its shape. Immutable: the array is a read-only view.
+    """An array, or a tuple of literals, with its shape.
 
-    A splat may be held as a stride-0 view, so that a constant of any size costs one element.
+    It is immutable: the array is a read-only view. A splat may be a stride-0 view, so that a constant of any size takes
+    the memory of one element.
     """
 
     __slots__ = ("array", "elements", "shape")

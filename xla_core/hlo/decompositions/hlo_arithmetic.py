@@ -166,7 +166,7 @@ class HloArithmetic(Arithmetic[HloInstruction]):
         return self.b.add(Opcode.CLAMP, low, x, high)
 
     def funnel_shift(self, high: HloInstruction, low: HloInstruction, amount: HloInstruction) -> HloInstruction:
-        rest = self.b.add(Opcode.SUBTRACT, self.number(32, "i32"), amount)  # a shift by 32 leaves nothing, as it should
+        rest = self.b.add(Opcode.SUBTRACT, self.number(32, "i32"), amount)  # a shift by 32 gives 0, as needed
         left = self.b.add(Opcode.SHIFT_LEFT, high, amount)
         return self.b.add(Opcode.OR, left, self.b.add(Opcode.SHIFT_RIGHT_LOGICAL, low, rest))
 

@@ -164,7 +164,7 @@ def remainder(a: Array, b: Array) -> Array:
 
 
 def multiply_high(a: Array, b: Array) -> Array:
-    """The high half of the double-width product."""
+    """Returns the high half of the double-width product."""
     width = BIT_WIDTH[a.dtype]
     if width < 64:
         wide = np.int64 if integer_bounds(a.dtype)[0] else np.uint64
@@ -175,7 +175,7 @@ def multiply_high(a: Array, b: Array) -> Array:
     middle = x1 * y0 + ((x0 * y0) >> half)
     low = x0 * y1 + (middle & mask)
     high = x1 * y1 + (middle >> half) + (low >> half)
-    if integer_bounds(a.dtype)[0]:  # from unsigned to signed
+    if integer_bounds(a.dtype)[0]:  # corrects the unsigned product
         high = high - np.where(a < 0, y, np.uint64(0)) - np.where(b < 0, x, np.uint64(0))
     return np.asarray(high.astype(np.uint64).view(a.dtype))
 

@@ -145,7 +145,7 @@ class CollectiveGroups:
             raise InvalidArgumentError(f"{where} names {noun} {number}; {there}", hint=_hint(count, noun))
 
 
-@functools.lru_cache(maxsize=64)  # groups may be long
+@functools.lru_cache(maxsize=64)  # bounded, because groups may be long
 def _checked(
     opcode: Opcode, groups: ReplicaGroups, channel: bool, flattened: bool, replicas: int | None, partitions: int | None
 ) -> CollectiveGroups:

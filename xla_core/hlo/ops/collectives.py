@@ -1,4 +1,4 @@
-"""Ops between replicas and partitions."""
+"""Ops between replicas and partitions: the entries of collectives and of their asynchronous halves."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ for _opcode, _arity, _rule, _evaluate, _attributes, _doc in _COLLECTIVES:
     entry(_opcode, _arity, _rule, _evaluate, Trait.COLLECTIVE, doc=_doc, **_attributes)
 
 _Place = tuple[int, ...]
-# Of the op that starts: rule, meaning, where its result has the operands, attributes. Of the one that waits: rule,
-# meaning, where its operand has the result.
+# The synchronous opcode. For the start op: shape rule, evaluation, index of the operands in its result, attributes. For
+# the done op: shape rule, evaluation, index of the result in its operand.
 _Asynchronous = tuple[
     Opcode, tuple[ShapeRule, Evaluate, _Place | None, dict[str, Any]], tuple[ShapeRule, Evaluate, _Place]
 ]

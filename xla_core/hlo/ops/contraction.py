@@ -167,7 +167,7 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
         plain["rhs_batch_dims"] = tuple(kept.index(d) for d in rhs_batch)
         return _dot_shape((lhs, rhs), plain, declared)
     result = _dot_shape((lhs, rhs), plain, declared)
-    if axis in lhs_contracting:  # each group gives a result
+    if axis in lhs_contracting:  # each group has its own result
         return dims(result.element_type, (groups, *result.dimensions))
     check(axis in lhs_batch, "without rhs_group_dims, the ragged dimension must be contracting or batch")
     return result

@@ -185,7 +185,7 @@ def _complex_atan2(y: Array, x: Array) -> Array:
     logarithm = np.copysign(np.log1p(excess) / 4, apart)
     across = plus.real * minus.real + plus.imag * minus.imag
     beside_pole = plus.imag * minus.real - plus.real * minus.imag
-    along = -2 * _sum_of_products((-x.real, y.real), (-x.imag, y.imag))  # 0 is on the left
+    along = -2 * _sum_of_products((-x.real, y.real), (-x.imag, y.imag))  # zeros get the sign of half a turn
     half = np.arctan2(np.where(excess > 1, beside_pole, along), across) / 2
     half = np.copysign(half, np.where(half == 0, along, half))
     rough = _angle_by_root(x, y, plus, minus)

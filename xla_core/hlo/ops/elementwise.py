@@ -1,6 +1,6 @@
 """Elementwise ops: arithmetic, logic, comparison, selection, conversion, elementary functions.
 
-`arithmetic`, `conversion` and `elementary` evaluate them, as functions of arrays.
+Their evaluation is in `arithmetic`, `conversion` and `elementary`, as functions of arrays.
 """
 
 from __future__ import annotations

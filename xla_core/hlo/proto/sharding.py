@@ -39,7 +39,7 @@ def sharding_text(message: Message, *, in_tuple: bool = False) -> str:
 
 
 def iota_text(dimensions: Sequence[int], permutation: Sequence[int]) -> str:
-    """`<=[4,2]T(1,0)`."""
+    """Formats `<=[4,2]T(1,0)`."""
     transposed = "" if list(permutation) == sorted(permutation) else f"T({_list(permutation)})"
     return f"<=[{_list(dimensions)}]{transposed}"
 
