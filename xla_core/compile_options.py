@@ -24,26 +24,24 @@ class CompileOptions(CheckedModel):
     """Options of one compilation. Apart from `backend`, they are the same for every backend.
 
     Attributes:
-        num_replicas, num_partitions: the counts of devices; None takes the program's own.
-        device_assignment: device ids, one row for each replica, one column for each partition; None takes the first
-            devices.
-        donate: numbers of the parameters whose arguments are donated, in place of the program's own; None keeps the
-            program's choice, () donates nothing.
-        static_arguments: numbers of the parameters whose values are integers known at compile time. Sizes may depend on
-            them, and each value needs a compilation of its own.
-        max_specializations: how many specializations of a program with dynamic shapes stay compiled. Beyond that, the
-            least
-            recently called one is dropped.
-        fallback: "host" runs ops that the device can't run on the host, if the backend can do that
-            (`Compiler.host_fallback`); "none" makes such ops an error.
-        precision: "default" uses each instruction's own precision; "fast" allows reassociation and approximate
+        num_replicas, num_partitions: None takes what the program says.
+        device_assignment: device ids, one row a replica, one column a partition; None takes the first ones.
+        donate: parameter numbers whose arguments are donated in place of what the program says; None leaves it to the
+            program, () donates nothing.
+        static_arguments: parameter numbers whose values, integers, are known when the program is compiled: sizes may
+            follow from them, and each value is one more compilation.
+        max_specializations: how many signatures of a program with dynamic shapes stay compiled; then the least recently
+            called one is dropped.
+        fallback: "host" runs what the device can't do on the host, with a backend that can (`Compiler.host_fallback`);
+            "none" makes that an error.
+        precision: "default" leaves it to each instruction's own precision; "fast" allows reassociation and approximate
             functions.
-        optimization_level: 0 runs only required passes, 1 adds cheap passes, 2 runs everything.
-        use_entry_layouts: whether the layouts of the program's entry are binding; otherwise the compiler chooses.
-        dump_to: a directory for dumps; None leaves dumping to the flags.
-        keep_artifacts: keep intermediate results of the compiler (LLVM IR, assembly, ...) for `Executable.artifacts`.
+        optimization_level: 0 only what is needed to run, 1 cheap passes, 2 everything.
+        use_entry_layouts: the layouts of the program's entry are binding; otherwise the compiler chooses.
+        dump_to: a directory for dumps; None leaves it to the flags.
+        keep_artifacts: keep what the compiler makes on the way (LLVM IR, assembly, ...) for `Executable.artifacts`.
         backend: the backend's own options, an instance of its `BackendSpec.options` or a mapping for it.
-        name: the program's name in dumps and profiles; "" takes the module's name.
+        name: the program's name in dumps and profiles; "" takes the module's.
     """
 
     num_replicas: int | None = Field(default=None, ge=1)

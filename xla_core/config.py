@@ -56,12 +56,12 @@ class XlaFlags(BaseModel):
 
     Attributes:
         xla_dump_to: a directory; dumps go into DIR/xla_core/.
-        xla_dump_hlo_pass_re: dump before and after each pass whose name this matches; without it, dump only before the
-            first and after the last pass.
+        xla_dump_hlo_pass_re: dump before and after each pass whose name this matches; without it, only before and
+            after all of them.
         xla_dump_hlo_module_re: dump only modules whose name this matches.
-        xla_dump_hlo_as_text: write HLO text; it is the only form, so giving a directory is enough.
-        xla_dump_large_constants: print large constants; text without them can't be parsed again.
-        xla_force_host_platform_device_count: the number of virtual devices of a host platform.
+        xla_dump_hlo_as_text: write HLO text; the only form there is, so that giving a directory is enough.
+        xla_dump_large_constants: print them; text without them can't be read back.
+        xla_force_host_platform_device_count: virtual devices of a host platform.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
