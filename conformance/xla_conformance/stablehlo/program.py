@@ -1,8 +1,10 @@
-"""A test function of StableHLO's files: cut into a program with arguments, and the comparisons of what it gives.
+"""Splits a test function of StableHLO's files into a program with arguments, and comparisons of the program's results.
 
-Inputs and constants become arguments where that changes nothing, so that constant folding can't hide what runs the
-program. The comparisons are those of StableHLO's own interpreter (StableHLO:
-stablehlo/tools/StablehloTranslateMain.cpp, `StablehloTranslateInterpreterFallback`; stablehlo/tests/CheckOps.td).
+Inputs and constants become arguments where that keeps the meaning. Otherwise constant folding could compute the results
+instead of the code under test. The comparisons are those of StableHLO's own interpreter.
+
+StableHLO: stablehlo/tools/StablehloTranslateMain.cpp, `StablehloTranslateInterpreterFallback`;
+stablehlo/tests/CheckOps.td
 """
 
 from __future__ import annotations
@@ -47,16 +49,16 @@ from xla_core.stablehlo import (
 __all__ = ["Program", "Run", "entries", "run_on_evaluator"]
 
 Run = Callable[[HloModule, "list[np.ndarray]"], "Sequence[np.ndarray]"]
-"""(module, one array a flat entry parameter) -> one array a flat result."""
+"""Runs a module: (module, an array for each flat entry parameter) -> an array for each flat result."""
 
 
 def run_on_evaluator(module: HloModule, arrays: list[np.ndarray]) -> Sequence[np.ndarray]:
-    """The reference evaluator as a `Run`."""
+    """Runs a module on the reference evaluator."""
     return evaluate(module, *arrays)
 
 
 def entries(module: Module) -> list[str]:
-    """Functions to run: `main`, else every function without arguments that checks something."""
+    """Returns the functions to run: `main`, or if there is none every function without arguments that checks values."""
     if "main" in module.functions:
         return ["main"] if any(any(map(_asks, f.walk())) for f in module.functions.values()) else []
     return [
@@ -67,13 +69,13 @@ def entries(module: Module) -> list[str]:
 
 
 def _asks(op: Op) -> bool:
-    """Whether a function with this op is there to be run."""
+    """Tells whether the op shows that its function is meant to be run."""
     return is_check(op) or op.name in ("interpreter.print", "interpreter.run_parallel")
 
 
 @dataclasses.dataclass(frozen=True)
 class _Check:
-    """One comparison; `value` is what of the program was compared."""
+    """One comparison; `value` is the program's value that was compared."""
 
     kind: str
     value: Value
@@ -88,13 +90,13 @@ class Program:
     def __init__(self, module: Module, name: str, run: Run, run_parallel: ParallelRun) -> None:
         self.module, self.run, self.run_parallel = module, run, run_parallel
         self.ops: list[Op] = inlined(module, module.functions[name].regions[0].block)[:-1]
-        self.known: dict[Value, np.ndarray] = {}  # inputs, expectations, and what ran in parallel
+        self.known: dict[Value, np.ndarray] = {}  # inputs, expected values, and results of parallel programs
         self.recording = Recording()
         self._ran: tuple[Module, list[np.ndarray], list[Value]] | None = None
         self._wrong: _Check | None = None
 
     def check(self) -> tuple[str | None, int]:
-        """What is wrong (or None), and how many values were compared."""
+        """Runs the program and compares its values. Returns what is wrong, or None, and how many values were right."""
         self._observe()
         probed: list[tuple[str, np.ndarray]] = []
         compared: list[Event] = []
@@ -118,10 +120,10 @@ class Program:
         return None, number
 
     def _observe(self) -> None:
-        """Runs it: all that instruments see is in the recording.
+        """Runs the program and records all values that instruments see.
 
-        What stands in the function itself is a result. Where others are in control flow, probes and prints of the
-        function are recorded with theirs, in their order.
+        The values of instruments in the function itself are results of the program. If there are instruments in control
+        flow too, the function's probes and prints are recorded while the program runs, which keeps the order of all.
         """
         zero = start()
         nested = any(map(nests_instruments, self.ops))
@@ -149,7 +151,7 @@ class Program:
             self.recording.record(site, [results[v] for v in op.operands])
 
     def proof(self) -> str:
-        """After a check that failed: why it is the file that is wrong, or nothing."""
+        """Returns the proof that the file is wrong after a failed check, or an empty string."""
         if self._wrong is None or self._ran is None:
             return ""
         check = self._wrong
@@ -160,12 +162,12 @@ class Program:
         return prove(made, check.got, check.want, **_allowed(check))
 
     def _call(self, op: Op) -> None:
-        """A call without arguments: inputs and expectations. The evaluator makes them, whatever runs the rest."""
+        """Evaluates a call without arguments, which makes inputs or expected values, on the reference evaluator."""
         outputs = iter(evaluate(lower(self.module, str(op.attributes["callee"]))))
         self.known.update((r, next(outputs)) for r in op.results if not isinstance(r.type, TokenType))
 
     def _execute(self, ops: list[Op], wanted: list[Value]) -> dict[Value, np.ndarray]:
-        """Runs the ops with what is known, and what constants allow, as arguments."""
+        """Runs the ops and returns the wanted values. Known values and constants are arguments where possible."""
         values = dict(self.known)
         used = {v for op in ops for inner in op.walk() for v in inner.operands}
         for op in ops:
@@ -187,7 +189,7 @@ class Program:
         return values
 
     def _parallel(self, op: Op) -> None:
-        """`interpreter.run_parallel`: replicas are rows of `programs`, partitions its columns."""
+        """Runs `interpreter.run_parallel`. The rows of `programs` are replicas, its columns partitions."""
         rows = op.attributes["programs"]
         partitions = max((len(row) for row in rows), default=1)
         names = [str(name) for row in rows for name in row]
@@ -206,7 +208,7 @@ class Program:
         self.known.update((r, next(flat)) for r in op.results if not isinstance(r.type, TokenType))
 
     def _value(self, value: Value) -> np.ndarray:
-        """What an operand of `interpreter.run_parallel` is, by the ops that it needs."""
+        """Computes an operand of `interpreter.run_parallel` with the ops that it depends on."""
         if value not in self.known:
             needed, before = {value}, []
             for op in reversed(self.ops):
@@ -224,7 +226,7 @@ def _tensor(value: Value) -> TensorType:
 
 
 def _comparison(event: Event, probed: Sequence[tuple[str, np.ndarray]]) -> _Check | str | None:
-    """What a check op compares, or why it can't; of an op that compares nothing, None."""
+    """Returns the comparison of a check op, the reason why it can't compare, or None for any other op."""
     op, arrays = event
     is_call = op.name == "stablehlo.custom_call"
     name = str(op.attributes.get("call_target_name", "")) if is_call else op.name
@@ -241,16 +243,17 @@ def _comparison(event: Event, probed: Sequence[tuple[str, np.ndarray]]) -> _Chec
         element = _tensor(op.operands[0]).element
         is_integer = isinstance(element, str) and element.startswith(("i", "ui"))
         return _Check("eq" if is_integer else "almost_eq", op.operands[1], arrays[1], arrays[0], {})
-    # As a custom call, almost_eq is within 0.001; as an op of its own, within its attribute, by default 1e-4.
+    # The tolerance of almost_eq is 0.001 as a custom call; as an op it is an attribute, by default 1e-4.
     attributes = {"tolerance": 1e-3} if is_call else op.attributes
     return _Check(kind, op.operands[0], arrays[0], arrays[1], attributes)
 
 
 def _serialized(op: Op, probed: Sequence[tuple[str, np.ndarray]]) -> np.ndarray | str:
-    """What a probe saw, or why there is no such thing.
+    """Returns the value that a probe saw, or the reason why there is none.
 
-    `iter` counts from 0. StableHLO counts what all probes saw (CheckOps.cpp, `getSerializedTensorMetadata`: the lines
-    of index.csv), and fails where another's is there; here that is, as its documentation says, the probe's own number.
+    `iter` counts from 0. StableHLO's code counts the values of all probes (CheckOps.cpp, `getSerializedTensorMetadata`:
+    the lines of index.csv) and fails if that value is another probe's. In that case `iter` counts the probe's own
+    values here, as StableHLO's documentation says.
     """
     id = str(op.attributes["probe_id"])
     number = int(op.attributes.get("iteration", op.attributes.get("iter", 0)))
@@ -281,7 +284,7 @@ def _compare(check: _Check) -> str | None:
 
 
 def _fixed(ops: Sequence[Op]) -> set[Value]:
-    """Values that must stay constants: shape operands and what they come from, and what regions take from outside."""
+    """Returns values that must stay constants: shape operands with all that they depend on, and captured values."""
     fixed: set[Value] = set()
     for op in reversed(ops):
         definition = OPS.get(op.name)
@@ -295,7 +298,7 @@ def _fixed(ops: Sequence[Op]) -> set[Value]:
 
 
 def _constant(value: Value, array: np.ndarray) -> Op:
-    """An op that makes a known value; the value becomes its result."""
+    """Makes a constant op for a known value; the value becomes the op's result."""
     op = Op("stablehlo.constant", [], [value.type], {"value": DenseElements(_tensor(value), np.array(array))})
     op.results = [value]
     value.owner = op
@@ -303,7 +306,7 @@ def _constant(value: Value, array: np.ndarray) -> Op:
 
 
 def _function(ops: list[Op], arguments: list[Value], results: list[Value], module: Module) -> Module:
-    """A module whose `main` runs the ops: the argument values are its block's arguments."""
+    """Makes a module whose `main` runs the ops and takes the argument values as block arguments."""
     block = Block()
     block.arguments = arguments
     block.ops = [*ops, Op("func.return", list(results), [])]

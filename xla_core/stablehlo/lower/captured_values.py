@@ -1,8 +1,8 @@
 """Limits on recomputing captured values inside closed regions.
 
-A computation of HLO sees nothing from outside, and a reducer or comparator has no parameter to pass a captured value
-by. So the lowering computes the value again inside the region, operands first, down to constants. It refuses values
-that differ between two executions or whose ops have effects.
+A computation of HLO can't use values of another computation, and a reducer or comparator has no parameter for a
+captured value. So the lowering computes the value again inside the region, with all ops that it depends on. It raises
+UnimplementedError for values that may differ between two executions or whose ops have effects.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ HINT = "pass it as an operand of the op that has the region"
 
 
 class CaptureLimits:
-    """Counts the ops that a module's lowering recomputes, and refuses those with effects."""
+    """Limits how many ops a module's lowering recomputes, and rejects ops with effects."""
 
     def __init__(self) -> None:
         self._effects = EffectAnalysis(EFFECTS | {Trait.NONDETERMINISTIC})
         self._ops = 0
 
     def count(self, op: ir.Op) -> None:
-        """Bounds the recomputed ops: regions that all capture the end of a long chain multiply its length."""
-        self._ops += bool(op.operands)  # a constant is one op wherever it is used
+        """Counts a recomputed op. Raises ResourceExhaustedError beyond the limit.
+
+        The count can be the number of regions times the length of a chain whose end all of them capture.
+        """
+        self._ops += bool(op.operands)  # constants are not counted
         if self._ops > _MAX_OPS:
             raise ResourceExhaustedError(
                 f"more than {_MAX_OPS:,} ops would be computed again in regions that take their results from outside",

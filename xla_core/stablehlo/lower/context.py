@@ -1,8 +1,8 @@
 """The context that the ops' `lower` functions work with, and the state of one module's lowering.
 
-A computation of HLO is closed. What a region of while, if or case takes from outside becomes a part of its parameter.
-What a reducer or comparator takes from outside is computed again inside, which works for constants and for what depends
-on constants alone. Constants are always computed again: they cost nothing, and passes see them in the region.
+A computation of HLO is closed. The values that a region of while, if or case captures become a part of its parameter.
+The values that a reducer or comparator captures are computed again inside, which works only for values that depend on
+constants alone. Constants are always created again inside: they cost nothing, and passes see them in the region.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _MAX_DEPTH = 120  # regions and calls together
 
 
 def recursion(name: str, call: ir.Op) -> InvalidArgumentError:
-    """The error for a function that calls itself."""
+    """Returns the error for a function that calls itself."""
     return InvalidArgumentError(
         f"function @{name} calls itself", op=call.name, location=call.location, hint="HLO has no recursion; use while"
     )
 
 
 def body_of(function: ir.Op) -> ir.Block:
-    """The body of a function. Raises InvalidArgumentError for a declaration without one."""
+    """Returns the body of a function. Raises InvalidArgumentError for a declaration without a body."""
     if not function.regions or not function.regions[0].blocks:
         raise InvalidArgumentError(
             f"function @{function.attributes.get('sym_name')} is declared, but has no body", location=function.location
@@ -56,19 +56,19 @@ class ModuleLowering:
         self.source = source
         self.hlo = hlo
         self.quantized = has_quantized_types(source)
-        self.reducers: dict[Any, HloComputation] = {}  # one-op regions, which most reductions have
+        self.reducers: dict[Any, HloComputation] = {}  # computations of one-op regions, which equal reducers share
         self.static_values = StaticValues()
         self.capture_limits = CaptureLimits()
         self.depth = 0
         self._functions: dict[str, HloComputation | None] = {}  # None: being lowered
 
     def begin(self, entry: ir.Op) -> HloComputation:
-        """The computation of the entry function, which nothing may call."""
+        """Makes the computation of the entry function, which no function may call."""
         self._functions[str(entry.attributes.get("sym_name"))] = None
         return self.new_computation("main", entry=True)
 
     def function(self, name: str, op: ir.Op) -> HloComputation:
-        """The computation of the function that `op` refers to by name: parameters and results as they are declared."""
+        """Returns the computation of the function that `op` names, lowered with the declared parameters and results."""
         if name in self._functions:
             computation = self._functions[name]
             if computation is None:
@@ -106,17 +106,17 @@ class LoweringContext(Builder):
             self.metadata = parent.metadata
 
     def results(self, value: HloInstruction, op: ir.Op) -> list[HloInstruction]:
-        """An instruction for each result of `op`. HLO's op gives a tuple unless there is exactly one result."""
+        """Returns an instruction for each result of `op`. The HLO op returns a tuple unless `op` has one result."""
         return [value] if len(op.results) == 1 else self.elements(value)
 
     def result_shape(self, op: ir.Op) -> Shape:
-        """The shape of the op's first result."""
+        """Returns the shape of the op's first result."""
         return shape_of(op.results[0].type)
 
     def static_value(self, value: HloInstruction, op: ir.Op, what: str) -> np.ndarray:
-        """The value of an instruction, which must depend on constants alone.
+        """Evaluates an instruction, which must depend on constants alone.
 
-        Raises UnimplementedError at `op`, naming `what`, where it depends on a value that only a run has.
+        Raises UnimplementedError at `op` if it depends on a run-time value. `what` names the value in the error.
         """
         array = self.module.static_values.of(value)
         if array is None:
@@ -132,16 +132,16 @@ class LoweringContext(Builder):
     # -- values and ops ------------------------------------------------------------------------------------------
 
     def value(self, value: ir.Value) -> HloInstruction:
-        """The instruction of a value; a value from outside of a closed region is computed again in this computation."""
+        """Returns the instruction of a value. A value that a closed region captures is computed again in it."""
         found = self.values.get(value)
         return self._recompute(value) if found is None else found
 
     def _recompute(self, value: ir.Value) -> HloInstruction:
         """Lowers the ops that a captured value depends on into this computation.
 
-        A worklist replaces recursion because chains of ops may be long. Raises UnimplementedError, with the place,
-        where the value depends on an argument, an op with regions, or an op with effects; ResourceExhaustedError where
-        a program recomputes too many ops.
+        A worklist replaces recursion, because chains of ops may be long. Raises UnimplementedError, with the location,
+        if the value depends on an argument, an op with regions, or an op with effects; ResourceExhaustedError if the
+        program recomputes too many ops.
         """
         saved = self.metadata, self.frontend_attributes, self.check
         self.check = self.module.capture_limits.check
@@ -216,15 +216,15 @@ class LoweringContext(Builder):
     # -- regions -------------------------------------------------------------------------------------------------
 
     def set_root(self, results: Sequence[HloInstruction], *, always_tuple: bool = False) -> None:
-        """Makes the results the root: a single one as it is, unless `always_tuple`."""
+        """Makes the results the root: a tuple, or the result itself if there is one and `always_tuple` is not set."""
         self.computation.set_root(results[0] if len(results) == 1 and not always_tuple else self.tuple(results))
 
     def child(self, name: str) -> LoweringContext:
-        """A context for a computation that an instruction of this one calls."""
+        """Makes the context of a computation that an instruction of this computation calls."""
         return LoweringContext(self.module, self.module.new_computation(name), self)
 
     def region(self, region: ir.Region, name: str, *, captured: Sequence[ir.Value] = ()) -> HloComputation:
-        """A region as a closed computation whose parameters are the block's arguments, then the captured values."""
+        """Lowers a region to a computation whose parameters are the block's arguments, then the captured values."""
         block = region.block
         key = _reducer_key(block)
         if key is not None and key in self.module.reducers:
@@ -240,7 +240,7 @@ class LoweringContext(Builder):
         return context.computation
 
     def captures(self, regions: Iterable[ir.Region]) -> list[ir.Value]:
-        """The values that regions capture, each once. Constants are left out: they are created again inside."""
+        """Returns the values that regions capture, each once, without constants, which are created again inside."""
         found: dict[ir.Value, None] = {}
         for region in regions:
             inside: set[ir.Value] = set()
@@ -266,9 +266,9 @@ class LoweringContext(Builder):
         return_captured: bool = False,
         always_tuple: bool = True,
     ) -> HloComputation:
-        """A region as a computation with one tuple parameter: the block's arguments, then the captured values.
+        """Lowers a region to a computation with one tuple parameter: the block's arguments, then the captured values.
 
-        With `return_captured` the captured values are also results, as the body of a while needs.
+        With `return_captured` it also returns the captured values, as the body of a while must.
         """
         context = self.child(name)
         values = [*region.block.arguments, *captured]
@@ -283,7 +283,7 @@ class LoweringContext(Builder):
 
 
 def metadata_of(op: ir.Op) -> OpMetadata:
-    """The op's location as HLO keeps it."""
+    """Converts the op's location to HLO's metadata."""
     location = op.location
     if location is None:
         return NO_METADATA
@@ -295,7 +295,10 @@ def _is_constant(value: ir.Value) -> bool:
 
 
 def _reducer_key(block: ir.Block) -> tuple[Any, ...] | None:
-    """A key for a region of one binary op on its two arguments, so that equal reducers share a computation."""
+    """Returns a key for a region of one binary op on its two arguments, else None.
+
+    Regions with equal keys share a computation.
+    """
     if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].attributes:
         return None
     op, end = block.ops

@@ -22,7 +22,7 @@ _DEVICE_IDS = re.compile(r"device_ids\s*=\s*\[([\d,\s]*)\]")
 
 
 def find_mesh(name: str, module: Module) -> Mesh | None:
-    """The mesh that an op of the module defines under this symbol; None where there is none."""
+    """Returns the mesh that an op of the module defines under this symbol, or None."""
     for op in (*module.others, *module.functions.values()):
         if str(op.attributes.get("sym_name")) == name:
             for key in ("mesh", "stablehlo.mesh"):
@@ -35,7 +35,7 @@ def find_mesh(name: str, module: Module) -> Mesh | None:
 
 
 def parse_mesh(text: str) -> Mesh:
-    """`<["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>`, as Shardy writes it."""
+    """Parses a mesh as Shardy writes it: `<["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>`."""
     axes = tuple((name, int(size)) for name, size in _AXIS.findall(text))
     ids = _DEVICE_IDS.search(text)
     if ids is None:
@@ -45,17 +45,18 @@ def parse_mesh(text: str) -> Mesh:
 
 
 def device_ids(mesh: Mesh) -> np.ndarray:
-    """The devices' numbers, the last axis running fastest: (product of the axes' sizes,).
+    """Returns the mesh's device ids in row-major order of the axes, of shape (product of the axes' sizes,).
 
-    Raises InvalidArgumentError where the mesh names more or fewer devices, ResourceExhaustedError beyond 2^20 of them.
+    Raises InvalidArgumentError if the mesh lists more or fewer devices, ResourceExhaustedError beyond 2^20 devices.
     """
     return mesh_devices(mesh.axes, None if mesh.device_ids is None else mesh.device_ids.array)
 
 
 def mesh_groups(groups: ReplicaGroupMeshAxes, module: Module, op: Op) -> ReplicaGroups:
-    """Replica groups: devices that differ only along the axes form a group, in which the last axis varies fastest.
+    """Returns the replica groups along mesh axes: devices that differ only along the axes form a group.
 
-    Raises InvalidArgumentError where the mesh, an axis or a sub-axis does not exist.
+    In a group the last axis varies fastest. Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't
+    exist.
     """
     mesh = groups.mesh if isinstance(groups.mesh, Mesh) else find_mesh(str(groups.mesh), module)
     if mesh is None:

@@ -11,9 +11,9 @@ __all__ = ["sharding_of"]
 
 
 def sharding_of(attributes: Mapping[str, Any], location: SourceLocation | None) -> dict[str, str]:
-    """HLO's attribute `sharding`, if `mhlo.sharding` says one, as text or as a proto's bytes.
+    """Returns HLO's attribute `sharding` for `mhlo.sharding`, which is text or the bytes of a proto.
 
-    Raises InvalidArgumentError for a malformed one.
+    Returns an empty dict if there is no sharding. Raises InvalidArgumentError for a malformed sharding.
     """
     text = attributes.get("mhlo.sharding")
     if not isinstance(text, str) or not text:

@@ -26,22 +26,21 @@ _SHARDING = re.compile(r'<\s*(@"(?:[^"\\]|\\.)*"|@[\w$.\-]+|mesh\s*<[^<>]*>)\s*,
 
 @dataclasses.dataclass(frozen=True)
 class Sharding:
-    """How a tensor is split: for each dimension the axes of the mesh along which it is, major first."""
+    """The sharding of a tensor: for each dimension the mesh axes that split it, the major axis first."""
 
     mesh: Mesh
     dimensions: tuple[tuple[AxisRef, ...], ...]
 
 
 def axis_names(attribute: object) -> frozenset[str]:
-    """The names in `#sdy<manual_axes{"x", "y"}>`."""
+    """Returns the names in `#sdy<manual_axes{"x", "y"}>`."""
     return frozenset(match[1] for match in _AXIS.finditer(str(attribute)))
 
 
 def parse_shardings(attribute: object, module: Module, op: Op) -> list[Sharding]:
-    """The shardings of `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, ...]>`.
+    """Parses the shardings of `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, ...]>`.
 
-    Raises InvalidArgumentError where the mesh, an axis or a part of one isn't there, UnimplementedError for sums that
-    are not done yet.
+    Raises InvalidArgumentError if the mesh, an axis or a sub-axis doesn't exist, UnimplementedError for unreduced axes.
     """
     found = []
     for match in _SHARDING.finditer(str(attribute)):
@@ -66,7 +65,7 @@ def _axes(text: str) -> tuple[AxisRef, ...]:
 
 
 def _mesh(name: str, module: Module, op: Op) -> Mesh:
-    """`@mesh`, or one in place: `mesh<["x"=2]>`."""
+    """Returns the mesh for `@mesh`, or for an inlined mesh such as `mesh<["x"=2]>`."""
     mesh = find_mesh(name[1:].strip('"'), module) if name.startswith("@") else parse_mesh(name)
     if mesh is None:
         raise InvalidArgumentError(f"there is no mesh {name}", op=op.name, location=op.location)
@@ -79,12 +78,15 @@ def _size(mesh: Mesh, axis: AxisRef) -> int:
 
 
 def shard_count(mesh: Mesh, axes: tuple[AxisRef, ...]) -> int:
-    """Into how many parts a dimension is split along these axes."""
+    """Returns the number of shards of a dimension that is split along these axes."""
     return math.prod(_size(mesh, axis) for axis in axes)
 
 
 def shard_indices(mesh: Mesh, axes: tuple[AxisRef, ...]) -> np.ndarray:
-    """For each device, by its number, which part of the dimension it has: int64."""
+    """Returns the shard index of each device along a dimension that is split by these axes: int64[devices].
+
+    Raises UnimplementedError for a mesh over only some of the devices.
+    """
     sizes = [size for _, size in mesh.axes]
     count = math.prod(sizes)
     ids = device_ids(mesh)

@@ -21,13 +21,13 @@ __all__ = ["COMPLEX_FUNCTIONS", "Exact", "exact_value", "exact_values", "ulp_err
 Array = np.ndarray
 
 _ZERO_EXPONENT = -3300
-"""2^-3300 replaces a zero operand: multiplied by the largest float it is still below products of the smallest."""
+"""2^-3300 replaces a zero operand. Its product with the largest float is below products of two smallest floats."""
 _NEGLIGIBLE = arb(2) ** -1200  # below the smallest number of every type
 _ON_THE_CUT = arb(2) ** -8000
-"""A smaller distance from a branch cut is none: replaced zeros are 2^-3600 or more, and products of two 2^-7200."""
+"""A smaller distance from a branch cut counts as zero. Replaced zeros are at least 2^-3600, their products 2^-7200."""
 _FIRST_PRECISION, _LAST_PRECISION = 128, 1 << 14
-_ACCURATE = 80  # bits of a result
-_FARTHEST = 1 << 40  # exponents are cut there
+_ACCURATE = 80  # the number of bits that a result must have
+_FARTHEST = 1 << 40  # exponents are clamped to this
 _I = acb(0, 1)
 
 
@@ -36,7 +36,7 @@ def _logistic(z: acb) -> acb:
 
 
 def _acosh(z: acb) -> acb:
-    """Kahan's product, whose branch cut is the real line left of 1."""
+    """Computes acosh by Kahan's formula, whose branch cut is the real line left of 1."""
     return 2 * (((z + 1) / 2).sqrt() + ((z - 1) / 2).sqrt()).log()
 
 
@@ -80,7 +80,7 @@ COMPLEX_FUNCTIONS: dict[str, tuple[int, Callable[..., acb]]] = {
 
 
 def exact_value(function: str, *operands: complex) -> tuple[arb, arb]:
-    """The real and the imaginary part of the function at finite points.
+    """Returns the real and the imaginary part of the function at finite points.
 
     Raises:
         ArithmeticError: the point is a pole, or Arb finds no accurate value.
@@ -88,7 +88,7 @@ def exact_value(function: str, *operands: complex) -> tuple[arb, arb]:
     now = _value(function, operands, _ZERO_EXPONENT)
     if all(part for z in operands for part in (z.real, z.imag)):
         return now
-    # A part that vanishes with the zero operand is zero, however large the number is that multiplies it.
+    # A part that shrinks when the replacement of zero gets smaller is zero at the operand zero.
     smaller = _value(function, operands, _ZERO_EXPONENT - 300)
     tiny = arb(2) ** _ZERO_EXPONENT
     real, imag = (
@@ -131,7 +131,7 @@ class Exact:
     exponent: Array
 
     def rounded(self) -> Array:
-        """As float64, infinite where a number is too large."""
+        """Returns the numbers as float64; a number that is too large becomes infinite."""
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(np.ldexp(self.mantissa, np.clip(self.exponent, -5000, 5000)))
 
@@ -144,7 +144,10 @@ class Exact:
 
 
 def exact_values(function: str, operands: Sequence[Array]) -> tuple[Exact, Exact]:
-    """`exact_value` at each point; NaN where there is none, as on a branch cut where no zero's sign names the side."""
+    """Returns `exact_value` at each point, and NaN where it raises.
+
+    It raises, for example, on a branch cut if no zero's sign tells the side.
+    """
     definition = COMPLEX_FUNCTIONS[function][1]
     parts = _Parts(), _Parts()
     with flint.ctx.workprec(_FIRST_PRECISION):
@@ -163,7 +166,7 @@ def exact_values(function: str, operands: Sequence[Array]) -> tuple[Exact, Exact
 
 
 class _Parts:
-    """Collects numbers as float64, scaled by powers of two where they are beyond its range."""
+    """Collects numbers as float64; numbers outside its range are scaled by powers of two."""
 
     def __init__(self) -> None:
         self.high: list[float] = []
@@ -176,7 +179,7 @@ class _Parts:
             mantissa, exponent = value.mid().man_exp()
             if mantissa:
                 bits = int(mantissa).bit_length()
-                scale = max(min(int(exponent) + bits, _FARTHEST), -_FARTHEST)  # int64 holds sums of it
+                scale = max(min(int(exponent) + bits, _FARTHEST), -_FARTHEST)  # int64 can hold sums of it
                 self.scaled.append((len(self.high), scale))
                 value = arb(mantissa) * arb(2) ** -bits
                 high = float(value)
@@ -194,13 +197,13 @@ class _Parts:
 
 @functools.cache
 def _limits(dtype: np.dtype) -> tuple[int, int, int]:
-    """(bits of precision, least exponent of a normal number, greatest exponent), as frexp counts exponents."""
+    """Returns the bits of precision, and the least and greatest exponents of normal numbers, as frexp counts them."""
     info = np.finfo(dtype)
     return info.nmant + 1, int(info.minexp) + 1, int(info.maxexp)
 
 
 def ulp_errors(got: Array, exact: Exact, scale: Exact | None = None) -> Array:
-    """|got - exact| in units in the last place of the exact value, or of `scale` where that is larger.
+    """Computes |got - exact| in units in the last place of the exact value, or of `scale` if that is larger.
 
     A result that is too large for the type must be infinite or the largest finite number. A zero's sign does not count.
     """

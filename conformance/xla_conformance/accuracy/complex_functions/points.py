@@ -74,7 +74,7 @@ def complex_pairs(dtype: np.dtype, count: int, seed: int = 0) -> tuple[np.ndarra
 
 
 def _on_an_axis(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
-    """With a zero of either sign for half the parts."""
+    """Replaces half of the parts by zeros of either sign."""
     kept = points.copy()
     for part in (kept.real, kept.imag):
         zero = rng.random(len(points)) < 0.5
@@ -93,7 +93,7 @@ def finite_corners(dtype: np.dtype) -> np.ndarray:
 
 
 def special_points(dtype: np.dtype) -> np.ndarray:
-    """Pairs of which at least one part is infinite or NaN, and zeros."""
+    """Returns all pairs of special values (infinities, NaN, zeros), and pairs of an infinity or NaN and a number."""
     special = [np.inf, -np.inf, np.nan, 0.0, -0.0]
     finite = [0.0, -0.0, 0.5, -0.5, 2.0, -2.0, 1.0, -1.0, 4.0, -4.0, 1e3, -1e3, 1e10, -1e10]
     return np.concatenate(

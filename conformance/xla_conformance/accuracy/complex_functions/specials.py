@@ -1,12 +1,14 @@
-"""What C's Annex G says of complex functions at infinities, NaN and poles, as tables.
+"""The values of complex functions at infinities, NaN and poles, as tables. They are those of C's Annex G.
 
-A line is: real part, imaginary part, then the parts of the result. The first line that matches counts; where none does,
-the point is an ordinary one. Operands: `x` any finite number, `0` a zero, `1` one, `*` anything.
-Results: `cos` and `sin` are those of the operand's imaginary part, and stand for their sign before what they multiply;
-`?` before a number leaves its sign open; `any` leaves everything open.
+A line has the operand's real and imaginary parts and then the result's. The first matching line applies; a point
+without a matching line is an ordinary one. In operands, `x` is any finite number, `0` a zero of either sign, and `*`
+anything. In results, a suffix `cos` or `sin` gives the number before it the sign of the cosine or sine of the operand's
+imaginary part, `?` before a number allows either sign, and `any` allows everything.
 
-Lines are for a positive sign of the imaginary part, and of the real part where the function is odd or even: the others
-follow. (ISO/IEC 9899:2018 G.6; where HLO has a function that C lacks, the limit.)
+Lines are for a positive imaginary part, and for a positive real part if the function is odd or even; the other values
+follow by symmetry. A function of HLO that C lacks has its limits here.
+
+Source: ISO/IEC 9899:2018 G.6.
 """
 
 from __future__ import annotations
@@ -200,7 +202,7 @@ _TURNED = {"asin": "asinh", "atan": "atanh", "sine": "sinh", "tan": "tanh"}  # f
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """What a part of a result must be. `value` None: anything; `any_sign`: of either sign."""
+    """The required value of a part of a result. A `value` of None allows anything, `any_sign` allows either sign."""
 
     value: float | None
     any_sign: bool = False
@@ -209,7 +211,7 @@ class Part:
         return self if self.value is None else Part(-self.value, self.any_sign)
 
     def allows(self, got: float) -> bool:
-        """Whether the part is right: NaN for NaN, zeros and infinities by their sign, numbers roughly."""
+        """Tells whether the part is right. Zeros and infinities are compared with signs, other numbers roughly."""
         want = self.value
         if want is None:
             return True
@@ -221,7 +223,7 @@ class Part:
 
 
 def special_value(function: str, z: complex) -> tuple[Part, Part] | None:
-    """(real part, imaginary part) that the function of one operand must have there; None where nothing is special."""
+    """Returns the required real and imaginary parts of a function of one operand, or None at an ordinary point."""
     if function == "abs":
         infinite = math.isinf(z.real) or math.isinf(z.imag)
         nan = math.isnan(z.real) or math.isnan(z.imag)
@@ -238,7 +240,7 @@ def special_value(function: str, z: complex) -> tuple[Part, Part] | None:
     if row is None:
         return None
     real, imag = _part(row[0], abs(y)), _part(row[1], abs(y))
-    if math.isnan(y):  # the sign of a NaN says nothing
+    if math.isnan(y):  # the sign of a NaN has no meaning
         imag = dataclasses.replace(imag, any_sign=True)
     if math.isnan(x) and function in _ODD | _EVEN:
         real, imag = dataclasses.replace(real, any_sign=True), dataclasses.replace(imag, any_sign=True)
@@ -248,10 +250,10 @@ def special_value(function: str, z: complex) -> tuple[Part, Part] | None:
 
 
 def special_quotient(a: complex, b: complex, got: complex) -> bool | None:
-    """Whether a quotient is as C wants it where an operand is zero or infinite; None where neither is.
+    """Tells whether a quotient with a zero divisor or an infinite operand is right; None if C doesn't specify it.
 
-    An infinity by a finite number, and what isn't zero by zero, is infinite: in some part, whatever the other is. What
-    is finite by an infinity is zero. (G.5.1)
+    An infinity divided by a finite number, and a nonzero number divided by zero, must be infinite in at least one part.
+    A finite number divided by an infinity must be zero. (C: G.5.1)
     """
     parts = (a.real, a.imag, b.real, b.imag)
     if any(map(math.isnan, parts)) or (all(map(math.isfinite, parts)) and b != 0):

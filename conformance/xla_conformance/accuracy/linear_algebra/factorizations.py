@@ -98,7 +98,7 @@ def _getrf(t: T, n: int) -> Iterator[Trial]:
 
 
 def _reflectors(factors: Array, tau: Array) -> Array:
-    """The product of the reflections, from the vectors below the diagonal."""
+    """Computes the product of the reflections whose vectors are below the diagonal."""
     rows = factors.shape[-2]
     q = np.broadcast_to(np.eye(rows), (*factors.shape[:-2], rows, rows)).astype(long(factors).dtype)
     for i in range(tau.shape[-1] - 1, -1, -1):
@@ -128,7 +128,7 @@ def _geqrf(t: T, n: int) -> Iterator[Trial]:
 
 
 def _house(a: Array) -> tuple[Array, Array]:
-    """Reflections whose vectors lie below the diagonal of some matrix: any vectors, each with its 2 / |v|^2."""
+    """Makes reflections with arbitrary vectors, stored below the diagonal, and tau = 2 / |v|^2 for each."""
     factors = a / np.asarray(max(a.shape[-2], 1), a.real.dtype)
     vectors = np.tril(factors, -1)
     tau = 2 / (1 + np.sum(np.abs(long(vectors)) ** 2, axis=-2))

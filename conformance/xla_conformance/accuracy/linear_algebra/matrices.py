@@ -1,4 +1,4 @@
-"""Matrices in batches of two, and how far some are from what they should be."""
+"""Batches of two matrices, and distances between matrices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def positive(t: T, n: int, seed: int = 0) -> Array:
 
 
 def triangular(t: T, n: int, *, lower: bool) -> Array:
-    """With a diagonal that no other element outgrows."""
+    """Makes triangular matrices whose diagonal dominates the other elements."""
     a = random(t, 2, n, n) / max(n, 1) + 2 * np.eye(n, dtype=t.dtype)
     return np.asarray(np.tril(a) if lower else np.triu(a)).astype(t.dtype)
 
@@ -48,7 +48,7 @@ def long(a: Array) -> Array:
 
 
 def norm(a: Array) -> float:
-    """The largest Frobenius norm of the batch."""
+    """Returns the largest Frobenius norm of the batch."""
     return float(np.sqrt(np.max(np.sum(np.abs(a) ** 2, axis=(-2, -1)), initial=0.0)))
 
 
@@ -57,12 +57,12 @@ def product(*factors: Array) -> Array:
 
 
 def apart(x: Array, y: Array, *scales: Array) -> float:
-    """|x - y| relative to the product of the norms."""
+    """Returns |x - y| divided by the product of the norms of `scales`."""
     scale = float(np.prod([norm(s) for s in scales]))
     distance = norm(x - y)
     return distance / scale if distance else 0.0
 
 
 def unitary(q: Array) -> float:
-    """How far the columns are from orthonormal."""
+    """Returns the norm of Q^H Q - I, which is 0 for orthonormal columns."""
     return norm(product(adjoint(q), q) - np.eye(q.shape[-1]))

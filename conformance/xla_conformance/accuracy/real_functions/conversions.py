@@ -23,7 +23,7 @@ _INTEGERS = (ElementType.S32, ElementType.S64, ElementType.U64)
 
 
 def checks() -> list[Check]:
-    """A check a pair of types: from every floating type, and from the wide integers."""
+    """Makes a check for each pair of types, from every floating-point type and from the wide integers."""
     return [_check(s, t) for s in (*TYPES, *_INTEGERS) for t in TYPES if s is not t]
 
 
@@ -48,7 +48,10 @@ def _program(source: ElementType, target: ElementType, count: int) -> str:
 
 
 def _values(source: ElementType, target: ElementType, points: int) -> Iterator[Array]:
-    """All there are of up to 16 bits; else patterns of all sizes, and the middles between the target's numbers."""
+    """Yields all values of a source type of up to 16 bits.
+
+    For wider types it yields numbers of all sizes and points around the midpoints of the target's numbers.
+    """
     if source.bit_width <= 16:
         yield all_values(source)
         return
@@ -70,7 +73,7 @@ def _values(source: ElementType, target: ElementType, points: int) -> Iterator[A
 
 
 def _middles(random: np.random.Generator, source: ElementType, target: ElementType, count: int) -> Array:
-    """Numbers halfway between two of the target's, their neighbours in the source, and the target's own."""
+    """Makes midpoints of the target's numbers, the target's numbers themselves, and the source neighbours of both."""
     form = format_of(target)
     low, high = np.log2(form.least) - 2, np.log2(form.largest) + 1
     size = np.exp2(random.uniform(low, high, count)) * random.choice([-1.0, 1.0], count)

@@ -1,7 +1,7 @@
-"""Number formats as sets of numbers: rounding to nearest by looking the neighbours up, and errors in ULP.
+"""Number formats: rounding to nearest by searching in a table of all values, and errors in ULP.
 
-Nothing here rounds by the arithmetic that the evaluator or a backend rounds by: of a format of 16 bits and fewer, all
-values are listed, and the nearest is searched.
+For a format of up to 16 bits, all values are listed and rounding searches the nearest one. So the rounding here shares
+no code with the evaluator or a backend.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Array = np.ndarray
 
 @dataclasses.dataclass(frozen=True)
 class Exact:
-    """Exact results, as far as they are known: an array of float64, and what is missing in units of its spacing."""
+    """Exact results: `high` in float64, and `rest`, the difference from the exact value in units of high's spacing."""
 
     high: Array
     rest: Array | None = None
 
     @staticmethod
     def of(values: Array) -> Exact:
-        """From float64, or from what is wider."""
+        """Makes exact results from an array of float64 or a wider type."""
         high = np.asarray(values).astype(np.float64)
         if values.dtype == np.float64:
             return Exact(high)
@@ -37,20 +37,20 @@ class Exact:
 
 
 def all_values(element_type: ElementType) -> Array:
-    """Every bit pattern of a type of 16 bits and fewer."""
+    """Returns every bit pattern of a type of at most 16 bits."""
     width = element_type.bit_width
     bits = np.arange(1 << width, dtype=np.uint16 if width > 8 else np.uint8)
     return bits.view(element_type.dtype)
 
 
 class Format:
-    """A floating type by its values.
+    """The values of a floating-point type.
 
     Attributes:
-        dtype: numpy's.
-        mantissa_bits: behind the point.
-        least, largest: the positive finite values at the ends.
-        has_nan, has_infinity, has_negative_zero, has_zero: which it has.
+        dtype: the numpy dtype.
+        mantissa_bits: the number of mantissa bits after the point.
+        least, largest: the smallest and largest positive finite values.
+        has_nan, has_infinity, has_negative_zero, has_zero: which special values the type has.
     """
 
     def __init__(self, element_type: ElementType) -> None:
@@ -71,18 +71,22 @@ class Format:
         self.least, self.largest = float(self.magnitudes[self.magnitudes > 0][0]), float(self.magnitudes[-1])
         above = self.magnitudes[self.magnitudes > float(one.astype(np.float64))][0]
         self.mantissa_bits = round(-np.log2(above - 1))
-        # Between two neighbours lies the point from which the upper one is nearer; ties go to the even one. Beyond the
-        # largest the next number would follow, which stands for infinity.
+        # The midpoint of two neighbours divides the values that round down from those that round up; ties go to the
+        # even neighbour. After the largest value follows the next number of the pattern, which stands for infinity.
         following = 2 * self.largest - float(self.magnitudes[-2]) if self.mantissa_bits else 2 * self.largest
         steps = np.append(self.magnitudes, following)
         self._middles = (steps[:-1] + steps[1:]) / 2
         even = np.arange(len(self._middles)) % 2 == 0
-        if not self.mantissa_bits:  # a format of exponents alone rounds ties up
+        if not self.mantissa_bits:  # a format with only exponent bits rounds ties up
             even[:] = False
         self._middles = np.where(even, np.nextafter(self._middles, np.inf), self._middles)
 
     def round(self, values: Array) -> Array:
-        """float64 values rounded to nearest even, as float64: infinite, NaN or the largest where they are too large."""
+        """Rounds float64 values to nearest even and returns them as float64.
+
+        A value that is too large becomes infinity, or NaN if the type has no infinity, or the largest value if it has
+        neither.
+        """
         if self.element_type.bit_width > 16:
             return np.asarray(values.astype(self.dtype)).astype(np.float64)
         size = np.abs(values)
@@ -99,12 +103,12 @@ class Format:
         return np.asarray(np.where(np.isnan(values), np.nan, rounded))
 
     def unit(self, values: Array) -> Array:
-        """The spacing of the format's numbers at float64 values."""
+        """Returns the spacing of the format's numbers at float64 values."""
         exponent = np.frexp(np.where(np.isfinite(values), values, self.largest))[1] - 1
         return np.asarray(np.maximum(np.ldexp(1.0, exponent - self.mantissa_bits), self.least))
 
     def steps(self, values: Array) -> Array:
-        """How many numbers of the format lie between 0 and |values|, which are among them; of infinity, all."""
+        """Returns the index of each |value| among the format's nonnegative numbers; infinity follows the largest."""
         size = np.abs(values)
         if self.element_type.bit_width > 16:
             bits = size.astype(self.dtype).view(f"u{self.dtype.itemsize}")
@@ -119,7 +123,10 @@ def format_of(element_type: ElementType) -> Format:
 
 @dataclasses.dataclass(frozen=True)
 class Errors:
-    """One entry a result. `ulp` is 0 where a result is wrong or isn't fixed; `expected` is the correctly rounded."""
+    """The errors of results, with an entry for each result.
+
+    `ulp` is 0 for a wrong result and for one that isn't specified. `expected` is the correctly rounded result.
+    """
 
     ulp: Array
     wrong: Array
@@ -127,17 +134,17 @@ class Errors:
 
 
 def errors(got: Array, exact: Exact, element_type: ElementType, floor: Array | float = 0.0) -> Errors:
-    """The distance of results from exact ones in ULP of the correctly rounded ones: 0.5 at most where those came.
+    """Computes the errors of results in ULP of the correctly rounded results, whose own error is at most 0.5.
 
     Args:
-        got: results, of the type's dtype.
-        exact: what they should be.
-        floor: the unit is at least that of numbers of this size: an absolute error near zeros, where it is above 0.
+        got: the results, of the type's dtype.
+        exact: the exact results.
+        floor: the unit is at least the ULP of numbers of this size. A positive floor makes errors near zeros absolute.
 
-    Wrong are: NaN for a number or a number for NaN; a finite number for an exact infinity; a zero of the other sign.
-    A number that is too large or nearly so counts by how many numbers lie between. Not fixed is the result where it is
-    NaN and the format has none; where it is too small for f32 and the format has no zero; where only the absolute error
-    counts and the largest number is below its unit.
+    A result is wrong if it is NaN for a number or a number for NaN, a finite number for an exact infinity, or a zero of
+    the wrong sign. If the result or the correctly rounded result is infinite, the error is the number of values between
+    them. A result isn't specified if it is NaN and the format has no NaN, if it is too small for f32 and the format has
+    no zero, or if the error is absolute and the format's largest number is below its unit.
     """
     form = format_of(element_type)
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""The functions of real numbers that are measured, and where each is interesting."""
+"""The functions of real numbers that are measured, and the arguments where each is hardest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["FUNCTIONS", "Function", "mlir_name"]
 
 Array = np.ndarray
 Pairs = Callable[[np.random.Generator, np.dtype, int], tuple[Array, Array]]
-"""(random numbers, dtype, count) -> two arrays of so many arguments."""
+"""Makes two arrays of arguments: (random generator, dtype, count) -> arrays of length `count`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,14 +23,14 @@ class Function:
     """A function of one or two operands.
 
     Attributes:
-        name: of its oracle, and of its row.
-        op: as StableHLO text writes it.
-        ranges, near: where a function of one operand is looked at most closely: intervals, and numbers around which
-            neighbours are taken.
-        angles: whether multiples of pi / 2 are hard.
-        pairs: arguments of a function of two operands, besides bit patterns and special values.
-        floor: (operands) -> sizes below which errors are absolute: their unit is the ULP of this size. 0 for relative.
-        share: of the points, where the oracle is slow.
+        name: the name of its oracle and of its row in the report.
+        op: the op in StableHLO text.
+        ranges, near: for a function of one operand, intervals with additional points, and numbers whose neighbours are
+            additional points.
+        angles: whether multiples of pi / 2 are hard arguments.
+        pairs: makes arguments of a function of two operands, besides bit patterns and special values.
+        floor: (operands) -> sizes. The unit of an error is at least the ULP of this size; 0 makes errors relative.
+        share: the share of the points to measure; less than 1 for a slow oracle.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Function:
         return 1 if self.pairs is None else 2
 
     def program(self, element_type: ElementType, count: int) -> str:
-        """StableHLO text of the function on so many elements."""
+        """Returns StableHLO text of the function on `count` elements."""
         t = f"tensor<{count}x{mlir_name(element_type)}>"
         arguments = ", ".join(f"%{i}: {t}" for i in range(self.arity))
         operands = ", ".join(f"%{i}" for i in range(self.arity))
@@ -56,7 +56,7 @@ class Function:
 
 
 def mlir_name(element_type: ElementType) -> str:
-    """As StableHLO text writes it."""
+    """Returns the element type's name in StableHLO text."""
     name = element_type.value
     if element_type.is_integral:
         return ("i" if element_type.is_signed else "ui") + name[1:]
@@ -71,7 +71,7 @@ def _signs(random: np.random.Generator, count: int) -> Array:
 
 
 def _similar(random: np.random.Generator, dtype: np.dtype, count: int) -> tuple[Array, Array]:
-    """Of any sizes that are not too far from each other."""
+    """Makes pairs of any magnitudes whose exponents are equal or differ by little more than the mantissa's bits."""
     limits = np.finfo(dtype)
     exponent = random.uniform(limits.minexp - limits.nmant, limits.maxexp, count)
     apart = random.uniform(-limits.nmant - 4, limits.nmant + 4, count) * random.integers(0, 2, count)
@@ -81,7 +81,7 @@ def _similar(random: np.random.Generator, dtype: np.dtype, count: int) -> tuple[
 
 
 def _powers(random: np.random.Generator, dtype: np.dtype, count: int) -> tuple[Array, Array]:
-    """With a finite result; bases around 1; whole exponents of negative bases."""
+    """Makes bases and exponents with mostly finite powers: many bases near 1, whole exponents for negative bases."""
     limits = np.finfo(dtype)
     span = float(limits.maxexp) * math.log(2)
     log = random.uniform(-span, span, count) * np.exp2(random.uniform(-limits.nmant, 0, count))
@@ -97,7 +97,7 @@ def _powers(random: np.random.Generator, dtype: np.dtype, count: int) -> tuple[A
 
 
 def _zetas(random: np.random.Generator, dtype: np.dtype, count: int) -> tuple[Array, Array]:
-    """Exponents above 1, some very near; q of all sizes, and below 0 with whole exponents."""
+    """Makes exponents above 1, some very near it, and q of all sizes; a negative q gets a whole exponent."""
     x = 1 + np.exp2(random.uniform(-np.finfo(dtype).nmant, 6, count))
     q = np.exp2(random.uniform(-20, 20, count))
     q = np.where(random.random(count) < 0.5, random.uniform(0, 40, count), q)
@@ -114,7 +114,7 @@ def _polygammas(random: np.random.Generator, dtype: np.dtype, count: int) -> tup
 
 
 def _multiples(random: np.random.Generator, dtype: np.dtype, count: int) -> tuple[Array, Array]:
-    """A number, and one that divides it nearly."""
+    """Makes pairs of a number and another number that divides it exactly or nearly."""
     y = np.exp2(random.uniform(-20, 20, count)).astype(dtype)
     whole = np.floor(np.exp2(random.uniform(0, 40, count)))
     return (y * whole * (1 + random.choice([0, 1e-7, -1e-7], count)) * _signs(random, count)).astype(dtype), y
@@ -130,12 +130,12 @@ def _either(*choices: Pairs) -> Pairs:
     return pairs
 
 
-# Below 0 these functions have zeros between their poles, where terms of one size cancel: errors are taken relative to
-# those terms there, which are the function's values above 0.
+# Below 0 these functions have zeros between their poles, where terms of equal size cancel. There, errors are relative
+# to these terms, which are values of the function at arguments above 0.
 
 
 def _reflected(name: str) -> Callable[[Array], Array]:
-    """|f(x)| + |f(1 - x)| for x below 0, else 0."""
+    """Makes the floor |f(x)| + |f(1 - x)| for x below 0, else 0."""
 
     def floor(x: Array) -> Array:
         below = np.where(x < 0, x, -0.5)
@@ -149,8 +149,9 @@ _TERMS_ROUND = 2.0**-122
 
 
 def _folded(name: str) -> Callable[[Array, Array], Array]:
-    """|f(s, q - floor(q))| + |f(s, ceil(q) - q)| for q below 0; else some of the least numbers of f32, as which the
-    terms themselves are rounded.
+    """Makes the floor |f(s, q - floor(q))| + |f(s, ceil(q) - q)| for q below 0.
+
+    For other q the floor is 2^-122, a few of f32's smallest numbers, because the terms are rounded to such numbers.
     """
 
     def floor(s: Array, q: Array) -> Array:
