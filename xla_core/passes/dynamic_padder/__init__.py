@@ -1,7 +1,7 @@
-"""dynamic_padder: arrays of bounded sizes become arrays of their bounds. (XLA: xla/service/dynamic_padder.h.)
+"""dynamic_padder: replaces bounded dynamic arrays with padded static arrays (XLA: xla/service/dynamic_padder.h).
 
-A value `f32[<=5]` becomes a value `f32[5]` and its size, an `s32[]`. What lies beyond the size is arbitrary; an op that
-would look at it gets it masked by what changes nothing.
+A value `f32[<=5]` becomes a value `f32[5]` and its size, an `s32[]`. Elements beyond the size have arbitrary values.
+For an op whose result would depend on them, they are masked with a value that doesn't change the result.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ __all__ = ["DynamicPadder"]
 class DynamicPadder(HloPass):
     """Rewrites the entry so that no shape is dynamic.
 
-    A dynamic result is returned at its bound, and its sizes as further results; `dynamic_results` says which they are.
-    Parameters must be static. Raises UnimplementedError, with the place, for an op that has no padded form.
+    A dynamic result is returned padded to its bound, and its sizes are returned as further results, which
+    `dynamic_results` records.
+
+    Raises:
+        UnimplementedError: a parameter is dynamic, or an op has no padded form (the error has its location).
     """
 
     name = "dynamic-padder"
@@ -24,7 +27,7 @@ class DynamicPadder(HloPass):
     def run(self, module: HloModule) -> bool:
         if not any(i.shape.is_dynamic for c in module.computations for i in c.instructions):
             return False
-        from xla_core.passes.dynamic_padder.pad_module import pad_module  # imported for dynamic shapes alone
+        from xla_core.passes.dynamic_padder.pad_module import pad_module  # imported only if needed
 
         pad_module(module)
         return True

@@ -1,4 +1,4 @@
-"""Bodies of reductions and sorts that know which of their elements count."""
+"""Extends reducers and comparators with a flag that tells valid elements from padding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _module(b: Builder) -> HloModule:
 
 
 def _inlined(into: HloComputation, body: HloComputation, arguments: list[HloInstruction]) -> HloInstruction:
-    """The value of `body` for these arguments, computed in another computation."""
+    """Copies the instructions of `body` into another computation; returns the copy of the root."""
     made: dict[HloInstruction, HloInstruction] = dict(zip(body.parameters, arguments, strict=True))
     for instruction in body.post_order():
         if instruction not in made:
@@ -31,7 +31,10 @@ def _inlined(into: HloComputation, body: HloComputation, arguments: list[HloInst
 
 
 def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
-    """A reducer of `count` values and a flag: combines what counts, and passes on what alone does."""
+    """A reducer of `count` values and a flag that is true for valid elements.
+
+    It combines two valid elements. If only one is valid, it returns that one.
+    """
     made = HloComputation(f"{body.name}.valid")
     shapes = [p.shape for p in body.parameters[:count]]
     left = [made.parameter(k, s) for k, s in enumerate((*shapes, _PRED))]
@@ -48,7 +51,7 @@ def with_validity(b: Builder, body: HloComputation, count: int) -> HloComputatio
 
 
 def sorted_by_validity(b: Builder, body: HloComputation, count: int) -> HloComputation:
-    """A comparator of `count` values and a flag: what counts goes before what doesn't."""
+    """A comparator of `count` values and a flag that is true for valid elements, which it orders first."""
     made = HloComputation(f"{body.name}.valid")
     arguments = [made.parameter(k, p.shape) for k, p in enumerate(body.parameters)]
     left, right = (made.parameter(2 * count + k, _PRED) for k in range(2))

@@ -1,4 +1,4 @@
-"""Loops and branches over padded values: their tuples have the sizes beside the arrays."""
+"""Pads loops and conditionals: their tuples contain the sizes of dynamic dimensions after each array."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from xla_core.passes.rewriter import Builder
 __all__ = ["pad_conditional", "pad_while"]
 
 Walk = Callable[[HloComputation, Sequence[HloInstruction], dict[HloInstruction, Value]], Value]
-"""Pads instructions of a computation, in order, given what stands for parameters; returns what stands for its root."""
+"""Pads the instructions of a computation, in order, given the padded parameters; returns the padded root."""
 
 Structure = tuple[tuple[int, ...], ...]
-"""For each array of a tuple, the dimensions whose sizes follow it."""
+"""For each array of a tuple: the dimensions whose sizes follow it in the packed tuple."""
 
 
 def leaves_of(b: Builder, value: Value) -> tuple[Padded, ...]:
-    """The elements of a tuple; an array is its own."""
+    """The padded elements of a tuple, or the array itself."""
     if isinstance(value, HloInstruction):
         if not value.shape.is_tuple:
             return (Padded.of(value),)
@@ -33,7 +33,7 @@ def leaves_of(b: Builder, value: Value) -> tuple[Padded, ...]:
 
 
 def _structure(leaves: Sequence[Padded], shape: Shape) -> Structure:
-    """The dynamic dimensions of each leaf: those that the shape names, or that have a size."""
+    """The dynamic dimensions of each leaf: those that are dynamic in the shape or that have a size."""
     shapes = shape.tuple_shapes if shape.is_tuple else (shape,)
     flags = [s.dynamic_dimensions or (False,) * s.rank for s in shapes]
     return tuple(
@@ -61,7 +61,10 @@ def _unpacked(b: Builder, value: HloInstruction, structure: Structure, is_tuple:
 def _body(
     module: HloModule, old: HloComputation, packed: Shape, structure: Structure, walk: Walk
 ) -> tuple[Builder, Value]:
-    """A copy of a computation that takes the packed value, and what stands for its root, which is still to be set."""
+    """Copies and pads a computation whose parameter is the packed tuple.
+
+    Returns the builder of the copy and the padded root, which the caller must set.
+    """
     made = module.add_computation(old.clone())
     order = made.post_order()
     (parameter,) = made.parameters
@@ -70,12 +73,12 @@ def _body(
     builder = Builder(made)
     value = _unpacked(builder, parameter, structure, was_tuple)
     if isinstance(value, HloInstruction):
-        value = Padded(value)  # a parameter that is an array: its users take the element
+        value = Padded(value)  # the users of an array parameter use the element of the packed tuple
     return builder, walk(made, order, {parameter: value})
 
 
 def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value | None:
-    """The sizes are a part of the state."""
+    """Pads a loop, whose state then contains the sizes; None if that is not possible."""
     module = b.computation.module
     assert module is not None
     leaves = leaves_of(b, state)
@@ -95,7 +98,7 @@ def pad_while(b: Builder, i: HloInstruction, state: Value, walk: Walk) -> Value 
 
 
 def pad_conditional(b: Builder, i: HloInstruction, operands: Sequence[Value], walk: Walk) -> Value | None:
-    """The sizes are a part of what each branch takes and gives."""
+    """Pads a conditional, whose operands and result then contain the sizes; None if that is not possible."""
     module = b.computation.module
     selector = operands[0]
     if not isinstance(selector, HloInstruction) or module is None:

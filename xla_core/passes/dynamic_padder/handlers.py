@@ -1,4 +1,4 @@
-"""The padded form of each op that has one: opcode -> (builder, instruction, padded operands) -> the padded result."""
+"""Handlers that pad an op, by opcode: (builder, instruction, padded operands) -> padded result, or None."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _static(shape: Shape) -> Shape:
 
 @_handles(Opcode.OPT_BARRIER)
 def elementwise(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """What is beyond the sizes of the operands is beyond the result's."""
+    """The result has the sizes of the operands."""
     if not i.shape.is_array or any(o.sizes and o.value.shape.rank != i.shape.rank for o in operands):
         return None
     return Padded(b.clone(i, [o.value for o in operands], shape=_static(i.shape)), merged(operands))
@@ -54,7 +54,7 @@ def _get_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -
 
 @_handles(Opcode.SET_DIMENSION_SIZE)
 def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
-    """Elements that come back are zeros."""
+    """If the size grows, the elements that become valid are zero."""
     operand, size = operands
     (dimension,) = i.attributes["dimensions"]
     value = mask(b, operand, (dimension,), b.constant(0, Shape(operand.value.shape.element_type)))
@@ -65,8 +65,10 @@ def _set_dimension_size(b: Builder, i: HloInstruction, operands: list[Padded]) -
 
 
 def _within(b: Builder, size: HloInstruction, bound: int) -> HloInstruction:
-    """A size that the program computes, s32[]. One that is not within its bound is undefined, and native code cannot
-    raise: the nearest is taken, so that nothing reads beyond the array. The evaluator refuses it.
+    """A size that the program computes, as s32[], clamped to its bound.
+
+    A size outside its bound is undefined behaviour. Native code cannot raise, so the size is clamped and no access is
+    outside the array; the reference evaluator raises.
     """
     return b.add(Opcode.CLAMP, b.constant(0, S32), b.convert(size, S32), b.constant(bound, S32))
 
@@ -92,7 +94,7 @@ def _transpose(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
 
 @_handles(Opcode.REVERSE)
 def _reverse(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
-    """Turned around as a whole, and moved so that what is within the sizes comes first."""
+    """Reverses the padded array, then shifts it so that the valid elements come first."""
     (operand,) = operands
     made = b.add(Opcode.REVERSE, operand.value, dimensions=i.attributes["dimensions"])
     turned = [d for d in i.attributes["dimensions"] if d in operand.sizes]
@@ -126,8 +128,10 @@ def _dynamic_reshape(b: Builder, i: HloInstruction, operands: list[Padded]) -> P
 
 @_handles(Opcode.SLICE)
 def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
-    """A dimension that is taken whole keeps its size; of any other the slice leaves a part, or, where the result is
-    static, zeros beyond that.
+    """A dimension that is sliced whole keeps its size.
+
+    Any other dimension gets the size of its slice if the result is dynamic there. If the result is static, elements
+    beyond the operand's size are zero.
     """
     (operand,) = operands
     flags = i.shape.dynamic_dimensions or (False,) * i.shape.rank
@@ -151,7 +155,7 @@ def _slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
 
 @_handles(Opcode.PAD)
 def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
-    """Beyond the sizes is the padding value already, so that the padding at the end comes at once."""
+    """Masks the operand with the padding value, so that the high padding directly follows the valid elements."""
     operand, fill = operands
     padding: Sequence[PaddingDimension] = i.attributes["padding"]
     sizes = {}
@@ -166,7 +170,7 @@ def _pad(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
 
 @_handles(Opcode.CONCATENATE)
 def _concatenate(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded:
-    """Along a dynamic dimension each is written where the one before it ends."""
+    """Along a dynamic dimension, writes each operand at the position where the one before it ends."""
     (axis,) = i.attributes["dimensions"]
     sizes = merged(Padded(o.value, {d: s for d, s in o.sizes.items() if d != axis}) for o in operands)
     if not any(axis in o.sizes for o in operands):
@@ -193,7 +197,7 @@ HANDLERS |= {
 
 @_handles(Opcode.REDUCE)
 def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
-    """Each element carries whether it counts: right for any body and any initial value."""
+    """Reduces each element with a validity flag, which is correct for any reducer and any initial value."""
     axes = i.attributes["dimensions"]
     data, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
     sizes = merged(data)
@@ -214,7 +218,7 @@ def _reduce(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
 
 
 def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloInstruction:
-    """`WindowDimension.output_size` of a size that is known at run time."""
+    """`WindowDimension.output_size` for a size that is known only at run time."""
     one, zero = b.constant(1, S32), b.constant(0, S32)
     gaps = b.add(Opcode.MULTIPLY, b.add(Opcode.SUBTRACT, size, one), b.constant(w.base_dilation, S32))
     base = b.add(Opcode.MAXIMUM, b.add(Opcode.ADD, gaps, one), zero)
@@ -226,7 +230,7 @@ def _window_count(b: Builder, size: HloInstruction, w: WindowDimension) -> HloIn
 
 @_handles(Opcode.REDUCE_WINDOW)
 def _reduce_window(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | None:
-    """Beyond the sizes are the initial values, as in any padding."""
+    """Masks the operands with the initial values, as reduce-window pads them."""
     data, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
     window = i.attributes["window"]
     sizes = merged(data)
@@ -242,7 +246,7 @@ def _reduce_window(b: Builder, i: HloInstruction, operands: list[Padded]) -> Val
 
 @_handles(Opcode.DOT)
 def _dot(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """Beyond the sizes of what is contracted there are zeros, on both sides: a NaN there would spread."""
+    """Masks contracting dimensions of both operands with zeros; one side is not enough, because NaN times 0 is NaN."""
     if len(operands) != 2:
         return None
     attributes = i.attributes
@@ -270,7 +274,7 @@ def _dot(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None
 
 @_handles(Opcode.SORT)
 def _sort(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value:
-    """Elements beyond the size come last, whatever they are."""
+    """Sorts elements beyond the size to the end, whatever their value."""
     (axis,) = i.attributes["dimensions"]
     sizes = merged(operands)
     inside = valid(b, Padded(operands[0].value, sizes), (axis,))

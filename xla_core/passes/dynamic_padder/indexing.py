@@ -1,4 +1,4 @@
-"""What reads and writes padded values where indices say."""
+"""Pads gather, scatter, dynamic-slice and dynamic-update-slice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["dynamic_slice", "dynamic_update_slice", "gather", "scatter"]
 
 
 def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """Slices of a whole dimension have its size; others lie within the sizes, and zeros are beyond those."""
+    """Slices of a whole dimension have its size. Others are clamped to the sizes, and read zeros beyond them."""
     operand, indices = operands
     attributes, axis = i.attributes, i.attributes["index_vector_dim"]
     lengths, named = attributes["slice_sizes"], attributes["start_index_map"]
@@ -43,7 +43,7 @@ def gather(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | No
 
 
 def _index_vector(b: Builder, values: Sequence[HloInstruction], indices: Shape, axis: int) -> HloInstruction:
-    """Scalars, one a part of an index, as an array of the shape of the indices."""
+    """An array with the shape of the indices; component k of each index vector is scalar `values[k]`."""
     if axis == indices.rank:
         return b.convert(b.broadcast(values[0], indices.dimensions), indices)
     parts = [b.reshape(value, (1,)) for value in values]
@@ -52,7 +52,7 @@ def _index_vector(b: Builder, values: Sequence[HloInstruction], indices: Shape, 
 
 
 def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | None:
-    """Indices beyond their number, or of windows that leave the sizes, become -1, which is dropped."""
+    """Replaces indices that are padding or whose window exceeds the sizes with -1, which scatter drops."""
     n = len(operands) // 2
     data, indices, updates = operands[:n], operands[n], operands[n + 1 :]
     first, update = data[0], Padded(updates[0].value, merged(updates))
@@ -64,7 +64,7 @@ def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | No
     axis = attributes["index_vector_dim"]
     if not named or axis in indices.sizes:
         return None
-    for d, w in window_of.items():  # what a window of dynamic size writes beyond it lies beyond the operand's too
+    for d, w in window_of.items():  # padding of a window may be written only beyond the operand's size
         is_whole = d in sizes and first.dimensions[d] == update.dimensions[w]
         if not is_whole and (w in update.sizes or (d in sizes and d not in named)):
             return None
@@ -92,7 +92,7 @@ def scatter(b: Builder, i: HloInstruction, operands: list[Padded]) -> Value | No
 
 
 def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """A part of the size that is asked for, moved so that it lies within the operand's sizes; zeros are beyond them."""
+    """Clamps the start so that the slice is within the operand's sizes; elements beyond the sizes are zero."""
     operand, starts = operands[0], operands[1:]
     lengths: Sequence[int] = i.attributes["dynamic_slice_sizes"]
     if len(starts) != len(lengths):
@@ -104,7 +104,7 @@ def dynamic_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padd
 
 
 def dynamic_update_slice(b: Builder, i: HloInstruction, operands: list[Padded]) -> Padded | None:
-    """Written into room enough for the whole update; beyond the update's sizes stays what was there."""
+    """Updates an operand that is padded by the size of the update; beyond the update's sizes it stays unchanged."""
     operand, update, starts = operands[0], operands[1], operands[2:]
     if len(starts) != len(operand.dimensions):
         return None
@@ -122,11 +122,11 @@ def dynamic_update_slice(b: Builder, i: HloInstruction, operands: list[Padded]) 
 
 
 def _within(b: Builder, operand: Padded, part: Padded, starts: Sequence[Padded]) -> list[HloInstruction]:
-    """Starts, s32[], that keep the part within the operand's sizes."""
+    """The start indices as s32[], clamped so that the part is within the operand's sizes."""
     zero, made = b.constant(0, S32), []
     for d, start in enumerate(starts):
         index, bound = start.value, operand.dimensions[d]
-        if index.shape.element_type.bit_width >= 32:  # beyond s32, perhaps; fewer bits may not hold the bound
+        if index.shape.element_type.bit_width >= 32:  # may exceed s32; narrower types may not hold the bound
             index = b.add(Opcode.CLAMP, b.constant(0, index.shape), index, b.constant(bound, index.shape))
         last = b.add(Opcode.SUBTRACT, size_of(b, operand, d), size_of(b, part, d))
         made.append(b.add(Opcode.CLAMP, zero, b.convert(index, S32), b.add(Opcode.MAXIMUM, last, zero)))

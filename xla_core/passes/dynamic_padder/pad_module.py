@@ -1,4 +1,4 @@
-"""The rewrite of a module with dynamic shapes that `DynamicPadder` does."""
+"""Implements `DynamicPadder` for modules with dynamic shapes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def pad_module(module: HloModule) -> None:
 
 
 def _walk(computation: HloComputation, order: Sequence[HloInstruction], padded: dict[HloInstruction, Value]) -> Value:
-    """Gives every instruction of dynamic shape a padded value, beginning with those of `padded`; returns the root's."""
+    """Pads all instructions with dynamic shapes; `padded` holds known padded values. Returns the padded root."""
     builder = Builder(computation)
     for instruction in order:
         operands = [padded.get(o, o) for o in instruction.operands]
@@ -92,7 +92,7 @@ def _shapes(instruction: HloInstruction) -> str:
 
 
 def _return(module: HloModule, root: Value) -> None:
-    """Makes the padded root the result, with the sizes behind it."""
+    """Makes the padded root the result of the module, followed by its sizes."""
     entry = module.entry
     was_tuple = isinstance(root, tuple)
     leaves = root if isinstance(root, tuple) else (Padded.of(root) if isinstance(root, HloInstruction) else root,)
@@ -107,7 +107,7 @@ def _return(module: HloModule, root: Value) -> None:
     aliases = []
     for alias in module.input_output_aliases:
         index = alias.output_index if was_tuple else (0,)
-        if leaves[index[0]].sizes:  # what is returned in the end is another array
+        if leaves[index[0]].sizes:  # the caller slices the padded array, so the result has another buffer
             module.buffer_donors.append((alias.parameter_number, alias.parameter_index))
         else:
             aliases.append(InputOutputAlias(index, alias.parameter_number, alias.parameter_index, alias.must_alias))

@@ -1,4 +1,4 @@
-"""A value of bounded sizes: an array of its bounds, and the sizes."""
+"""Padded: an array of the bounds of a dynamic value, and its sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ S32 = Shape(ElementType.S32)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Padded:
-    """`value` has the bounds for its dimensions; `sizes` the actual size (s32[]) of each that is dynamic."""
+    """A padded array. `value` has the bounds as dimensions; `sizes` maps dynamic dimensions to their sizes (s32[])."""
 
     value: HloInstruction
     sizes: Mapping[int, HloInstruction] = dataclasses.field(default_factory=dict)
@@ -33,16 +33,16 @@ class Padded:
 
     @property
     def plain(self) -> Padded | HloInstruction:
-        """The value itself, where no size is dynamic."""
+        """The array itself if no dimension is dynamic, else this object."""
         return self if self.sizes else self.value
 
 
 Value = HloInstruction | Padded | tuple[Padded, ...]
-"""What stands for an instruction: a tuple of padded values for one whose result is a tuple."""
+"""The padded form of an instruction; a tuple of padded values if its result is a tuple."""
 
 
 def merged(operands: Iterable[Padded]) -> dict[int, HloInstruction]:
-    """The sizes of values that have the same."""
+    """The sizes of the dynamic dimensions of values that have equal shapes."""
     sizes: dict[int, HloInstruction] = {}
     for operand in operands:
         for dimension, size in operand.sizes.items():
@@ -51,13 +51,13 @@ def merged(operands: Iterable[Padded]) -> dict[int, HloInstruction]:
 
 
 def size_of(b: Builder, value: Padded, dimension: int) -> HloInstruction:
-    """The size of a dimension, s32[]."""
+    """The size of a dimension, as s32[]."""
     size = value.sizes.get(dimension)
     return b.constant(value.dimensions[dimension], S32) if size is None else size
 
 
 def valid(b: Builder, value: Padded, dimensions: Iterable[int]) -> HloInstruction | None:
-    """Pred of the value's dimensions: where the element is within the sizes of these; None where all are."""
+    """A pred array that is true where an element is within the sizes of `dimensions`; None if all elements are."""
     inside: HloInstruction | None = None
     shape = S32.with_dimensions(value.dimensions)
     for dimension in dimensions:
@@ -69,7 +69,7 @@ def valid(b: Builder, value: Padded, dimensions: Iterable[int]) -> HloInstructio
 
 
 def mask(b: Builder, value: Padded, dimensions: Iterable[int], fill: HloInstruction) -> HloInstruction:
-    """The value with the scalar `fill` beyond its sizes along `dimensions`."""
+    """The array, with elements beyond the sizes of `dimensions` replaced by the scalar `fill`."""
     inside = valid(b, value, dimensions)
     if inside is None:
         return value.value

@@ -1,4 +1,4 @@
-"""Reshapes of padded values."""
+"""Reshapes padded values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ __all__ = ["reshaped", "reshaped_to_sizes"]
 
 
 def reshaped(b: Builder, operand: Padded, dimensions: Sequence[int]) -> Padded | None:
-    """A dynamic dimension may be merged with those after it, or be parted so that the first part is dynamic."""
+    """A static reshape of a padded value, or None if it has no padded form.
+
+    A dynamic dimension may be merged with static dimensions after it, or split so that its first part is dynamic.
+    """
     sizes: dict[int, HloInstruction] = {}
     for old, new in _groups(operand.dimensions, dimensions):
         dynamic = [d for d in old if d in operand.sizes]
@@ -32,7 +35,7 @@ def reshaped(b: Builder, operand: Padded, dimensions: Sequence[int]) -> Padded |
 
 
 def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """The least runs of dimensions of either shape that have as many elements."""
+    """The shortest groups of adjacent dimensions of both shapes with equal numbers of elements."""
     groups: list[tuple[list[int], list[int]]] = []
     a = c = 0
     while a < len(old) or c < len(new):
@@ -51,11 +54,12 @@ def _groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], lis
 
 
 def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes: dict[int, HloInstruction]) -> Padded:
-    """The value under the bounds, of sizes known at run time: each element is gathered from where it lies.
+    """Reshapes a padded value to sizes that are known only at run time, with a gather.
 
-    The k-th element of the result is the k-th of the operand; beyond the bounds of either, k counts other places.
+    The k-th valid element of the result is the k-th valid element of the operand, in row-major order. Elements beyond
+    the sizes are arbitrary.
     """
-    if 0 in operand.dimensions:  # nothing can be gathered, and nothing is there
+    if 0 in operand.dimensions:  # gather needs an operand with elements
         fill = b.constant(0, operand.value.shape.with_dimensions(()))
         return Padded(b.broadcast(fill, bounds), sizes)
     places = S32.with_dimensions(bounds)
@@ -81,7 +85,7 @@ def reshaped_to_sizes(b: Builder, operand: Padded, bounds: Sequence[int], sizes:
 
 
 def _place(b: Builder, operand: Padded, kth: HloInstruction) -> HloInstruction:
-    """Where among all elements, padding included, the k-th of those within the sizes lies."""
+    """The linear index, in the padded array, of the k-th valid element."""
     one = b.constant(1, S32)
     place = b.constant(0, kth.shape)
     stride = 1

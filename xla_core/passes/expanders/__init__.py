@@ -1,1 +1,1 @@
-"""Passes that write an op in other ops."""
+"""Passes that rewrite an op in terms of other ops."""

@@ -1,4 +1,4 @@
-"""async_to_sync: asynchronous ops become synchronous ones. (XLA: ConvertAsyncCollectivesToSync.)"""
+"""async_to_sync: replaces asynchronous ops with synchronous ops (XLA: ConvertAsyncCollectivesToSync)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["AsyncToSync"]
 
 
 class AsyncToSync(HloPass):
-    """Replaces each start and done pair by the op itself, at the place of the start.
+    """Replaces each pair of start and done op with the synchronous op, at the position of the start op.
 
-    For devices that gain nothing from starting an op early.
+    Devices without asynchronous execution use this pass.
     """
 
     name = "async-to-sync"
@@ -47,7 +47,7 @@ def _rewrite(computation: HloComputation, start: HloInstruction) -> bool:
 
 
 def _synchronous(computation: HloComputation, start: HloInstruction) -> HloInstruction | None:
-    """The synchronous op, with the shape of the done op; None where there is none."""
+    """Adds the synchronous op, with the shape of the done op; None for an op without a done op that has a result."""
     if start.opcode == Opcode.ASYNC_START:
         callee: HloComputation = start.attribute("calls")
         return computation.add(

@@ -1,4 +1,7 @@
-"""batchnorm_expander: batch normalization as reductions and arithmetic. (XLA: xla/service/batchnorm_expander.h.)"""
+"""batchnorm_expander: expands batch normalization to reductions and arithmetic.
+
+(XLA: xla/service/batchnorm_expander.h.)
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ __all__ = ["BatchNormExpander"]
 
 
 class BatchNormExpander(OpExpander):
-    """Expands batch-norm-training, -inference and -grad; in f32 at least."""
+    """Expands batch-norm-training, -inference and -grad, and computes in f32 or a wider type."""
 
     name = "batchnorm-expander"
     opcodes = frozenset({Opcode.BATCH_NORM_TRAINING, Opcode.BATCH_NORM_INFERENCE, Opcode.BATCH_NORM_GRAD})
@@ -26,7 +29,7 @@ class BatchNormExpander(OpExpander):
 
 
 class _Parts:
-    """The words of the formulas: per-feature values spread over the operand, sums over all but features."""
+    """Building blocks of the formulas: broadcasts of per-feature values, and sums over all other dimensions."""
 
     def __init__(self, instruction: HloInstruction, b: Builder) -> None:
         self.instruction = instruction

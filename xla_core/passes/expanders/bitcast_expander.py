@@ -1,9 +1,9 @@
-"""bitcast_expander: what a program's bitcasts mean, by ops that no layout changes.
+"""bitcast_expander: replaces bitcasts with ops whose meaning does not depend on layouts.
 
-A bitcast is the operand's bytes, in the order of its layout, under another shape. Layouts are free until layout
-assignment, so a bitcast that a program came with (XLA's own optimized HLO has many) becomes transposes between logical
-and physical order, a reshape, and a bitcast-convert where the element type differs. Layout assignment makes bitcasts
-again of what then moves nothing.
+A bitcast reinterprets the bytes of its operand, in the order of its layout, with another shape. Layouts may change
+until layout assignment. A bitcast of the program (XLA's optimized HLO contains many) therefore becomes transposes
+between logical and physical order, a reshape, and a bitcast-convert if the element type differs. Layout assignment
+converts those of them that move no data back to bitcasts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["BitcastExpander"]
 
 
 class BitcastExpander(OpExpander):
-    """Rewrites every bitcast; a backend's own pipeline runs it before anything that changes layouts."""
+    """Rewrites every bitcast. It must run before all passes that change layouts."""
 
     name = "bitcast-expander"
     opcodes = frozenset({Opcode.BITCAST})
@@ -34,7 +34,7 @@ class BitcastExpander(OpExpander):
 
 
 def _retyped(b: Builder, x: HloInstruction, target: ElementType) -> HloInstruction:
-    """The same bits in elements of another type; in a row, where there are then more or fewer of them."""
+    """Reinterprets the bits as another element type; the result may be flattened if the element widths differ."""
     source, count = x.shape.element_type, x.shape.num_elements
     if source is target:
         return x

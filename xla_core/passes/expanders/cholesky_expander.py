@@ -1,4 +1,4 @@
-"""cholesky_expander: the factor of a Hermitian matrix, column by column. (XLA: xla/service/cholesky_expander.h.)"""
+"""cholesky_expander: expands Cholesky to a loop over columns (XLA: xla/service/cholesky_expander.h)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def adjoint(x: HloInstruction, b: Builder) -> HloInstruction:
 
 
 def triangle(x: HloInstruction, b: Builder, *, lower: bool) -> HloInstruction:
-    """Zero outside a triangle; the diagonal is kept."""
+    """Sets the elements outside a triangle to zero; the triangle includes the diagonal."""
     rank, shape = x.shape.rank, Shape(ElementType.S32, x.shape.dimensions)
     row, column = (b.add(Opcode.IOTA, shape=shape, iota_dimension=d) for d in (rank - 2, rank - 1))
     kept = b.add(Opcode.COMPARE, row, column, direction="GE" if lower else "LE")
@@ -38,9 +38,10 @@ def triangle(x: HloInstruction, b: Builder, *, lower: bool) -> HloInstruction:
 
 
 class CholeskyExpander(OpExpander):
-    """A loop over columns: each is what is left of the matrix's after the columns before, over the root of its head.
+    """Computes the factor column by column.
 
-    A matrix that isn't positive definite gives NaN everywhere.
+    The loop subtracts the contribution of the previous columns from column j of the matrix, and divides it by the
+    square root of its diagonal element. The factor of a matrix that is not positive definite is all NaN.
     """
 
     name = "cholesky-expander"

@@ -1,4 +1,4 @@
-"""comparison_expander: floats in total order are compared as integers. (XLA: xla/service/comparison_expander.h.)"""
+"""comparison_expander: compares floats in total order as integers (XLA: xla/service/comparison_expander.h)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INTEGERS = {8: ElementType.S8, 16: ElementType.S16, 32: ElementType.S32, 64: El
 
 
 def total_order_key(x: HloInstruction, b: Builder) -> HloInstruction:
-    """Integers whose order is the floats' total order: -NaN < -inf < -0 < 0 < inf < NaN."""
+    """Converts floats to integers with the same order as the total order: -NaN < -inf < -0 < 0 < inf < NaN."""
     element_type = _INTEGERS[x.shape.element_type.bit_width]
     shape: Shape = x.shape.without_layout().with_element_type(element_type)
     bits = b.add(Opcode.BITCAST_CONVERT, x, shape=shape)
@@ -24,7 +24,7 @@ def total_order_key(x: HloInstruction, b: Builder) -> HloInstruction:
 
 
 class ComparisonExpander(OpExpander):
-    """compare(x, y), type=TOTALORDER of floats with a sign, eight bits and more."""
+    """Expands compare with type=TOTALORDER, for signed floats of at least eight bits that have -0."""
 
     name = "comparison-expander"
     opcodes = frozenset({Opcode.COMPARE})

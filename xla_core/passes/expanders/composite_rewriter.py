@@ -1,5 +1,6 @@
-"""composite_rewriter: a composite that the target has becomes one custom call. (XLA: xla/service/gpu/transforms/
-composite_rewriter.h.)
+"""composite_rewriter: replaces a composite that the target runs with a custom call.
+
+(XLA: xla/service/gpu/transforms/composite_rewriter.h.)
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ __all__ = ["CompositeRewriter"]
 
 
 class CompositeRewriter(OpExpander):
-    """`call` of a composite, by its name, becomes a custom call of that target; its attributes are the backend_config.
+    """Replaces a call of a composite with a custom call: the target is its name, the backend_config its attributes.
 
     Args:
-        names: the composites that the target runs whole (`Capabilities.composites`). Every other is inlined later.
+        names: the composites that the target runs (`Capabilities.composites`). Other composites are inlined later.
     """
 
     name = "composite-rewriter"
@@ -32,7 +33,7 @@ class CompositeRewriter(OpExpander):
     def run(self, module: HloModule) -> bool:
         changed = super().run(module)
         if changed:
-            module.remove_unreachable_computations()  # what the target has, it need not be able to decompose
+            module.remove_unreachable_computations()  # the decompositions need not be legal on the target
         return changed
 
     def matches(self, instruction: HloInstruction) -> bool:

@@ -1,6 +1,6 @@
-"""concatenate_splitter: a concatenate of very many operands becomes a tree of small ones.
+"""concatenate_splitter: splits a concatenate of many operands into a tree of small ones.
 
-One kernel chooses among all operands of a concatenate, and the time to compile that grows faster than their number.
+The kernel of a concatenate selects among all operands, and its compile time grows superlinearly with their number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["ConcatenateSplitter"]
 
 
 class ConcatenateSplitter(OpExpander):
-    """concatenate(x...) -> concatenate(concatenate(x...)...), each of at most `max_operands` operands."""
+    """Rewrites concatenate(x...) to concatenate(concatenate(x...)...), each with at most `max_operands` operands."""
 
     name = "concatenate-splitter"
     opcodes = frozenset({Opcode.CONCATENATE})

@@ -1,4 +1,4 @@
-"""convolution_canonicalizer: one order of dimensions in every convolution, and, where asked for, plain windows.
+"""convolution_canonicalizer: gives convolutions a canonical dimension order and, optionally, plain windows.
 
 (XLA: xla/service/cpu/conv_canonicalization.h.)
 """
@@ -17,7 +17,7 @@ __all__ = ["ConvolutionCanonicalizer", "is_canonical_convolution"]
 
 
 def _canonical_numbers(spatial: int) -> ConvolutionDimensionNumbers:
-    """b01f_01io->b01f, with `spatial` spatial dimensions."""
+    """The dimension numbers b01f_01io->b01f, with `spatial` spatial dimensions."""
     dims = tuple(range(spatial))
     outer = tuple(d + 1 for d in dims)
     return ConvolutionDimensionNumbers(0, spatial + 1, outer, spatial, spatial + 1, dims, 0, spatial + 1, outer)
@@ -42,8 +42,8 @@ class ConvolutionCanonicalizer(OpExpander):
     """Transposes operands and result, so that inputs are [batch, spatial..., feature] and kernels
     [spatial..., input feature, output feature].
 
-    With `plain`, padding and base dilation become a pad of the input, reversal a reverse of the kernel, and groups one
-    convolution each, whose results are concatenated.
+    If `plain`, padding and base dilation become a pad of the input, and window reversal becomes a reverse of the
+    kernel. Each group becomes a convolution of its own, and the results are concatenated.
     """
 
     name = "convolution-canonicalizer"
@@ -74,7 +74,7 @@ class ConvolutionCanonicalizer(OpExpander):
 def _plain_convolution(
     convolution: HloInstruction, image: HloInstruction, kernel: HloInstruction, b: Builder
 ) -> HloInstruction:
-    """The convolution of operands in the canonical order, as one with a plain window for each group."""
+    """A convolution of operands in canonical order, as one convolution with a plain window for each group."""
     window: tuple[WindowDimension, ...] = convolution.attribute("window")
     edge, last = PaddingDimension(0, 0), len(window) + 1
     padding = (edge, *(PaddingDimension(d.padding_low, d.padding_high, d.base_dilation - 1) for d in window), edge)
@@ -102,7 +102,7 @@ def _plain_convolution(
 
 
 def _group(operand: HloInstruction, dimension: int, number: int, groups: int, b: Builder) -> HloInstruction:
-    """One of so many equal parts of a dimension."""
+    """Slice `number` of a dimension that is divided into `groups` equal parts."""
     if groups == 1:
         return operand
     size = operand.shape.dimensions[dimension] // groups

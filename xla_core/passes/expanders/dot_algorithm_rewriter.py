@@ -1,4 +1,5 @@
-"""dot_algorithm_rewriter: a dot with an algorithm becomes a plain one of operands rounded as the algorithm sees them.
+"""dot_algorithm_rewriter: replaces a dot with an algorithm by a plain dot of rounded operands.
+
 (XLA: xla/service/gpu/transforms/dot_algorithm_rewriter.h.)
 """
 
@@ -15,8 +16,10 @@ __all__ = ["DotAlgorithmRewriter"]
 
 
 class DotAlgorithmRewriter(OpExpander):
-    """The types of the operands are what the algorithm fixes. Those that add several products of parts of an operand
-    (`_x3`, ...) ask for no more than the operand's own precision, which a plain dot has.
+    """Rounds the operands to the type that the algorithm prescribes.
+
+    Algorithms that add several products of parts of an operand (`_x3`, ...) ask for at most the precision of the
+    operand, which a plain dot has, so their operands are not rounded.
     """
 
     name = "dot-algorithm-rewriter"

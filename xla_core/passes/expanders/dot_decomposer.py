@@ -1,4 +1,4 @@
-"""dot_decomposer: every dot becomes a (batched) product of matrices. (XLA: xla/service/dot_decomposer.h.)"""
+"""dot_decomposer: makes every dot a (batched) product of matrices (XLA: xla/service/dot_decomposer.h)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ __all__ = ["DotDecomposer", "is_canonical_dot"]
 
 
 def is_canonical_dot(dot: HloInstruction) -> bool:
-    """At most one batch dimension, which comes first, one contracted dimension, and at most one other of each operand.
-    [B,M,K] x [B,K,N] and its transposed forms, and those without B, M or N.
+    """Whether a dot is [B,M,K] x [B,K,N], or a form of it that is transposed or lacks B, M or N.
+
+    Each operand has at most one batch dimension, which comes first, one contracting dimension, and at most one free
+    dimension.
     """
     a = dot.attributes
     for side, operand in zip(("lhs", "rhs"), dot.operands, strict=True):
@@ -28,10 +30,11 @@ def is_canonical_dot(dot: HloInstruction) -> bool:
 
 
 class DotDecomposer(OpExpander):
-    """Merges batch, contracted and other dimensions into one each, by transposes and reshapes of the operands.
+    """Merges batch, contracting and free dimensions into one each, with transposes and reshapes of the operands.
 
-    An operand whose contracted dimensions stand before its others is left so: [B,K,M] needs no transpose. The operands
-    change places where the left one is transposed anyway, and the right one, [B,N,K], is of the order of a left one.
+    An operand whose contracting dimensions precede its free ones is not transposed: [B,K,M] is canonical too. The
+    operands are swapped if the left one needs a transpose anyway and the right one, [B,N,K], is in the order of a left
+    operand.
     """
 
     name = "dot-decomposer"
@@ -83,8 +86,10 @@ class DotDecomposer(OpExpander):
 
 
 def _better_swapped(dot: HloInstruction) -> bool:
-    """Whether the left operand needs a transpose anyway, the right one does for its place alone, and the result is
-    smaller than that.
+    """Whether to swap the operands.
+
+    That pays if the left operand needs a transpose in any order, the right one needs it only as the right operand, and
+    the result, which is transposed instead, is smaller than the right operand.
     """
     a = dot.attributes
     lhs, rhs = dot.operands
@@ -96,7 +101,7 @@ def _better_swapped(dot: HloInstruction) -> bool:
 
 
 def _orders(x: HloInstruction, batch: Sequence[int], contracted: Sequence[int]) -> dict[bool, list[int]]:
-    """The dimensions of an operand as a matrix has them, by whether the contracted ones stand first."""
+    """The dimension order of an operand as a matrix, by whether contracting dimensions precede free ones."""
     free = [d for d in range(x.shape.rank) if d not in batch and d not in contracted]
     return {True: [*batch, *contracted, *free], False: [*batch, *free, *contracted]}
 
@@ -104,8 +109,10 @@ def _orders(x: HloInstruction, batch: Sequence[int], contracted: Sequence[int]) 
 def _matrix(
     b: Builder, x: HloInstruction, batch: Sequence[int], contracted: Sequence[int], *, first: bool
 ) -> tuple[HloInstruction, int, list[int]]:
-    """The operand as [B,K,M] (where that costs no transpose, or `first` says so) or [B,M,K]; the place of K; the sizes
-    of M's dimensions. There is no B without batch dimensions, and no M without others.
+    """Makes an operand a matrix: [B,K,M] or [B,M,K], whichever needs no transpose, else the one that `first` selects.
+
+    Returns the matrix, the position of K, and the sizes of the dimensions in M. The matrix has no B if there are no
+    batch dimensions, and no M if there are no free dimensions.
     """
     free = [d for d in range(x.shape.rank) if d not in batch and d not in contracted]
     orders = _orders(x, batch, contracted)

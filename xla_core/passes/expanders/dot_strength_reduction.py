@@ -1,4 +1,4 @@
-"""dot_strength_reduction: the product of a matrix and a vector becomes a multiplication and a reduction.
+"""dot_strength_reduction: replaces a matrix-vector product with a multiplication and a reduction.
 
 (XLA: xla/service/gpu/transforms/dot_strength_reduction.h.)
 """
@@ -16,10 +16,10 @@ __all__ = ["DotStrengthReduction"]
 
 
 class DotStrengthReduction(OpExpander):
-    """Rewrites f32 and f64 dots of which one side is a vector, where the matrix's contracted dimension is its last.
+    """Rewrites f32 and f64 dots with one vector operand, if the contracting dimension of the matrix is its last.
 
-    The reduction then runs along the rows of the matrix, fuses with its producers, and reads it once. Batch dimensions
-    must come first.
+    The reduction runs along the rows of the matrix, fuses with its producers, and reads the matrix once. Batch
+    dimensions must come first.
     """
 
     name = "dot-strength-reduction"

@@ -1,4 +1,4 @@
-"""dynamic_index_splitter: a dynamic slice's index vector becomes scalars. (XLA: dynamic_index_splitter.h.)"""
+"""dynamic_index_splitter: splits the index vector of a dynamic slice into scalars (XLA: dynamic_index_splitter.h)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["DynamicIndexSplitter"]
 
 
 class DynamicIndexSplitter(OpExpander):
-    """dynamic-slice and dynamic-update-slice whose start is one vector."""
+    """Rewrites dynamic-slice and dynamic-update-slice whose start indices are one vector."""
 
     name = "dynamic-index-splitter"
     opcodes = frozenset({Opcode.DYNAMIC_SLICE, Opcode.DYNAMIC_UPDATE_SLICE})

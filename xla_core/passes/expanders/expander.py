@@ -1,4 +1,7 @@
-"""What expander passes share: replacing each instruction of some opcodes. (XLA: xla/service/op_expander_pass.h.)"""
+"""The base class of expander passes, which replace each instruction of some opcodes.
+
+(XLA: xla/service/op_expander_pass.h.)
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,10 @@ __all__ = ["OpExpander", "module_of", "scalar_computation"]
 
 
 class OpExpander(HloPass):
-    """Replaces instructions of `opcodes` that `matches` accepts by what `expand` makes of them.
+    """Replaces instructions of `opcodes` that `matches` accepts with the result of `expand`.
 
     Args:
-        only: which instructions to expand; those that a target lacks, say. None expands all.
+        only: selects the instructions to expand, for example those that a target does not support. None selects all.
     """
 
     opcodes: ClassVar[frozenset[Opcode]]
@@ -33,15 +36,15 @@ class OpExpander(HloPass):
         self._only = only
 
     def matches(self, instruction: HloInstruction) -> bool:
-        """Whether `expand` can do it; dynamic shapes are left alone before this is asked."""
+        """Whether `expand` supports the instruction. Instructions with dynamic shapes are excluded before."""
         return True
 
     @abc.abstractmethod
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        """What stands for the instruction: instructions added by `b`, of a compatible shape."""
+        """Adds the replacement with `b` and returns it; its shape must be compatible with the instruction's."""
 
     def expand_in_width(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
-        """`expand`, in f32 where the op is of narrow floats and the expander `widens`."""
+        """Like `expand`, but computes ops of narrow floats in f32 if the expander `widens`."""
         if self.widens and _is_narrow(instruction):
             return _expand_in_f32(self, instruction, b)
         return self.expand(instruction, b)
@@ -70,7 +73,7 @@ def _is_narrow(instruction: HloInstruction) -> bool:
 
 
 def _expand_in_f32(expander: OpExpander, instruction: HloInstruction, b: Builder) -> HloInstruction:
-    """The expansion of the same instruction in f32, converted back."""
+    """Expands the same instruction in f32 and converts the result back."""
     wide = [o.shape.with_element_type(ElementType.F32) for o in instruction.operands]
     leaves = [leaf.without_layout() for leaf in instruction.shape.leaves()]
     shapes = [leaf.with_element_type(ElementType.F32) for leaf in leaves]
@@ -92,7 +95,7 @@ def module_of(instruction: HloInstruction) -> HloModule:
 
 
 def scalar_computation(instruction: HloInstruction, opcode: Opcode, element_type: ElementType) -> HloComputation:
-    """A new computation in the instruction's module: a binary op of two scalars, for reductions."""
+    """Adds a reducer to the instruction's module: a computation that applies a binary op to two scalars."""
     computation = HloComputation(f"{opcode}_{element_type}")
     x, y = (computation.parameter(n, Shape(element_type)) for n in range(2))
     computation.set_root(computation.add(opcode, x, y))

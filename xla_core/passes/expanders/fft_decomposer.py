@@ -1,4 +1,4 @@
-"""fft_decomposer: an FFT over several dimensions becomes FFTs over the last dimension, with transposes between them."""
+"""fft_decomposer: splits an FFT over several dimensions into FFTs over the last dimension, with transposes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["FftDecomposer"]
 class FftDecomposer(OpExpander):
     """Rewrites every FFT over more than one dimension.
 
-    Of the real transforms, RFFT transforms the last dimension first, and IRFFT last.
+    RFFT and IRFFT apply the real transform to the last dimension: RFFT as the first step, IRFFT as the last.
     """
 
     name = "fft-decomposer"
