@@ -1,4 +1,4 @@
-"""float_upcaster: dots and convolutions of 8- and 16-bit floats are computed in f32."""
+"""float_upcaster: computes dots and convolutions of 8- and 16-bit floats in f32."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["FloatUpcaster"]
 
 
 class FloatUpcaster(OpExpander):
-    """For devices whose multiplication units take no floats narrower than f32.
+    """Upcasts dots and convolutions, for devices whose multiplication units support no floats narrower than f32.
 
     The product is computed in the widest type of its operands and result, at least f32, and rounded once. The
-    conversions are instructions of their own, so that they fuse with the operands' producers and the result's users.
+    conversions are separate instructions, so that they fuse with the operands' producers and the result's users.
     """
 
     name = "float-upcaster"

@@ -1,4 +1,4 @@
-"""gather_expander: a loop of dynamic slices. (XLA: xla/service/gather_expander.h.)"""
+"""gather_expander: expands gather to a loop of dynamic slices (XLA: xla/service/gather_expander.h)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDEX = Shape(ElementType.S32)
 
 
 class GatherExpander(OpExpander):
-    """Takes one slice a turn. A gather of a single slice is a dynamic-slice, without a loop."""
+    """Reads one slice per iteration. A gather of a single slice becomes a dynamic-slice, without a loop."""
 
     name = "gather-expander"
     opcodes = frozenset({Opcode.GATHER})
@@ -64,7 +64,7 @@ class GatherExpander(OpExpander):
 def _arrange(
     b: Builder, rows: HloInstruction, batch: Sequence[int], kept: Sequence[int], offset_dims: Sequence[int]
 ) -> HloInstruction:
-    """[batch, slice] -> the result's order, in which the slice's dimensions stand at `offset_dims`."""
+    """Transposes [batch, slice] to the order of the result, where the slice's dimensions are at `offset_dims`."""
     apart = b.reshape(rows, [*batch, *kept])
     batch_places, slice_places = iter(range(len(batch))), iter(range(len(batch), len(batch) + len(kept)))
     order = [next(slice_places) if d in offset_dims else next(batch_places) for d in range(apart.shape.rank)]
@@ -79,10 +79,13 @@ def canonical_indices(
     batching: Sequence[int],
     index_batching: Sequence[int],
 ) -> tuple[HloInstruction, list[int], list[int]]:
-    """Indices as [count, numbers], with batching dimensions made numbers too; which operand dimension each number is
-    for; the batch's sizes.
+    """Converts indices to the shape [count, components].
+
+    Batching dimensions become components of the index vectors.
+
+    Returns the indices, the operand dimension of each component, and the sizes of the batch dimensions.
     """
-    if indices.shape.element_type.bit_width < 32:  # too narrow to count the indices with
+    if indices.shape.element_type.bit_width < 32:  # the loop counter, converted to this type, must fit it
         indices = b.convert(indices, _INDEX)
     if vector_dim == indices.shape.rank:
         indices = b.reshape(indices, [*indices.shape.dimensions, 1])
@@ -106,7 +109,7 @@ def canonical_indices(
 def start_of(
     b: Builder, vectors: HloInstruction, turn: HloInstruction, index_map: Sequence[int], rank: int
 ) -> list[HloInstruction]:
-    """The start of a slice in each dimension of the operand: the numbers of vector `turn`, 0 where there is none."""
+    """The start indices of a slice: the components of index vector `turn`, and 0 for dimensions without one."""
     depth = vectors.shape.dimensions[1]
     element = Shape(vectors.shape.element_type)
     starts = [b.constant(0, element)] * rank

@@ -1,5 +1,6 @@
-"""gather_simplifier: gathers of one slice, and gathers that JAX's indexing makes of slices. (XLA:
-xla/service/gather_simplifier.h.)
+"""gather_simplifier: replaces a gather of one slice with a dynamic-slice.
+
+(XLA: xla/service/gather_simplifier.h.)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ __all__ = ["GatherSimplifier"]
 
 
 class GatherSimplifier(GatherExpander):
-    """A gather at a single index is a dynamic-slice."""
+    """Rewrites gathers with a single index vector."""
 
     name = "gather-simplifier"
 

@@ -1,5 +1,6 @@
-"""grouped_dot_expander: ragged-dot and scaled-dot become dots. (XLA: xla/service/ragged_dot_rewriter.h,
-scaled_dot_rewriter.h.)
+"""grouped_dot_expander: expands ragged-dot and scaled-dot to dots.
+
+(XLA: xla/service/ragged_dot_rewriter.h, scaled_dot_rewriter.h.)
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ __all__ = ["RaggedDotExpander", "ScaledDotExpander"]
 
 
 class RaggedDotExpander(OpExpander):
-    """A dot with a dimension of groups."""
+    """Expands ragged-dot, a dot one of whose dimensions is divided into groups."""
 
     name = "ragged-dot-expander"
     opcodes = frozenset({Opcode.RAGGED_DOT})
@@ -25,7 +26,7 @@ class RaggedDotExpander(OpExpander):
 
 
 class ScaledDotExpander(OpExpander):
-    """A dot of the operands times their scales."""
+    """Expands scaled-dot to a dot of the operands multiplied by their scales."""
 
     name = "scaled-dot-expander"
     opcodes = frozenset({Opcode.SCALED_DOT})

@@ -1,5 +1,6 @@
-"""operand_converter: operands and result of a product in one category of types. (XLA: xla/service/operand_upcaster.h,
-xla/service/result_caster.h.)
+"""operand_converter: gives the operands and the result of a product types of one category.
+
+The categories are, for example, integers and floats. (XLA: xla/service/operand_upcaster.h, result_caster.h.)
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ __all__ = ["OperandConverter"]
 
 
 class OperandConverter(OpExpander):
-    """s8 x s8 -> f32 becomes f32 x f32 of converted operands; f32 x f32 -> s8 a converted f32 x f32.
+    """Rewrites s8 x s8 -> f32 to f32 x f32 of converted operands, and f32 x f32 -> s8 to a converted f32 x f32.
 
-    Products within a category (bf16 x bf16 -> f32) stay: backends have their own ways with them.
+    Products within a category (bf16 x bf16 -> f32) are not changed, because backends have kernels for them.
     """
 
     name = "operand-converter"
@@ -37,7 +38,7 @@ class OperandConverter(OpExpander):
 
 
 def _cast(operand: HloInstruction, made: ElementType, b: Builder) -> HloInstruction:
-    """The operand in the products' category."""
+    """Converts the operand to `made` if that type is of another category."""
     if category(operand.shape.element_type) == category(made):
         return operand
     return b.convert(operand, operand.shape.with_element_type(made))

@@ -1,4 +1,4 @@
-"""operand_upcaster: products whose result is wider than their operands. (XLA: xla/service/operand_upcaster.h.)"""
+"""operand_upcaster: converts operands of products with a wider result (XLA: xla/service/operand_upcaster.h)."""
 
 from __future__ import annotations
 

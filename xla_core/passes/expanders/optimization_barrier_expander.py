@@ -1,5 +1,6 @@
-"""optimization_barrier_expander: drops barriers, once nothing moves any more. (XLA:
-xla/service/optimization_barrier_expander.h.)
+"""optimization_barrier_expander: removes optimization barriers, after all passes that they affect.
+
+(XLA: xla/service/optimization_barrier_expander.h.)
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ __all__ = ["OptimizationBarrierExpander"]
 
 
 class OptimizationBarrierExpander(OpExpander):
-    """A barrier is its operand."""
+    """Replaces each barrier with its operand."""
 
     name = "optimization-barrier-expander"
     opcodes = frozenset({Opcode.OPT_BARRIER})

@@ -1,8 +1,8 @@
-"""reduce_window_rewriter: cumulative sums, products and extremes in few steps. (XLA:
-xla/service/reduce_window_rewriter.h.)
+"""reduce_window_rewriter: expands scans (cumulative sums, products and extremes) to whole-array ops.
 
-Rows are cut into blocks; each block is scanned in log2(block) steps of whole-array ops, then the blocks' totals are
-scanned the same way and combined with what comes after them: about log2(16) + 1 ops an element.
+Each row is divided into blocks. The blocks are scanned in log2(block) steps of whole-array ops. The totals of the
+blocks are scanned in the same way, and combined with the blocks that follow.
+This takes about log2(16) + 1 ops per element. (XLA: xla/service/reduce_window_rewriter.h.)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["ReduceWindowRewriter", "scanned_dimension"]
 
 
 def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
-    """The dimension along which a reduce-window is a scan, and whether from its end; None where it isn't one."""
+    """The dimension along which a reduce-window is a scan, and whether it scans backwards; None if it is no scan."""
     found: tuple[int, bool] | None = None
     if instruction.opcode != Opcode.REDUCE_WINDOW or len(instruction.operands) != 2:
         return None
@@ -40,10 +40,10 @@ def scanned_dimension(instruction: HloInstruction) -> tuple[int, bool] | None:
 
 
 class ReduceWindowRewriter(OpExpander):
-    """Rewrites scans whose computation is one op with a neutral value.
+    """Rewrites scans whose computation is one op with an identity.
 
-    Padding counts as the initial value, as often as there is padding: that must be the neutral value, or one that
-    counts once however often it is there.
+    Each padding element counts as one initial value, and the rewrite applies the initial value once. The initial value
+    must therefore be the identity, or the op must be idempotent.
     """
 
     name = "reduce-window-rewriter"
@@ -63,7 +63,7 @@ class ReduceWindowRewriter(OpExpander):
             (Trait.IDEMPOTENT in op.traits or (initial is not None and bool(initial == neutral)))
             and instruction.operands[0].shape.element_type is element_type
             and found is not None
-            and instruction.shape.dimensions[found[0]] > self.block  # short ones are as fast one after the other
+            and instruction.shape.dimensions[found[0]] > self.block  # short scans are as fast without the rewrite
         )
 
     def expand(self, instruction: HloInstruction, b: Builder) -> HloInstruction:
@@ -90,7 +90,7 @@ class _Scan:
             return self._steps(x, d, backwards)
         b, sizes = self.b, list(x.shape.dimensions)
         blocks = -(-size // self.block)
-        # Padding goes where the scan ends, so that it changes nothing.
+        # Padding goes to the end of the scan, so that it doesn't affect other elements.
         missing = blocks * self.block - size
         padded = self._pad(x, d, missing if backwards else 0, 0 if backwards else missing)
         cut = b.reshape(padded, [*sizes[:d], blocks, self.block, *sizes[d + 1 :]])
@@ -114,7 +114,7 @@ class _Scan:
         return self.b.add(self.op.opcode, *((x, before) if backwards else (before, x)))
 
     def _shift(self, x: HloInstruction, d: int, distance: int, backwards: bool) -> HloInstruction:
-        """Moves elements on by `distance`; neutral values come in."""
+        """Shifts elements by `distance`, and fills with the identity."""
         return self._pad(x, d, -distance if backwards else distance, distance if backwards else -distance)
 
     def _pad(self, x: HloInstruction, d: int, low: int, high: int) -> HloInstruction:

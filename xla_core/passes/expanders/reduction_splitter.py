@@ -1,5 +1,6 @@
-"""reduction_splitter: a large reduction to few elements in two steps, so that its first step has enough independent
-parts for all cores. (XLA: xla/service/gpu/transforms/tree_reduction_rewriter.h.)
+"""reduction_splitter: splits a large reduction to few elements into two steps.
+
+The first step has enough independent parts for all cores. (XLA: xla/service/gpu/transforms/tree_reduction_rewriter.h.)
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ __all__ = ["ReductionSplitter"]
 
 
 class ReductionSplitter(OpExpander):
-    """reduce(x) -> reduce(reduce(x in parts)) for one operand and an op with a neutral value.
+    """Rewrites reduce(x) to reduce(reduce(parts of x)), for one operand and an op with an identity.
 
-    The parts depend on shapes alone, so the result is the same however many threads run it.
+    The parts depend only on shapes, so the result doesn't depend on the number of threads.
     """
 
     name = "reduction-splitter"
@@ -39,12 +40,12 @@ class ReductionSplitter(OpExpander):
             and op.identity(x.element_type) is not None
             and x.element_type is instruction.shape.element_type
             and x.num_elements >= self._parallel.split_reduction_elements
-            and instruction.shape.num_elements <= self._parallel.units // 2  # more are parts enough
+            and instruction.shape.num_elements <= self._parallel.units // 2  # more are enough independent parts
             and self._split(instruction) is not None
         )
 
     def _split(self, instruction: HloInstruction) -> tuple[int, int] | None:
-        """(the dimension to cut, parts): the major-most reduced one that has a divisor of a fitting size."""
+        """The dimension to split and the number of parts: the first reduced dimension with a suitable divisor."""
         sizes = instruction.operand(0).shape.dimensions
         for d in sorted(instruction.attribute("dimensions")):
             parts = next((n for n in range(min(self._parallel.units, sizes[d]), 7, -1) if sizes[d] % n == 0), None)
@@ -59,7 +60,7 @@ class ReductionSplitter(OpExpander):
         d, parts = found
         sizes = list(x.shape.dimensions)
         cut = b.reshape(x, [*sizes[:d], parts, sizes[d] // parts, *sizes[d + 1 :]])
-        reduced = [r if r < d else r + 1 for r in instruction.attribute("dimensions")]  # all but the parts
+        reduced = [r if r < d else r + 1 for r in instruction.attribute("dimensions")]  # without the parts
         body = instruction.attribute("to_apply")
         op = combiner(body)
         identity = None if op is None else op.identity(x.shape.element_type)

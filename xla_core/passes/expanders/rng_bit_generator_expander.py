@@ -1,8 +1,7 @@
-"""rng_bit_generator_expander: counter-based random bits in integer arithmetic. (XLA:
-xla/service/rng_bit_generator_expander.h.)
+"""rng_bit_generator_expander: expands counter-based random number generators to integer arithmetic.
 
-Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. The same bits as the reference evaluator's:
-which counter makes which element is XLA's layout.
+Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. The bits are equal to those of the reference
+evaluator, and counters are assigned to elements as in XLA. (XLA: xla/service/rng_bit_generator_expander.h.)
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _U32, _U64 = ElementType.U32, ElementType.U64
 
 
 class RngBitGeneratorExpander(OpExpander):
-    """Expands Threefry-2x32, and Philox-4x32 (which is the default too), for every type of bits."""
+    """Expands Threefry-2x32 and Philox-4x32, which is also the default algorithm, for every element type of bits."""
 
     name = "rng-bit-generator-expander"
     opcodes = frozenset({Opcode.RNG_BIT_GENERATOR})
@@ -64,7 +63,7 @@ class _Words:
         return self.b.convert(x, Shape(element_type))
 
     def split(self, x: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
-        """The low and the high words of 64-bit numbers."""
+        """Splits 64-bit numbers into low and high 32-bit words."""
         high = self.b.add(Opcode.SHIFT_RIGHT_LOGICAL, x, self.constant(32, x))
         return self.to(x, _U32), self.to(high, _U32)
 
@@ -91,13 +90,13 @@ class _Words:
         return self.b.add(Opcode.OR, left, right)
 
     def counters(self, start: HloInstruction, sizes: Sequence[int]) -> HloInstruction:
-        """start, start + 1, ... in row-major order."""
+        """An array of the numbers start, start + 1, ... in row-major order."""
         count = math.prod(sizes)
         numbers = self.b.add(Opcode.IOTA, shape=Shape(_U64, (count,)), iota_dimension=0)
         return self.b.reshape(self.add(numbers, start), sizes)
 
     def as_type(self, x: HloInstruction, element_type: ElementType) -> HloInstruction:
-        """Words as an element type: its low bits, without conversion of the value."""
+        """Reinterprets the low bits of words as an element type."""
         width = element_type.bit_width
         if width < 8:
             mask = self.constant((1 << width) - 1, x)
@@ -131,7 +130,11 @@ def _three_fry_2x32(w: _Words, key: _Pair, counter: _Pair) -> _Pair:
 def _three_fry(
     w: _Words, state: Sequence[HloInstruction], sizes: Sequence[int], width: int
 ) -> tuple[list[HloInstruction], HloInstruction]:
-    """A counter gives one 64-bit number, or two neighbours along the first even dimension (the largest, if none is)."""
+    """Generates bits with Threefry; returns the new state and the bits.
+
+    A counter gives one 64-bit number, or two smaller ones that are adjacent along the first dimension of even size (the
+    largest dimension if none is even).
+    """
     b, (key_word, start) = w.b, state
     key = w.split(key_word)
 
@@ -177,14 +180,17 @@ def _multiply(w: _Words, x: HloInstruction, factor: int) -> _Pair:
 def _philox(
     w: _Words, state: Sequence[HloInstruction], sizes: Sequence[int], width: int
 ) -> tuple[list[HloInstruction], HloInstruction]:
-    """A counter of 128 bits gives four 32-bit words, or two 64-bit numbers, in row-major order."""
+    """Generates bits with Philox; returns the new state and the bits.
+
+    A counter of 128 bits gives four 32-bit words, or two 64-bit numbers, in row-major order.
+    """
     b, key_word, start = w.b, state[0], state[1]
     key = w.split(key_word)
     count = math.prod(sizes)
     blocks = -(-count * (2 if width == 64 else 1) // 4)
     low = w.counters(start, (blocks,))
     carried = w.to(b.add(Opcode.COMPARE, low, b.broadcast(start, (blocks,)), direction="LT"), _U64)
-    # Of a state of two words, the key is the counter's high half too.
+    # In a state of two words, the key is also the high half of the counter.
     high = w.add(carried, state[2] if len(state) > 2 else key_word)
     words = _philox_4x32(w, key, [*w.split(low), *w.split(high)])
     last = w.add(start, blocks)

@@ -1,4 +1,4 @@
-"""rng_expander: random numbers of a distribution from random bits. (XLA: xla/service/rng_expander.h.)"""
+"""rng_expander: expands rng to random bits and arithmetic (XLA: xla/service/rng_expander.h)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ __all__ = ["RngExpander"]
 
 
 class RngExpander(OpExpander):
-    """Bits come from Philox with the execution's own state (rng-get-and-update-state), which moves on each time.
+    """Expands rng with bits from Philox.
 
-    Uniform floats have as many random bits as their type's mantissa, f32's at most for narrower ones; normal ones are
-    Box and Muller's. Uniform integers are a remainder of as many bits as their type has, or 32.
+    The state of the generator is that of the executable (rng-get-and-update-state), which advances with each use.
+    Uniform floats are computed from random mantissas in f32, or in f64 for f64. Normal floats use the Box-Muller
+    transform. Uniform integers are the remainder of 32 random bits, or of 64 bits for 64-bit integers.
     """
 
     name = "rng-expander"
@@ -46,7 +47,7 @@ class RngExpander(OpExpander):
             return b.convert(b.add(Opcode.ADD, first, b.add(Opcode.MULTIPLY, second, _normal(b, wide))), result)
         spread = b.add(Opcode.MULTIPLY, b.add(Opcode.SUBTRACT, second, first), _unit(b, wide))
         numbers = b.convert(b.add(Opcode.ADD, first, spread), result)
-        # Rounding may have reached the end, which doesn't belong to the interval.
+        # Rounding may give the upper end, which is not in the interval; such numbers become the lower end.
         ends = b.broadcast(high, result.dimensions)
         starts = b.broadcast(low, result.dimensions)
         return b.add(Opcode.SELECT, b.add(Opcode.COMPARE, numbers, ends, direction="GE"), starts, numbers)
@@ -61,7 +62,7 @@ def _bits(b: Builder, shape: Shape) -> HloInstruction:
 
 
 def _unit(b: Builder, shape: Shape) -> HloInstruction:
-    """Uniform in [0, 1): random mantissas of numbers in [1, 2), less 1."""
+    """Uniform numbers in [0, 1): numbers in [1, 2) with random mantissas, minus 1."""
     is_double = shape.element_type is ElementType.F64
     unsigned = shape.with_element_type(ElementType.U64 if is_double else ElementType.U32)
     bits = _bits(b, unsigned)
@@ -72,7 +73,7 @@ def _unit(b: Builder, shape: Shape) -> HloInstruction:
 
 
 def _normal(b: Builder, shape: Shape) -> HloInstruction:
-    """Box and Muller: sqrt(-2 log(1 - u)) cos(2 pi v)."""
+    """Normal numbers by the Box-Muller transform: sqrt(-2 log(1 - u)) cos(2 pi v)."""
     u, v = _unit(b, shape), _unit(b, shape)
     logarithm = b.add(Opcode.LOG, b.add(Opcode.SUBTRACT, b.constant(1, shape), u))
     radius = b.add(Opcode.SQRT, b.add(Opcode.MULTIPLY, b.constant(-2, shape), logarithm))

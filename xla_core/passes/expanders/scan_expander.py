@@ -1,4 +1,4 @@
-"""scan_expander: scan becomes a while loop over slices."""
+"""scan_expander: expands scan to a while loop over slices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ScanExpander"]
 
 
 class ScanExpander(OpExpander):
-    """A loop of as many turns as the scanned dimension is long."""
+    """Expands scan to a loop with one iteration for each element of the scanned dimension."""
 
     name = "scan-expander"
     opcodes = frozenset({Opcode.SCAN})

@@ -1,4 +1,4 @@
-"""scatter_expander: a loop that combines one window of updates a turn. (XLA: xla/service/scatter_expander.h.)"""
+"""scatter_expander: expands scatter to a loop over windows of updates (XLA: xla/service/scatter_expander.h)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _PRED = Shape(ElementType.PRED)
 
 
 class ScatterExpander(OpExpander):
-    """For each index: slices the window out, combines it with its update, writes it back, unless it lies outside."""
+    """Expands scatter to a loop over index vectors.
+
+    An iteration reads a window of the operand, combines it with its update, and writes it back. Windows that are not
+    entirely inside the operand are skipped.
+    """
 
     name = "scatter-expander"
     opcodes = frozenset({Opcode.SCATTER})
@@ -94,7 +98,7 @@ class ScatterExpander(OpExpander):
 def _inside(
     b: Builder, starts: list[HloInstruction], sizes: tuple[int, ...], window: list[int], every: HloComputation
 ) -> HloInstruction:
-    """Whether the whole window lies within the operand."""
+    """Whether the whole window is inside the operand."""
     if not starts:
         return b.constant(True, _PRED)
     element = starts[0].shape.element_type
@@ -108,7 +112,7 @@ def _inside(
 
 
 def _combine(b: Builder, combiner: HloComputation, operands: list[HloInstruction]) -> list[HloInstruction]:
-    """The combiner's scalar ops on whole windows."""
+    """Applies the scalar ops of the combiner to whole windows."""
     dimensions = operands[0].shape.dimensions
     values = dict(zip(combiner.parameters, operands, strict=True))
     for i in combiner.post_order():

@@ -1,5 +1,6 @@
-"""select_and_scatter_expander: the gradient of pooling as a windowed search and a scatter. (XLA:
-xla/service/select_and_scatter_expander.h.)
+"""select_and_scatter_expander: expands select-and-scatter to a reduce-window and a scatter.
+
+(XLA: xla/service/select_and_scatter_expander.h.)
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ __all__ = ["SelectAndScatterExpander"]
 
 
 class SelectAndScatterExpander(OpExpander):
-    """A reduce-window over elements and their numbers finds the place in each window; a scatter adds the source there.
+    """Expands select-and-scatter, which is the gradient of pooling.
 
-    Padding has number -1: it is never selected, and a window of it alone scatters nothing.
+    A reduce-window over elements and their linear indices finds the selected index of each window, and a scatter adds
+    the source there. Padding has index -1: it is never selected, and scatter drops windows of padding alone.
     """
 
     name = "select-and-scatter-expander"
@@ -60,7 +62,7 @@ class SelectAndScatterExpander(OpExpander):
 
 
 def _better(instruction: HloInstruction) -> HloComputation:
-    """(value, number), (value, number) -> the one that `select` prefers; of padding and an element, the element."""
+    """A reducer of (value, index) pairs: it returns the pair that `select` prefers, and prefers elements to padding."""
     value = Shape(instruction.operands[0].shape.element_type)
     number = Shape(ElementType.S32)
     c = HloComputation("select_better")

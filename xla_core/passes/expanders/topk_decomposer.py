@@ -1,4 +1,4 @@
-"""topk_decomposer: topk becomes a sort with indices, and a slice. (XLA: xla/service/topk_rewriter.h.)"""
+"""topk_decomposer: expands topk to a sort with indices and a slice (XLA: xla/service/topk_rewriter.h)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TopkDecomposer"]
 
 
 class TopkDecomposer(OpExpander):
-    """Sorts whole rows, stably: of equal elements the first ones are taken."""
+    """Sorts whole rows with a stable sort, so that the first of equal elements are taken."""
 
     name = "topk-decomposer"
     opcodes = frozenset({Opcode.TOPK})

@@ -1,4 +1,7 @@
-"""triangular_solve_expander: substitution, row by row. (XLA: xla/service/triangular_solve_expander.h.)"""
+"""triangular_solve_expander: expands triangular-solve to substitution in a loop over rows.
+
+(XLA: xla/service/triangular_solve_expander.h.)
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def _transposed(x: HloInstruction, b: Builder) -> HloInstruction:
 
 
 class TriangularSolveExpander(OpExpander):
-    """A loop over rows of the solution, from the end of the triangle that has one unknown."""
+    """Solves by forward substitution for a lower triangle, and by back substitution for an upper one."""
 
     name = "triangular-solve-expander"
     opcodes = frozenset({Opcode.TRIANGULAR_SOLVE})
@@ -39,7 +42,7 @@ class TriangularSolveExpander(OpExpander):
         lower, transpose, left_side = attribute("lower"), attribute("transpose_a"), attribute("left_side")
         if transpose != "NO_TRANSPOSE":
             a, lower = (adjoint if transpose == "ADJOINT" else _transposed)(a, b), not lower
-        if not left_side:  # x a = b is a^T x^T = b^T
+        if not left_side:  # x a = b is equivalent to a^T x^T = b^T
             a, right, lower = _transposed(a, b), _transposed(right, b), not lower
         *batch, n, columns = right.shape.dimensions
         size = math.prod(batch)
@@ -70,7 +73,7 @@ def _row(
     size, n, columns = wanted.shape.dimensions
     zero = b.constant(0, _INDEX)
     factors = b.add(Opcode.DYNAMIC_SLICE, matrix, zero, at, zero, dynamic_slice_sizes=(size, 1, n))
-    # Rows that aren't solved yet are zero: they add nothing.
+    # Rows that are not solved yet are zero, so the product doesn't include them.
     known = b.add(
         Opcode.DOT,
         factors,

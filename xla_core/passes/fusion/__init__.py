@@ -1,4 +1,4 @@
-"""Fusion: which instructions become one kernel."""
+"""Fusion passes, which combine instructions into kernels."""
 
 from xla_core.passes.fusion.fusion_node import create_fusion, fuse_into, fused_roots, replace_with_fusion
 from xla_core.passes.fusion.instruction_fusion import InstructionFusion

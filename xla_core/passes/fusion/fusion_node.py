@@ -1,8 +1,8 @@
-"""Making and changing fusion instructions (XLA: HloInstruction::CreateFusion, FuseInstruction, MergeFusion).
+"""Creates and extends fusion instructions (XLA: HloInstruction::CreateFusion, FuseInstruction, MergeFusion).
 
-A fusion has `kind` (kLoop: computed element by element; kInput: a reduction is at the root; kOutput: an op that no
-element loop computes is inside) and `calls`, a computation whose parameter k is operand k. Its root is what the fusion
-gives; a tuple there makes a multi-output fusion.
+A fusion has a `kind`: kLoop is computed element by element, kInput has a reduction at its root, and kOutput contains an
+op that is not computed by an element loop. Its attribute `calls` is a computation whose parameter k is operand k and
+whose root is the result. A multi-output fusion has a tuple as root.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["create_fusion", "fuse_into", "fused_roots", "fusion_kind", "replace_
 
 
 def fused_roots(instruction: HloInstruction) -> list[HloInstruction]:
-    """What is computed for each result: of a fusion, its root or the parts of its root's tuple; else itself."""
+    """The instructions that compute the results of a fusion; for another instruction, itself."""
     if instruction.opcode != Opcode.FUSION:
         return [instruction]
     root = instruction.attributes["calls"].root
@@ -34,13 +34,16 @@ def fusion_kind(roots: Iterable[HloInstruction]) -> str:
 def create_fusion(
     roots: Sequence[HloInstruction], members: Iterable[HloInstruction], kind: str | None = None, name: str | None = None
 ) -> HloInstruction:
-    """A fusion instruction that computes `roots`, added to their computation; nothing uses it yet.
+    """Adds a fusion instruction that computes `roots` to their computation. It has no users yet.
 
     Args:
-        roots: its results; several make its shape a tuple.
-        members: what is computed inside, the roots and all that lies between them and the operands; in any order.
-            Members that are fusions are dissolved into it.
+        roots: the results of the fusion, which is a tuple if there are several.
+        members: the instructions that the fusion computes, including the roots, in any order. Their operands that are
+            not members become operands. Members that are fusions are merged into the new one.
         kind, name: derived from the roots by default.
+
+    Raises:
+        InternalError: the roots are not in a module.
     """
     computation = roots[0].parent
     if computation is None or computation.module is None:
@@ -85,7 +88,7 @@ def create_fusion(
 def replace_with_fusion(
     roots: Sequence[HloInstruction], members: Iterable[HloInstruction], kind: str | None = None, name: str | None = None
 ) -> HloInstruction:
-    """`create_fusion`, and the fusion takes the place of `roots`; of members, those that died are removed."""
+    """Like `create_fusion`, but also replaces the uses of `roots` with the fusion, and removes dead members."""
     kept = list(members)
     fusion = create_fusion(roots, kept, kind, name)
     computation = fusion.parent
@@ -107,9 +110,12 @@ def replace_with_fusion(
 
 
 def fuse_into(consumer: HloInstruction, producer: HloInstruction) -> HloInstruction:
-    """Computes `producer`, an operand of `consumer`, inside it: returns the fusion that replaces `consumer`.
+    """Fuses `producer`, an operand of `consumer`, into it; returns the fusion that replaces `consumer`.
 
-    `producer` stays where others use it.
+    `producer` remains if it has other users.
+
+    Raises:
+        InternalError: `consumer` does not use `producer`.
     """
     if consumer not in producer.users:
         raise InternalError(f"{consumer.name} does not use {producer.name}")
@@ -136,7 +142,7 @@ def _post_order(members: Iterable[HloInstruction]) -> list[HloInstruction]:
 
 
 def _dissolve(fused: HloComputation, fusion: HloInstruction, operands: Sequence[HloInstruction]) -> HloInstruction:
-    """Copies a fusion's instructions into `fused`; returns what stands for its result."""
+    """Copies the instructions of a fusion into `fused`; returns the copy of its root."""
     callee = fusion.attributes["calls"]
     inside = dict(zip(callee.parameters, operands, strict=True))
     for old in callee.post_order():
@@ -147,7 +153,7 @@ def _dissolve(fused: HloComputation, fusion: HloInstruction, operands: Sequence[
 
 
 def _remove_unused(fused: HloComputation) -> None:
-    """Removes what dissolved fusions left over: their result tuples."""
+    """Removes unused result tuples of merged fusions."""
     for instruction in reversed(fused.post_order()):
         if instruction.opcode == Opcode.TUPLE and not instruction.user_count and not instruction.is_root:
             fused.remove(instruction)

@@ -1,9 +1,9 @@
-"""At which indices, and how often, a fused instruction's elements are computed.
+"""Finds the indices at which a fused instruction is computed, and how often.
 
-(XLA: xla/service/fusion_node_indexing_evaluation.h, which counts the indices only.) A kernel is a nest of loops over
-its root's elements. An index into a value inside is one symbol per dimension: a loop variable, or something that an
-instruction makes of one. Values are computed once per index, in the innermost loop that the index depends on, so that
-`evaluations` of an index is the product of the loops around it.
+A kernel is a nest of loops over the elements of its root. An index into a fused value has one symbol per dimension: a
+loop variable, or an expression that an instruction derives from one. A value is computed once per index, in the
+innermost loop that the index depends on. The number of `evaluations` of an index is therefore the product of the sizes
+of the loops around it. (XLA: xla/service/fusion_node_indexing_evaluation.h, which counts the indices only.)
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from xla_core.target import ParallelModel
 __all__ = ["Index", "IndexSpace", "is_elementwise_use"]
 
 Index = tuple[int, ...]
-"""A symbol, an interned number, per dimension."""
+"""One symbol, an interned number, for each dimension."""
 
 _ZERO = 0  # the symbol of a dimension of size 1
 
 
 def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
-    """Whether `user` reads `operand` at the very index that it writes."""
+    """Whether `user` reads `operand` at the same index that it writes."""
     if not user.is_elementwise:
         return False
     shape = next(user.shape.leaves(), None)
@@ -33,9 +33,9 @@ def is_elementwise_use(user: HloInstruction, operand: HloInstruction) -> bool:
 
 
 class IndexSpace:
-    """Symbols of one kernel, whose loops run over `root`'s result in memory order.
+    """The symbols of one kernel, whose loops run over the result of `root` in memory order.
 
-    The kernel's work is cut into `parallel.units` units; each computes for itself what all of them need.
+    The work of the kernel is divided into `parallel.units` units. Each unit computes values that depend on no loop.
     """
 
     def __init__(self, root: HloInstruction, parallel: ParallelModel) -> None:
@@ -46,7 +46,7 @@ class IndexSpace:
         order = [d for d in reversed(shape.minor_to_major()) if shape.dimensions[d] != 1]
         rows = math.prod(shape.dimensions[d] for d in order[:-1])
         inner = shape.dimensions[order[-1]] if order else 1
-        # Few rows: they are cut too, and what belongs to a whole row is computed in every part.
+        # If there are few rows, they are divided too, and each part computes the values that depend on the row only.
         chunks = min(units / rows, inner / least) if 0 < rows < units and inner >= 2 * least and len(order) > 1 else 1.0
         symbols = [_ZERO] * shape.rank
         count = 1.0
@@ -57,7 +57,7 @@ class IndexSpace:
         self.root: Index = tuple(symbols)
 
     def evaluations(self, index: Index) -> float:
-        """How often a value at `index` is computed."""
+        """How often the kernel computes a value at `index`."""
         most = 0.0
         for symbol in index:
             if symbol != _ZERO:
@@ -134,18 +134,18 @@ class IndexSpace:
         return found
 
     def _derive(self, key: object, sources: Sequence[int], factor: float = 1.0) -> int:
-        """A symbol computed from others, `factor` times as often."""
+        """A symbol that is derived from `sources` and evaluated `factor` times as often."""
         base = max((self._evaluations[s] for s in sources), default=1.0)
         return self._symbol(key, base * factor)
 
     def _reshaped(self, user: HloInstruction, shape: Shape, index: Index) -> Index:
-        """Dimensions that only gain or lose neighbours of size 1 keep their symbols."""
+        """The index before a reshape. If it only adds or removes sizes of 1, other dimensions keep their symbols."""
         kept = [(n, s) for n, s in zip(user.shape.dimensions, index, strict=True) if n != 1]
         wanted = [n for n in shape.dimensions if n != 1]
         if [n for n, _ in kept] == wanted:
             symbols = iter(s for _, s in kept)
             return tuple(next(symbols) if n != 1 else _ZERO for n in shape.dimensions)
-        # Leading dimensions that agree keep theirs, so that what belongs to a row is known to.
+        # Equal leading dimensions keep their symbols, so that values per row are recognized.
         found: list[int] = []
         names = list(index)
         for d, (n, m) in enumerate(zip(shape.dimensions, user.shape.dimensions, strict=False)):

@@ -1,7 +1,7 @@
-"""instruction_fusion: producers move into the kernels of their users (XLA: xla/service/instruction_fusion.h).
+"""instruction_fusion: fuses producers into the kernels of their users (XLA: xla/service/instruction_fusion.h).
 
-Users first, every instruction is either computed inside all kernels that need it, and vanishes, or gets a kernel of its
-own. So no value is written that nobody but one kernel reads, and no cycle can arise.
+Instructions are visited users first. Each is either computed inside all kernels that use it, or gets a kernel of its
+own. Therefore fusion cannot create a cycle.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["InstructionFusion"]
 
 
 class InstructionFusion(HloPass):
-    """Makes fusions with one result, in all computations that run as sequences."""
+    """Makes fusions with one result, in the entry and all computations that control flow reaches."""
 
     name = "instruction-fusion"
 
@@ -42,7 +42,7 @@ class InstructionFusion(HloPass):
 
 
 class _Kernel:
-    """What is computed to make one instruction's result: at which indices each instruction inside is needed."""
+    """The instructions that one kernel computes, and the indices at which it computes each of them."""
 
     __slots__ = ("indices", "operands", "policy", "root", "size", "space")
 
@@ -55,7 +55,7 @@ class _Kernel:
         self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
 
     def indices_of(self, producer: HloInstruction, users: Sequence[HloInstruction]) -> dict[Index, None]:
-        """The indices at which `users`, which are inside, read `producer`."""
+        """The indices at which `users`, which are in the kernel, read `producer`."""
         found: dict[Index, None] = {}
         for user in users:
             mine = self.indices[user]
@@ -74,14 +74,14 @@ class _Kernel:
                 self.operands[operand] = None
 
     def leave(self, producer: HloInstruction) -> None:
-        """Takes out an instruction that was computed inside and whose operands were not."""
+        """Removes an instruction from the kernel; its operands must not be in the kernel."""
         self.size -= self.policy.code_size(producer)
         del self.indices[producer]
         self.operands = dict.fromkeys(o for i in self.indices for o in i.operands if o not in self.indices)
 
 
 class _Partition:
-    """One computation cut into kernels."""
+    """The partition of one computation into kernels."""
 
     def __init__(self, computation: HloComputation, policy: FusionPolicy) -> None:
         self._computation = computation
@@ -96,7 +96,7 @@ class _Partition:
         for instruction in order:
             self._take_out_bitcasts(instruction)
         changed = False
-        # Users first: what is inside of them and has a kernel of its own too is still there then.
+        # Visit users first, while instructions that are fused into them and have a kernel of their own still exist.
         for instruction in reversed(order):
             kernel = self._kernels.get(instruction)
             if kernel is not None and instruction in self._computation and self._is_worth_it(kernel):
@@ -130,7 +130,7 @@ class _Partition:
     def _fuse_free(
         self, instruction: HloInstruction, kernels: Mapping[_Kernel, list[HloInstruction]], everywhere: bool
     ) -> None:
-        """Into whatever takes it; where something else needs it in memory, it has a kernel of its own too."""
+        """Fuses a free instruction into every kernel that accepts it; other users read it from a kernel of its own."""
         inside = self._inside[instruction] = []
         for kernel, users in kernels.items():
             indices = self._accepts(kernel, instruction, users)
@@ -161,7 +161,7 @@ class _Partition:
     def _accepts(
         self, kernel: _Kernel, producer: HloInstruction, users: Sequence[HloInstruction]
     ) -> dict[Index, None] | None:
-        """The indices at which `kernel` would compute `producer`; None where it can't."""
+        """The indices at which `kernel` would compute `producer`; None if it cannot be fused."""
         preferences, policy = self._policy.preferences, self._policy
         if kernel.size + policy.code_size(producer) > preferences.max_instructions:
             return None
@@ -175,14 +175,14 @@ class _Partition:
             return None
         accumulates = producer.opcode in (Opcode.REDUCE, Opcode.REDUCE_WINDOW) and not _is_row_reduction(producer)
         if accumulates and list(indices) != [kernel.space.root]:
-            # A loop that steps over rows is only good where the emitter keeps a tile of accumulators: at the root.
+            # A reduction over rows is fast only at the root, where the emitter keeps a tile of accumulators.
             return None
         if kernel.root.opcode == Opcode.DYNAMIC_UPDATE_SLICE and not _keeps_in_place(kernel, producer, indices):
             return None
         return indices
 
     def _take_out_bitcasts(self, instruction: HloInstruction) -> None:
-        """A bitcast of what isn't computed inside is better read through: it is free outside."""
+        """Removes bitcasts of kernel operands from kernels: outside a kernel they cost nothing."""
         if not self._policy.is_bitcast(instruction) or instruction not in self._inside:
             return
         for kernel in self._inside[instruction]:
@@ -194,7 +194,7 @@ class _Partition:
 
 
 def _is_row_reduction(instruction: HloInstruction) -> bool:
-    """Over the dimensions that are minor-most in memory."""
+    """Whether an instruction is a reduction over the minor-most dimensions in memory."""
     if instruction.opcode != Opcode.REDUCE:
         return False
     shape = instruction.operand(0).shape
@@ -205,7 +205,7 @@ def _is_row_reduction(instruction: HloInstruction) -> bool:
 
 
 def _keeps_in_place(kernel: _Kernel, producer: HloInstruction, indices: dict[Index, None]) -> bool:
-    """Whether the updated array is still read at the updated place only, with `producer` computed inside."""
+    """Whether the kernel, with `producer` fused, still reads the updated array only at the elements it updates."""
     target = kernel.root.operand(0)
     if target not in producer.operands:
         return True

@@ -1,8 +1,8 @@
-"""multi_output_fusion: one kernel for several results (XLA: xla/service/gpu/transforms/multi_output_fusion.h).
+"""multi_output_fusion: merges kernels with several results (XLA: xla/service/gpu/transforms/multi_output_fusion.h).
 
-Two kernels whose loops run over the same elements are joined when one reads what the other writes, at the same index,
-or when both read one array: it is read once then. Kernels are joined only where that makes no cycle, and only when
-they are near each other in the order of the computation: joining distant ones would keep their results alive for long.
+Two kernels whose loops run over the same elements are merged if one reads the result of the other at the same index, or
+if both read one array, which is then read once. A merge must not create a cycle. Kernels that are far apart in the
+order of the computation are not merged, since that would extend the live ranges of their results.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["MultiOutputFusion"]
 
-_WINDOW = 100  # instructions between two that are joined
+_WINDOW = 100  # the most instructions between two kernels that are merged
 _LEAST_SHARED_BYTES = 256
-_MOST_READERS = 64  # of one array, among whom siblings are looked for
+_MOST_READERS = 64  # an array with more readers is not searched for siblings
 
 
 class MultiOutputFusion(HloPass):
-    """Joins kernels of the same loops. Runs after instruction fusion."""
+    """Merges kernels with equal loops. Runs after instruction fusion."""
 
     name = "multi-output-fusion"
 
@@ -48,7 +48,7 @@ class MultiOutputFusion(HloPass):
 
 
 class _Node:
-    """Instructions that are to become one."""
+    """Instructions that will become one fusion."""
 
     __slots__ = ("members", "position", "reads", "users")
 
@@ -60,7 +60,7 @@ class _Node:
 
 
 class _Joiner:
-    """One computation's kernels in order."""
+    """The kernels of one computation, in order."""
 
     def __init__(self, computation: HloComputation, policy: FusionPolicy) -> None:
         self._policy = policy
@@ -87,7 +87,7 @@ class _Joiner:
         return bool(joined)
 
     def _candidates(self, node: _Node) -> Iterable[_Node]:
-        """Kernels that read `node`, and pairs of kernels that read it, as seen from the first of them."""
+        """Kernels that `node` may be merged with: its users, and later kernels that read an array that it reads."""
         if self._is_kernel(node):
             for user in list(node.users):
                 if self._is_kernel(user):
@@ -102,7 +102,7 @@ class _Joiner:
                         yield sibling
 
     def _wanted(self, producer: _Node, consumer: _Node) -> bool:
-        """Whether the policy lets each result of the one into the kernels of the other."""
+        """Whether the policy allows every pair of a producer's and a consumer's root to be fused."""
         pairs = itertools.product(producer.members, consumer.members)
         roots = (pair for p, c in pairs for pair in itertools.product(fused_roots(p), fused_roots(c)))
         return all(self._policy.should_fuse(p, c) for p, c in roots)
@@ -117,7 +117,7 @@ class _Joiner:
         )
 
     def _join(self, first: _Node, second: _Node) -> bool:
-        """Joins the two if that is right and good."""
+        """Merges two kernels if that is possible and profitable; returns whether it did."""
         if self._order[first.position] is not first or self._order[second.position] is not second:
             return False
         if first.position > second.position:
@@ -125,7 +125,7 @@ class _Joiner:
         if second.position - first.position > _WINDOW:
             return False
         if first in second.reads and not (_reads_in_step(first, second) and self._wanted(first, second)):
-            return False  # all of the first would be computed again for each element of the second
+            return False  # each element of the second would need other elements of the first
         loops = _loops(first.members)
         if loops is None or loops != _loops(second.members) or not self._small_enough(first, second):
             return False
@@ -160,9 +160,9 @@ class _Joiner:
         return sum(map(self._policy.code_size, inner)) <= preferences.max_instructions
 
     def _clear_way(self, first: _Node, second: _Node) -> bool:
-        """Whether nothing between the two needs `first` and is needed by `second`.
+        """Moves the nodes between the two that depend on `first` behind `second`, where the merged kernel will be.
 
-        Then whatever lies between and depends on `first` moves behind `second`, where the joined kernel will stand.
+        Returns False, and moves nothing, if `second` depends on one of them.
         """
         between = self._order[first.position + 1 : second.position]
         behind: dict[_Node, None] = {}
@@ -182,7 +182,7 @@ class _Joiner:
 
 
 def _loops(members: Iterable[HloInstruction]) -> object:
-    """What a kernel's loops run over: dimensions and layout, and what each reduction runs over; None if they differ."""
+    """A key for the loops of a kernel: dimensions, layout and reduced dimensions; None if its results differ in it."""
     found: object = None
     for member in members:
         for root in fused_roots(member):
@@ -203,7 +203,7 @@ def _is_large(node: _Node) -> bool:
 
 
 def _reads_in_step(producer: _Node, consumer: _Node) -> bool:
-    """Whether the consumer reads what the producer writes at the index that both compute."""
+    """Whether the consumer reads the producer's results only at the index that it computes itself."""
     for source in producer.members:
         for reader in consumer.members:
             for number, operand in enumerate(reader.operands):
@@ -236,7 +236,7 @@ def _only_elementwise(parameter: HloInstruction) -> bool:
 
 
 def _roots_and_members(members: list[HloInstruction]) -> tuple[list[HloInstruction], list[HloInstruction]]:
-    """What `replace_with_fusion` takes: results of the joined kernel are what something outside of it uses."""
+    """Arguments for `replace_with_fusion`: members that are used outside the merged kernel are its roots."""
     inside = set(members)
     roots = [m for m in members if m.is_root or any(u not in inside for u in m.users)]
     return roots, members

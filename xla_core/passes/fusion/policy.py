@@ -1,4 +1,4 @@
-"""FusionPolicy: which instructions may share a kernel, and where that is profitable."""
+"""FusionPolicy: decides which instructions may share a kernel, and when that is profitable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOVES = frozenset(
 )
 
 _CONSUMERS_ONLY = frozenset({Opcode.DYNAMIC_UPDATE_SLICE})
-"""Computed in fusions only at their root."""
+"""Ops that a fusion computes only at its root."""
 
 _ACCUMULATE = frozenset({Opcode.REDUCE, Opcode.REDUCE_WINDOW})
 
@@ -36,10 +36,10 @@ _NOT_ELEMENTAL = frozenset({Opcode.MAP, Opcode.STOCHASTIC_CONVERT})
 
 
 class FusionPolicy:
-    """Decides by a target's data, for targets whose kernels are loops over the result.
+    """Decides with the target's data, for targets whose kernels are loops over the result.
 
-    A producer is computed inside all of its users, or inside none: `is_profitable` weighs what is computed again
-    against the memory traffic and the kernel that are saved.
+    A producer is computed inside all of its users or inside none. `is_profitable` weighs the recomputation against the
+    memory traffic and the kernel launch that fusion saves.
     """
 
     def __init__(self, preferences: FusionPreferences | None = None, parallel: ParallelModel | None = None) -> None:
@@ -68,7 +68,7 @@ class FusionPolicy:
         )
 
     def can_be_inside(self, instruction: HloInstruction) -> bool:
-        """Whether `instruction` may be computed within another's kernel, element by element."""
+        """Whether the kernel of another instruction may compute `instruction`, element by element."""
         if instruction.opcode == Opcode.CONSTANT:
             return instruction.shape.is_array and instruction.shape.num_elements == 1
         return (
@@ -89,18 +89,18 @@ class FusionPolicy:
     # -- what it costs -----------------------------------------------------------------------------------------------
 
     def is_free(self, instruction: HloInstruction) -> bool:
-        """Computing it beats reading it, however often it is needed."""
+        """Whether recomputing the instruction is always cheaper than reading it from memory."""
         opcode = instruction.opcode
         if opcode in (Opcode.CONSTANT, Opcode.IOTA):
             return True
         return opcode == Opcode.BROADCAST and instruction.operand(0).shape.num_elements == 1
 
     def is_bitcast(self, instruction: HloInstruction) -> bool:
-        """It is the operand's memory: a kernel for it would copy for nothing."""
+        """Whether the instruction is a bitcast, which shares its operand's memory and needs no kernel."""
         return instruction.opcode == Opcode.BITCAST
 
     def cost(self, instruction: HloInstruction) -> float:
-        """Of one element of `instruction`, its operands given."""
+        """The cost of one element of `instruction`, without its operands."""
         opcode, costs = instruction.opcode, self.preferences.costs
         shape = next((s for s in instruction.shape.leaves() if s.is_array), instruction.shape)
         if opcode == Opcode.REDUCE:
@@ -118,13 +118,13 @@ class FusionPolicy:
         return known * (4.0 if shape.element_type.is_complex else 1.0)
 
     def code_size(self, instruction: HloInstruction) -> int:
-        """How many plain instructions it is as large as, once it is emitted."""
+        """The size of the instruction's emitted code, in simple instructions."""
         if Trait.TRANSCENDENTAL not in instruction.op.traits:
             return 1
         return 128 if instruction.shape.element_type.is_complex else 32
 
     def branch_cost(self, producer: HloInstruction) -> float:
-        """What deciding between its operands costs per element inside a kernel; at the root, parts have own loops."""
+        """The cost per element of selecting among operands inside a kernel; a root has one loop per operand."""
         branch = self.preferences.costs.branch
         if producer.opcode == Opcode.PAD:
             return branch
@@ -133,7 +133,7 @@ class FusionPolicy:
         return 0.0
 
     def is_profitable(self, producer: HloInstruction, evaluations: float, consumers: int) -> FusionDecision:
-        """Whether to compute `producer` `evaluations` times, in `consumers` kernels, rather than once into memory."""
+        """Whether computing `producer` `evaluations` times in `consumers` kernels is cheaper than one kernel for it."""
         if self.is_free(producer):
             return FusionDecision.yes()
         if consumers > self.preferences.max_consumers:
@@ -151,7 +151,7 @@ class FusionPolicy:
         return FusionDecision.yes()
 
     def copies_allowed(self, producer: HloInstruction) -> int:
-        """At how many different indices one kernel may compute `producer`: each is code of its own."""
+        """The most different indices at which one kernel may compute `producer`; its code is emitted for each."""
         if producer.opcode in _ACCUMULATE:
             return self.preferences.max_reduction_recomputation
         return self.preferences.max_recomputation

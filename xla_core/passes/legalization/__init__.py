@@ -1,4 +1,4 @@
-"""Rewriting a program into what a target can run. The decompositions are loaded when an instruction needs one."""
+"""Rewrites programs for a target's capabilities. Decompositions are imported when an instruction needs one."""
 
 from xla_core.passes.legalization.legalize import LegalityChecker, Legalization, legalize, unsupported_instructions
 from xla_core.passes.legalization.registry import decomposition, decompositions_of, register_decomposition

@@ -1,5 +1,6 @@
-"""Decompositions of what compares and moves complex numbers into that of the parts: only real, imag and complex touch a
-pair. Arithmetic is in `elementary`.
+"""Decomposes comparisons and data movement of complex numbers into those of their real and imaginary parts.
+
+Afterwards only real, imag and complex use complex numbers. The decompositions of arithmetic are in `elementary`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def _is_complex(i: HloInstruction) -> bool:
 
 @decomposition(Opcode.REAL, Opcode.IMAG)
 def _part(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Of a real number: itself, and zero."""
+    """The real part of a real number is itself, and its imaginary part is zero."""
     x = i.operand(0)
     if _is_complex(i):
         return None

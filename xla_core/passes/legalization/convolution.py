@@ -1,4 +1,4 @@
-"""The decomposition of convolution: its windows side by side, and a product of matrices."""
+"""The decomposition of convolution into a patch matrix (im2col) and a dot."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
-_MOST_TAPS = 1024  # elements of a kernel that are written out one by one
+_MOST_TAPS = 1024  # the most window elements of a kernel that is decomposed
 
 
 @decomposition(Opcode.CONVOLUTION)
 def _convolution(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """A slice of the padded input for every element of the kernel, side by side; a dot contracts them with the kernel.
+    """Concatenates a slice of the padded input for every window element, and contracts it with the kernel in a dot.
 
-    Groups, of features or of the batch, are the dot's batch. First of all, dimensions are put in the canonical order.
+    Feature groups and batch groups become the batch dimension of the dot. A convolution whose dimensions are not in
+    canonical order is canonicalized first.
     """
     window: tuple[WindowDimension, ...] = i.attribute("window")
     if math.prod(w.size for w in window) > _MOST_TAPS:

@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 @decomposition(Opcode.TAN)
 def _tan(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """The quotient of sine and cosine, which the target has or whose decompositions share most."""
+    """The quotient of sine and cosine, whose decompositions share most instructions."""
     x = i.operand(0)
     is_wide = x.shape.element_type in (ElementType.F32, ElementType.F64)
     return b.add(Opcode.DIVIDE, b.add(Opcode.SINE, x), b.add(Opcode.COSINE, x)) if is_wide else None

@@ -1,4 +1,4 @@
-"""Decompositions of elementwise ops, down to add, multiply, divide, compare, select, shifts and conversions."""
+"""Decomposes elementwise ops into add, multiply, divide, compare, select, shifts and conversions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def _is_pred(i: HloInstruction) -> bool:
 
 
 def _has_sign(x: HloInstruction) -> bool:
-    """Whether a type has zero and negative numbers, in order."""
+    """Whether the element type has zero and negative numbers."""
     kind = x.shape.element_type
     return kind.is_signed or (kind.is_floating and kind.has_zero)
 
 
 def _of_bits(b: Builder, bits: int, x: HloInstruction) -> HloInstruction:
-    """The integer of x's type that has these bits; those beyond the type's width count for nothing."""
+    """The integer constant of x's type with these bits; bits beyond the type's width are ignored."""
     kind = x.shape.element_type
     bits &= (1 << kind.bit_width) - 1
     return b.constant(bits - (1 << kind.bit_width) if kind.is_signed and bits >> kind.bit_width - 1 else bits, x.shape)
@@ -43,7 +43,7 @@ def _subtract(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _negate(i: HloInstruction, b: Builder) -> HloInstruction | None:
     x = i.operand(0)
     kind = x.shape.element_type
-    if kind.is_complex:  # a product of complex numbers makes NaN of infinities
+    if kind.is_complex:  # multiplying by -1 would give NaN for infinities
         return b.add(Opcode.COMPLEX, *(b.add(Opcode.NEGATE, b.add(part, x)) for part in (Opcode.REAL, Opcode.IMAG)))
     if not kind.has_zero:
         return None
@@ -75,7 +75,7 @@ def _maximum(i: HloInstruction, b: Builder) -> HloInstruction | None:
     larger = b.add(Opcode.SELECT, b.compare(x, y, "GT"), x, y)
     if x.shape.element_type.is_integral:
         return larger
-    # NaN where either is; of zeros, the positive one.
+    # The result is NaN if an operand is NaN, and the maximum of 0 and -0 is 0.
     if x.shape.element_type.has_zero:
         zeros = b.add(Opcode.AND, b.compare(x, y, "EQ"), b.compare(x, b.constant(0, x.shape), "EQ"))
         larger = b.add(Opcode.SELECT, zeros, b.add(Opcode.ADD, x, y), larger)
@@ -99,7 +99,7 @@ def _sign(i: HloInstruction, b: Builder) -> HloInstruction | None:
     if x.shape.element_type.is_complex:
         return None
     one = b.constant(1, x.shape)
-    if not x.shape.element_type.has_zero:  # 1, or NaN
+    if not x.shape.element_type.has_zero:  # the result is 1 or NaN
         return b.add(Opcode.SELECT, b.compare(x, x, "EQ"), one, x)
     zero = b.constant(0, x.shape)
     if not _has_sign(x):
@@ -138,7 +138,7 @@ def _xor(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.SHIFT_RIGHT_ARITHMETIC)
 def _shift_right_arithmetic(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Filled by the highest bit, also of unsigned integers."""
+    """Shifts in the highest bit, for unsigned integers too."""
     x, n = i.operands
     kind = x.shape.element_type
     if kind.is_signed:
@@ -162,7 +162,7 @@ def _clamp(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.IS_FINITE)
 def _is_finite(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Less than infinity, or a number where the type has no infinity."""
+    """Tests |x| < infinity, or that x is not NaN if the type has no infinity."""
     x = i.operand(0)
     if not x.shape.element_type.has_infinity:
         return b.compare(x, x, "EQ")
@@ -171,7 +171,7 @@ def _is_finite(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.POPCNT)
 def _popcnt(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Counts in pairs, fours, and so on."""
+    """Adds the counts of adjacent groups of 1, 2, 4, ... bits."""
     x = i.operand(0)
     width = x.shape.element_type.bit_width
     shift = 1
@@ -185,7 +185,7 @@ def _popcnt(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.COUNT_LEADING_ZEROS)
 def _clz(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Smears the highest bit down, then counts what is clear."""
+    """Sets all bits below the highest set bit, then counts the bits that are clear."""
     x = i.operand(0)
     shift = 1
     while shift < x.shape.element_type.bit_width:

@@ -1,7 +1,7 @@
-"""float_normalization: an op in a wider type, where a target lacks it in a narrow one (XLA: float_normalization.h).
+"""float_normalization: computes an op in a wider type if the target lacks it (XLA: float_normalization.h).
 
-Operands are converted up, results back: bf16, f16 and the f8 types through f32, small integers through s32 or u32. The
-wider type holds every value of the narrow one, so that nothing is lost; no type is ever narrowed.
+Operands are converted to the wider type and results back: f32 for bf16, f16 and the f8 types, s32 or u32 for smaller
+integers. The wider type holds every value of the narrow one, so operands are not rounded. No type is ever narrowed.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def _wider(kind: ElementType) -> ElementType | None:
 
 
 def has_narrow_types(i: HloInstruction) -> bool:
-    """Whether an instruction has operands or results that a wider type holds."""
+    """Whether `widen` converts some operands or results of the instruction to a wider type."""
     shapes = [i.shape, *(o.shape for o in i.operands)]
     return any(_wider(leaf.element_type) is not None for shape in shapes for leaf in shape.leaves())
 
 
 def widen(i: HloInstruction, b: Builder, supports: Callable[[HloInstruction], Support]) -> HloInstruction | None:
-    """`i` in a wider type, where the target runs that; None, and nothing added, where it doesn't."""
+    """Rewrites `i` to a wider type; returns None, and adds nothing, if the target doesn't support that either."""
     if i.opcode in _OPAQUE or not _NEVER.isdisjoint(i.op.traits) or i.shape.is_token:
         return None
     kinds = {s.element_type for o in i.operands for s in o.shape.leaves()} | {s.element_type for s in i.shape.leaves()}
@@ -88,7 +88,7 @@ def _widened(shape: Shape, types: dict[ElementType, ElementType]) -> Shape:
 def _widened_computation(
     computation: HloComputation, i: HloInstruction, types: dict[ElementType, ElementType]
 ) -> HloComputation:
-    """The computation that is applied, on the wider types."""
+    """Copies an applied computation with the wider types."""
     copy = HloComputation(computation.name)
     values: dict[HloInstruction, HloInstruction] = {}
     for old in computation.post_order():

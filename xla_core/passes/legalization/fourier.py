@@ -1,5 +1,6 @@
-"""The decomposition of fft: products with small matrices of roots of unity, and transpositions between them; for large
-primes by way of a convolution.
+"""The decomposition of fft into products with small DFT matrices, and transposes between them.
+
+Transforms of large prime lengths are computed as convolutions.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from xla_core.passes.rewriter import Builder
 
 __all__: list[str] = []
 
-_LARGEST = 64  # rows of a matrix, where the length has factors
-_LARGEST_PRIME = 256  # rows of a matrix, where it has none
-_LARGEST_CONVOLVED = 1 << 20  # prime factor
-_LONGEST = 1 << 24  # a constant of as many roots of unity is written out
+_LARGEST = 64  # the most rows of a DFT matrix for a factor of the length
+_LARGEST_PRIME = 256  # the most rows of a DFT matrix for a prime factor
+_LARGEST_CONVOLVED = 1 << 20  # the largest prime factor that is computed as a convolution
+_LONGEST = 1 << 24  # the largest length, since constants hold that many roots of unity
 _Pair = tuple[HloInstruction, HloInstruction]
-"""(real parts, imaginary parts)"""
+"""(real parts, imaginary parts) of an array."""
 
 
 @decomposition(Opcode.FFT)
 def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """The last dimensions one by one; of real results or operands, the half that isn't stored is the conjugate."""
+    """Transforms the last dimensions one by one. A real transform stores only half of the spectrum."""
     x, kind, lengths = i.operand(0), i.attributes["fft_type"], i.attributes["fft_length"]
     if any(n > _LONGEST or _largest_factor(n) > _LARGEST_CONVOLVED for n in lengths):
         return None
@@ -34,7 +35,7 @@ def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
     axes = list(range(first, x.shape.rank))
     sign = -1 if kind in ("FFT", "RFFT") else 1
     pair = (x, b.constant(0, x.shape)) if kind == "RFFT" else (b.add(Opcode.REAL, x), b.add(Opcode.IMAG, x))
-    if kind == "IRFFT":  # only the last dimension is halved: the others are whole, and come first
+    if kind == "IRFFT":  # only the last dimension is halved, so the others are transformed first
         for axis in axes[:-1]:
             pair = _along(b, pair, axis, sign)
         pair = _whole_spectrum(b, pair, axes[-1], lengths[-1])
@@ -51,7 +52,7 @@ def _fft(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 def _split(n: int) -> int:
-    """A factor of n to begin with: the largest of a few, or the least prime."""
+    """The next factor of n to split off: the largest one up to `_LARGEST`, else the least prime factor."""
     if n <= _LARGEST:
         return n
     return max((f for f in range(2, _LARGEST + 1) if n % f == 0), default=0) or next(
@@ -60,7 +61,7 @@ def _split(n: int) -> int:
 
 
 def _largest_factor(n: int) -> int:
-    """Of those that n is split into."""
+    """The largest factor into which `_split` splits n."""
     largest = 0
     while n > 1:
         factor = _split(n)
@@ -75,7 +76,10 @@ def _first(b: Builder, x: HloInstruction, axis: int, count: int, start: int = 0)
 
 
 def _whole_spectrum(b: Builder, pair: _Pair, axis: int, length: int) -> _Pair:
-    """What is stored, and the conjugates of its entries but the first (and the middle one), backwards."""
+    """Completes the stored half of a spectrum with the conjugates of its entries in reverse order.
+
+    The first entry, and the middle one of an even length, have no conjugate.
+    """
     count = length - (length // 2 + 1)
     if count <= 0:
         return pair
@@ -89,7 +93,7 @@ def _whole_spectrum(b: Builder, pair: _Pair, axis: int, length: int) -> _Pair:
 
 
 def _along(b: Builder, pair: _Pair, axis: int, sign: int) -> _Pair:
-    """Transformed along one axis, which is moved last meanwhile."""
+    """Transforms along one axis, which is transposed to the end and back."""
     rank = pair[0].shape.rank
     order = [d for d in range(rank) if d != axis] + [axis]
     moved = b.transpose(pair[0], order), b.transpose(pair[1], order)
@@ -101,7 +105,10 @@ def _along(b: Builder, pair: _Pair, axis: int, sign: int) -> _Pair:
 
 
 def _rows(b: Builder, pair: _Pair, sign: int) -> _Pair:
-    """Rows of n = p q: q transforms of length p, factors that are n-th roots, p of length q. (Cooley, Tukey 1965.)"""
+    """Transforms rows of length n = p q: q transforms of length p, twiddle factors, then p transforms of length q.
+
+    (Cooley, Tukey 1965.)
+    """
     rows, n = pair[0].shape.dimensions
     p = _split(n)
     q = n // max(p, 1)
@@ -122,7 +129,7 @@ def _unsplit(b: Builder, pair: _Pair, sign: int) -> _Pair:
 
 
 def _convolved(b: Builder, pair: _Pair, sign: int) -> _Pair:
-    """Rows of n by transforms of a power of two, as 2jk = j^2 + k^2 - (k - j)^2. (Bluestein 1970.)"""
+    """Transforms rows with transforms of a power of two, since 2jk = j^2 + k^2 - (k - j)^2. (Bluestein 1970.)"""
     n = pair[0].shape.dimensions[1]
     size = 1 << (2 * n - 2).bit_length()
     numbers = np.arange(n, dtype=np.int64)
@@ -143,7 +150,7 @@ def _roots(sign: int, numbers: np.ndarray, n: int) -> np.ndarray:
 
 
 def _times(b: Builder, x: _Pair, factors: np.ndarray) -> _Pair:
-    """Every row times complex factors."""
+    """Multiplies every row by complex factors."""
     sizes = x[0].shape.dimensions
     y = [
         b.broadcast(b.constant(part, x[0].shape.with_dimensions(part.shape)), sizes, range(1, len(sizes)))
@@ -154,7 +161,7 @@ def _times(b: Builder, x: _Pair, factors: np.ndarray) -> _Pair:
 
 
 def _matrix(b: Builder, pair: _Pair, sign: int) -> _Pair:
-    """Rows times the matrix of all n-th roots."""
+    """Multiplies rows by the DFT matrix of the n-th roots of unity."""
     n = pair[0].shape.dimensions[1]
     matrix = _roots(sign, np.outer(np.arange(n), np.arange(n)), n)
     parts = [b.constant(part, pair[0].shape.with_dimensions((n, n))) for part in (matrix.real, matrix.imag)]

@@ -1,4 +1,4 @@
-"""The decomposition of powers of integers: squares, and products of those that the exponent's bits name."""
+"""The decomposition of integer powers: multiplies the squares selected by the bits of the exponent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 @decomposition(Opcode.POWER)
 def _power(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Wraps; to a negative exponent, 1 and -1 stay powers of themselves, and all else is 0."""
+    """Powers wrap on overflow. For a negative exponent, bases 1 and -1 give 1 or -1, and all others give 0."""
     x, y = i.operands
     kind = x.shape.element_type
     if kind is ElementType.PRED:

@@ -1,7 +1,8 @@
-"""legalize: rewrites what a target can't run into what it can.
+"""legalize: rewrites the instructions that a target doesn't support.
 
-For each instruction that `supports` refuses: the same op in a wider type, if the target has that; else a decomposition
-from the registry, whose instructions are looked at in turn. What is left is one error that lists all of it with places.
+An unsupported instruction is replaced with the same op in a wider type if the target supports that. Otherwise it is
+replaced with a decomposition from the registry, whose instructions are legalized in turn. If some instructions cannot
+be replaced, one error lists all of them with their locations.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from xla_core.target import Support, Unsupported
 
 __all__ = ["LegalityChecker", "Legalization", "legalize", "unsupported_instructions"]
 
-_MOST_STEPS_DEEP = 24  # decompositions of decompositions
+_MOST_STEPS_DEEP = 24  # the deepest nesting of decompositions
 _MOST_LISTED = 50
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Origin:
-    """An instruction of the program, as errors name it, and why the target doesn't run it."""
+    """The text by which errors name an instruction of the program, and why the target doesn't support it."""
 
     text: str
     reason: str
@@ -50,9 +51,10 @@ Supports = Callable[[HloInstruction], Support]
 
 
 class Legalization(HloPass):
-    """Makes every instruction one that the target runs; raises UnimplementedError where that is not possible.
+    """Rewrites the module until the target supports every instruction.
 
-    `decompositions` are the target's own, tried before the core's. Without `refuse`, what can't be rewritten stays.
+    `decompositions` are the target's own, which are tried before the core's. If `refuse` is False, instructions that
+    cannot be rewritten remain; otherwise `run` raises UnimplementedError.
     """
 
     name = "legalize"
@@ -73,7 +75,7 @@ class Legalization(HloPass):
 
 
 class LegalityChecker(HloPass):
-    """Changes nothing; raises UnimplementedError when something isn't supported."""
+    """Checks that the target supports every instruction; `run` raises UnimplementedError if it doesn't."""
 
     name = "legality-checker"
 
@@ -88,7 +90,10 @@ class LegalityChecker(HloPass):
 
 
 def unsupported_instructions(module: HloModule, supports: Supports) -> list[tuple[HloInstruction, str]]:
-    """What the target doesn't run of a module, and why. Computations that are applied are their users' matter."""
+    """The instructions that the target doesn't support, with reasons.
+
+    Applied computations (of reduce, for example) are not searched: `supports` checks them with their users.
+    """
     found = []
     for computation in reachable_sequences(module):
         for instruction in computation.instructions:
@@ -105,15 +110,16 @@ def legalize(
     *,
     refuse: bool = True,
 ) -> bool:
-    """Rewrites to a fixed point; returns whether anything changed.
+    """Legalizes a module in place; returns whether it changed. The arguments are those of `Legalization`.
 
-    Raises UnimplementedError that names every instruction for which nothing is left to try, if `refuse`.
+    Raises:
+        UnimplementedError: `refuse` is True and some instructions cannot be rewritten; the error lists all of them.
     """
     legalizer = _Legalizer(supports, decompositions or {})
     for computation in module.post_order():
         legalizer.rewrite(computation)
     reached = {i for c in reachable_sequences(module) for i in c.instructions}
-    # What an applied computation (a reducer) has that isn't supported shows in those that apply it, if any are left.
+    # Unsupported instructions of applied computations (reducers) are reported with the instructions that apply them.
     refused = [r for r in legalizer.refused if r[0] in reached]
     if refused and refuse:
         raise _error(refused, legalizer.origins)
@@ -122,14 +128,14 @@ def legalize(
 
 
 class _Legalizer:
-    """Rewrites computations, each once, callees first: also those that decompositions add."""
+    """Legalizes computations, each once and callees first, including those that decompositions add."""
 
     def __init__(self, supports: Supports, own: Mapping[Opcode, Sequence[Rule]]) -> None:
         self._supports = supports
         self._own = own
         self._seen: set[HloComputation] = set()
         self.refused: list[tuple[HloInstruction, str]] = []
-        self.origins: dict[HloInstruction, _Origin] = {}  # of what a decomposition made
+        self.origins: dict[HloInstruction, _Origin] = {}  # added instruction -> what it decomposes
         self.changed = False
 
     def rewrite(self, computation: HloComputation) -> None:
@@ -148,7 +154,7 @@ class _Legalizer:
             if not isinstance(answer, Unsupported):
                 continue
             if depth and not instruction.user_count and not instruction.is_root:
-                remove_dead(instruction)  # a decomposition made it in vain
+                remove_dead(instruction)  # a decomposition added it without using it
                 continue
             if depth == _MOST_STEPS_DEEP or not self._replace(instruction, builder, answer.reason):
                 self.refused.append((instruction, answer.reason))
@@ -156,7 +162,7 @@ class _Legalizer:
             queue.extendleft((i, depth + 1) for i in reversed(builder.added))
 
     def _replace(self, instruction: HloInstruction, builder: Builder, reason: str) -> bool:
-        """Puts the first decomposition that leads on in the place of an instruction; whether there is one."""
+        """Replaces an instruction with the first usable decomposition; returns whether there is one."""
         builder.source, builder.added = instruction, []
         new = widen(instruction, builder, self._supports)
         for rule in self._rules(instruction.opcode):
@@ -177,7 +183,7 @@ class _Legalizer:
         return (*self._own.get(opcode, ()), *decompositions_of(opcode))
 
     def _tried(self, rule: Rule, instruction: HloInstruction, builder: Builder) -> HloInstruction | None:
-        """What a rule makes; nothing, where that has an op which the target lacks and nothing stands for."""
+        """Applies a rule; undoes it and returns None if it added an instruction that cannot be legalized."""
         new = rule(instruction, builder)
         if new is None or all(map(self._is_possible, builder.added)):
             return new
@@ -185,7 +191,7 @@ class _Legalizer:
         return None
 
     def _is_possible(self, made: HloInstruction) -> bool:
-        """Whether there is a way on from here; computations that are applied may still be rewritten."""
+        """Whether an instruction is supported or may be legalized; an applied computation may still be rewritten."""
         if not isinstance(self._supports(made), Unsupported):
             return True
         return bool(self._rules(made.opcode) or made.called_computations) or has_narrow_types(made)
@@ -194,7 +200,7 @@ class _Legalizer:
 def _error(
     refused: Sequence[tuple[HloInstruction, str]], origins: Mapping[HloInstruction, _Origin] | None = None
 ) -> UnimplementedError:
-    """One line for each instruction of the program, with the first of what its decomposition lacks."""
+    """An error with one line per instruction of the program, and the first unsupported op of its decomposition."""
     lines: dict[_Origin, str] = {}
     for instruction, reason in refused:
         origin = (origins or {}).get(instruction)

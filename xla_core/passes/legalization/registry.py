@@ -1,7 +1,7 @@
-"""Decompositions by opcode: how an op that a target lacks is written in simpler ones.
+"""The registry of decompositions, which rewrite an op in terms of simpler ops.
 
-A decomposition is a `Rule`: (instruction, builder) -> what stands for it, or None where it doesn't apply. What it makes
-may need decomposition in turn; the last step are the ops that the op table marks PRIMITIVE.
+A decomposition is a `Rule`: (instruction, builder) -> replacement, or None if it doesn't apply. The instructions that
+it adds may be decomposed in turn, down to the ops that the op table marks PRIMITIVE.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _loading = False
 
 
 def decompositions_of(opcode: Opcode) -> tuple[Rule, ...]:
-    """The decompositions of an op, in the order in which they are tried."""
+    """The decompositions of an op, in the order in which legalization tries them."""
     _load_core()
     return tuple(_rules.get(opcode, ()))
 
 
 def _load_core() -> None:
-    """Imports the modules that register the core's decompositions: most programs need none of them."""
+    """Imports the modules that register the core's decompositions, which most programs don't need."""
     global _loading
     with _lock:
         if not _loading:
-            _loading = True  # these modules register what they define, and so come here again
+            _loading = True  # the modules call `register_decomposition`, which calls this function again
             from xla_core.passes.legalization import (  # noqa: F401
                 complex_numbers,
                 convolution,
@@ -46,7 +46,7 @@ def _load_core() -> None:
 
 
 def register_decomposition(opcode: Opcode, rule: Rule, *, first: bool = False) -> None:
-    """Adds a decomposition, tried after (or before) those that are there."""
+    """Registers a decomposition, to be tried after the existing ones, or before them if `first`."""
     _load_core()
     rules = _rules.setdefault(opcode, [])
     rules.insert(0 if first else len(rules), rule)

@@ -1,4 +1,4 @@
-"""The decomposition of the remainder of floats: long division of their mantissas, some bits a turn."""
+"""The decomposition of remainder. For floats it is a long division of mantissas, some bits per iteration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 @decomposition(Opcode.REMAINDER)
 def _remainder(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """X - trunc(x / y) y, exact: floats by their mantissas, integers by a quotient."""
+    """`x - trunc(x / y) * y` without rounding: floats by their mantissas, integers by a quotient."""
     x, y = i.operands
     kind = x.shape.element_type
     if kind.is_integral:
@@ -34,7 +34,7 @@ def _of_floats(i: HloInstruction, b: Builder, x: HloInstruction, y: HloInstructi
     step = width - 2 - mantissa_bits  # bits that a mantissa may be shifted by
 
     def parts(v: HloInstruction) -> tuple[HloInstruction, HloInstruction]:
-        """(mantissa, exponent) as integers; those of 1 where there are none."""
+        """(mantissa, exponent) of a float as integers; those of 1 for zero, infinity and NaN."""
         number = m.and_(m.greater(m.abs(v), 0.0), m.less(m.abs(v), float("inf")))
         bits = m.bits(m.choose(number, m.abs(v), 1.0))
         exponent = m.lshr(bits, mantissa_bits)
@@ -57,7 +57,7 @@ def _of_floats(i: HloInstruction, b: Builder, x: HloInstruction, y: HloInstructi
         ]
 
     rest, _ = counted_loop(i, b, -(-largest // step), [above, left], [below], turn)
-    # 2^(exponent - bias - mantissa bits) in two factors, neither of them denormal; no product is rounded
+    # The scale 2^(exponent - bias - mantissa bits) is applied as two normal factors; no product is rounded.
     exponent = m.isub(low, m.integer((1023 if m.is_wide(x) else 127) + mantissa_bits, x))
     half = m.ashr(exponent, 1)
     result = m.mul(m.to_float(rest, m.kind(x)), m.power_of_two(half))

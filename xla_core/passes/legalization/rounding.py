@@ -1,4 +1,4 @@
-"""Decompositions of what rounds: to whole numbers, and to formats of fewer bits."""
+"""Decompositions of ops that round: to integral values, and to formats with fewer bits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 @decomposition(Opcode.FLOOR, Opcode.CEIL, Opcode.ROUND_NEAREST_EVEN, Opcode.ROUND_NEAREST_AFZ)
 def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """By way of an integer; what is too large for a fraction is whole already."""
+    """Rounds by conversion to an integer. Numbers that are too large to have a fraction are returned unchanged."""
     x = i.operand(0)
     if x.shape.element_type.bit_width < 16:
         x = b.convert(x, x.shape.with_element_type(ElementType.F32))
@@ -37,7 +37,7 @@ def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
             even = b.compare(b.add(Opcode.ADD, twice, twice), whole, "EQ")
             beyond = b.add(Opcode.OR, b.compare(size, half, "GT"), b.add(Opcode.AND, beyond, b.add(Opcode.NOT, even)))
         value = b.add(Opcode.SELECT, beyond, away, whole)
-    # Zeros keep the sign of x, as do NaN and what is too large to have a fraction.
+    # Zero results keep the sign of x. Zeros, NaN and numbers too large to have a fraction are returned unchanged.
     negative = b.add(Opcode.AND, b.compare(value, zero, "EQ"), b.compare(x, zero, "LT"))
     value = b.add(Opcode.SELECT, negative, b.constant(-0.0, x.shape), value)
     large = b.constant(2.0**bits, x.shape)
@@ -47,10 +47,10 @@ def _round(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.REDUCE_PRECISION)
 def _reduce_precision(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """On the bits: rounded to even at the last place that stays; too large is infinity, too small zero."""
+    """Rounds the bits to nearest even. Overflow gives infinity, and underflow gives zero."""
     x = i.operand(0)
     kind = x.shape.element_type
-    if kind is ElementType.BF16 or kind.bit_width < 16:  # an f32 of fewer bits
+    if kind is ElementType.BF16 or kind.bit_width < 16:  # every value of these types is an f32
         wide = b.convert(x, x.shape.with_element_type(ElementType.F32))
         return b.convert(b.clone(i, [wide], shape=wide.shape), i.shape)
     own_exponent, own_mantissa, integer = kind.exponent_bits, kind.mantissa_bits, ElementType(f"s{kind.bit_width}")

@@ -1,4 +1,4 @@
-"""The decomposition of sort: a network of comparisons. (Batcher, Sorting networks and their applications, 1968.)"""
+"""The decomposition of sort into a sorting network (Batcher, Sorting networks and their applications, 1968)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ __all__: list[str] = []
 
 @decomposition(Opcode.SORT)
 def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Bitonic, log2(n)^2 / 2 steps of n / 2 comparisons each. Places are sorted along, and break ties: it is stable.
+    """A bitonic sort, with about log2(n)^2 / 2 steps of n / 2 comparisons each.
 
-    Rows are filled up to a power of two; what fills them has places beyond n, and comes last.
+    Positions are sorted too and break ties, so the sort is stable. Rows are padded to a power of two; padding has
+    positions of at least n, and is sorted to the end.
     """
     (axis,) = i.attributes["dimensions"]
     sizes, comparator = i.operands[0].shape.dimensions, i.attributes["to_apply"]
@@ -45,7 +46,7 @@ def _sort(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _compared(
     i: HloInstruction, b: Builder, values: list[HloInstruction], axis: int, count: int, level: int, step: int
 ) -> list[HloInstruction]:
-    """Elements 2^step apart put in order: upward where bit `level` of their place is 0, else downward."""
+    """Orders pairs of elements that are 2^step apart: ascending if bit `level` of their position is 0."""
     sizes = values[0].shape.dimensions
     blocks, apart = sizes[axis] >> (step + 1), 1 << step
     parted = (*sizes[:axis], blocks, 2, apart, *sizes[axis + 1 :])

@@ -1,4 +1,4 @@
-"""Decompositions of ops with structure: products, windows, reversal; and those that expander passes know."""
+"""Decompositions of products, windows and reversal, and of the ops that expander passes expand."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from xla_core.passes.rewriter import Builder, Rule
 
 __all__ = ["apply_to_arrays", "is_elementwise_of_scalars", "use_expander"]
 
-_MOST_WINDOW = 64  # elements of a window that are written out one by one
+_MOST_WINDOW = 64  # the most elements of a window that are combined one by one
 
 
 def use_expander(expander: OpExpander) -> None:
-    """Makes the expansions of a pass decompositions."""
+    """Registers the expansions of an expander pass as decompositions."""
 
     def rule(i: HloInstruction, b: Builder) -> HloInstruction | None:
         return expander.expand_in_width(i, b) if expander.matches(i) else None
@@ -68,7 +68,7 @@ for _expander in (
 
 
 def is_elementwise_of_scalars(computation: HloComputation) -> bool:
-    """Whether `apply_to_arrays` takes it."""
+    """Whether a computation is elementwise on scalars, so that `apply_to_arrays` accepts it."""
     return all(
         i.shape.is_array and not i.shape.rank and (i.opcode in (Opcode.PARAMETER, Opcode.CONSTANT) or i.is_elementwise)
         for i in computation.instructions
@@ -76,7 +76,7 @@ def is_elementwise_of_scalars(computation: HloComputation) -> bool:
 
 
 def apply_to_arrays(computation: HloComputation, operands: Sequence[HloInstruction], b: Builder) -> HloInstruction:
-    """A computation that is elementwise of scalars, on whole arrays."""
+    """Applies a computation that is elementwise on scalars to whole arrays."""
     dimensions = operands[0].shape.dimensions
     values = dict(zip(computation.parameters, operands, strict=True))
     for i in computation.post_order():
@@ -98,7 +98,7 @@ def _map(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.DOT)
 def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Products of all pairs, then a sum. Large: for targets without any dot."""
+    """Multiplies all pairs, then sums. The products are large, so this is for targets without any dot."""
     x, y = i.operands
     kind = i.shape.element_type
     x, y = b.convert(x, i.shape), b.convert(y, i.shape)
@@ -127,9 +127,9 @@ def _dot(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.REDUCE_WINDOW)
 def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
-    """The reducer on shifted slices of the padded operand, one for each element of the window.
+    """Applies the reducer to shifted slices of the padded operand, one for each element of the window.
 
-    Large windows, several operands and reducers that aren't elementwise: each window is written out, and reduced.
+    For large windows, several operands, and reducers that are not elementwise, all windows are gathered and reduced.
     """
     window, computation = i.attributes["window"], i.attributes["to_apply"]
     n = len(i.operands) // 2
@@ -150,7 +150,7 @@ def _reduce_window(i: HloInstruction, b: Builder) -> HloInstruction:
 
 
 def _windows(b: Builder, x: HloInstruction, window: Sequence[WindowDimension], counts: Sequence[int]) -> HloInstruction:
-    """All windows of a padded operand: each dimension becomes two, the window's number and the place in it."""
+    """All windows of a padded operand: each dimension becomes two, the window and the position in it."""
     for d, (w, count) in enumerate(zip(window, counts, strict=True)):
         places = np.arange(count)[:, None] * w.stride + np.arange(w.size) * w.window_dilation
         places = places[:, ::-1] if w.window_reversal else places
@@ -159,7 +159,7 @@ def _windows(b: Builder, x: HloInstruction, window: Sequence[WindowDimension], c
 
 
 def _take(b: Builder, x: HloInstruction, places: np.ndarray, axis: int) -> HloInstruction:
-    """The slices of x at places along an axis."""
+    """The slices of x at the positions `places` along an axis."""
     sizes = x.shape.dimensions
     if np.array_equal(places, np.arange(sizes[axis])):
         return x
@@ -180,7 +180,7 @@ def _take(b: Builder, x: HloInstruction, places: np.ndarray, axis: int) -> HloIn
 
 @decomposition(Opcode.REVERSE)
 def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """A dimension is filled up in front to a power of two; halves change places, then halves of halves, and so on."""
+    """Pads a dimension in front to a power of two, then swaps halves, halves of halves, and so on."""
     x = i.operand(0)
     for d in i.attributes["dimensions"]:
         sizes = x.shape.dimensions
@@ -205,7 +205,7 @@ def _reverse(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.GET_DIMENSION_SIZE)
 def _get_dimension_size(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """A number, where the dimension is static."""
+    """A constant if the dimension is static."""
     shape, (d,) = i.operand(0).shape, i.attributes["dimensions"]
     return None if any(shape.dynamic_dimensions[d : d + 1]) else b.constant(shape.dimensions[d], i.shape)
 
@@ -218,7 +218,7 @@ def _copy(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 @decomposition(Opcode.CONCATENATE)
 def _concatenate(i: HloInstruction, b: Builder) -> HloInstruction | None:
-    """Padded to full size and selected; for targets with pad and select only."""
+    """Pads each operand to the full size and selects among them, for targets with pad and select only."""
     (d,) = i.attributes["dimensions"]
     if len(i.operands) == 1:
         return i.operand(0)

@@ -1,4 +1,4 @@
-"""Where the elements of a window lie, for decompositions that write them out one by one."""
+"""Padding and slices of windows, for decompositions that combine window elements one by one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["window_element", "window_padding"]
 
 
 def window_padding(window: Sequence[WindowDimension]) -> tuple[PaddingDimension, ...]:
-    """The padding of an operand, base dilation included, as `pad` takes it."""
+    """The padding attribute of a `pad` that applies a window's padding and base dilation."""
     return tuple(PaddingDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window)
 
 
 def window_element(w: WindowDimension, position: int, count: int) -> SliceDimension:
-    """What the element at a position of the window meets in a dimension of the padded operand, in `count` windows."""
+    """The slice of a padded dimension that the window element at `position` reads in `count` windows."""
     start = (w.size - 1 - position if w.window_reversal else position) * w.window_dilation
     return SliceDimension(start, start + (count - 1) * w.stride + 1 if count else start, w.stride)
