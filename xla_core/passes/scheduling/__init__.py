@@ -1,1 +1,1 @@
-"""The order of execution, and what buffers then need."""
+"""Passes that order instructions and prepare buffer assignment."""

@@ -1,9 +1,9 @@
-"""copy_insertion: copies where values that must share a buffer are alive together (XLA: xla/service/copy_insertion.h).
+"""copy_insertion: copies values that must share a buffer but cannot (XLA: xla/service/copy_insertion.h).
 
-What a loop carries stays in one place from the initial value to the result, and so does what branches return; results
-of the program have memory of their own. Where that can't be (the old state is read after the new one is written, a
-constant or an argument is returned, one value is returned twice, a body swaps two leaves), a copy resolves it. None is
-inserted where lifetimes permit to do without: the pass joins all values that must share and copies what it can't join.
+The initial value, the phi and the result of a loop must share one buffer, and so must the results of branches. Results
+of the program have buffers of their own. That is impossible if the old state is read after the new state is written, a
+constant or an argument is returned, one value is returned twice, or a body swaps two leaves. The pass joins all values
+that must share a buffer, and inserts a copy only where the live ranges do not permit that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_ROUNDS = 10
 
 
 class CopyInsertion(HloPass):
-    """Makes buffer assignment possible. Keeps `module.schedule`, or makes one where there is none."""
+    """Inserts the copies that buffer assignment needs, and extends `module.schedule`, or creates it."""
 
     name = "copy-insertion"
 
@@ -45,9 +45,11 @@ class CopyInsertion(HloPass):
 
 
 def insert_copies(module: HloModule, size: SizeFunction | None = None, can_share: CanShare = can_share_buffer) -> int:
-    """Inserts what copies are needed; returns how many.
+    """Inserts the copies that buffer assignment needs; returns their number.
 
-    Raises InvalidArgumentError when a donated parameter's buffer doesn't have the size of the result it is bound to.
+    Raises:
+        InvalidArgumentError: a donated parameter's buffer doesn't have the size of the result that takes it.
+        InternalError: the pass doesn't converge.
     """
     measure = size or (lambda shape: shape.byte_size)
     if module.schedule is None:
@@ -63,7 +65,7 @@ def insert_copies(module: HloModule, size: SizeFunction | None = None, can_share
 
 
 def _by_place(failures: Sequence[AliasEdge]) -> list[list[AliasEdge]]:
-    """Failed edges whose copies go to one point of the program."""
+    """Groups failed edges by the point of the program where their copies are inserted."""
     groups: dict[object, list[AliasEdge]] = defaultdict(list)
     for edge in failures:
         if edge.kind is EdgeKind.OUTPUT_ALIAS:
@@ -78,7 +80,7 @@ def _by_place(failures: Sequence[AliasEdge]) -> list[list[AliasEdge]]:
 
 
 class _Resolver:
-    """Copies some leaves of one operand, or of one computation's root, as if all at once."""
+    """Copies some leaves of one operand or of a computation's root, with the effect of simultaneous copies."""
 
     def __init__(self, module: HloModule, classes: BufferClasses, edges: Sequence[AliasEdge]) -> None:
         assert module.schedule is not None
@@ -90,7 +92,7 @@ class _Resolver:
         self._operand = first.operand
         self._order = module.schedule[self._computation]
         self._made: list[HloInstruction] = []
-        self._starts: dict[int, list[int]] = {}  # by the id of a shape that the program holds
+        self._starts: dict[int, list[int]] = {}  # keyed by the id of a shape that the program keeps alive
 
     def run(self) -> int:
         old = self._computation.root if self._consumer is None else self._consumer.operand(self._operand)
@@ -109,7 +111,7 @@ class _Resolver:
         return sum(1 for i in self._made if i.opcode == Opcode.COPY)
 
     def _copy_leaves(self, old: HloInstruction) -> dict[int, HloInstruction]:
-        """The copies, in an order in which none overwrites what a later one reads; one more breaks a cycle."""
+        """Adds the copies in an order in which none overwrites a later one's source; an extra copy breaks a cycle."""
         sources = {leaf: self._leaf(old, old.shape, leaf) for leaf in self._edges}
         reads = {leaf: id(self._classes.of(edge.source)) for leaf, edge in self._edges.items()}
         writes = {leaf: id(self._classes.of(edge.target)) for leaf, edge in self._edges.items()}
@@ -124,7 +126,7 @@ class _Resolver:
         while todo:
             leaf = free.pop() if free else next(iter(todo))
             if leaf not in todo:
-                continue  # it was free twice
+                continue  # the leaf was queued twice
             copy, read = self._add(Opcode.COPY, sources[leaf]), reads[leaf]
             if readers[writes[leaf]] <= {leaf}:
                 copies[leaf] = copy
@@ -137,7 +139,7 @@ class _Resolver:
         return copies
 
     def _leaf(self, node: HloInstruction, shape: Shape, leaf: int) -> HloInstruction:
-        """The instruction whose whole value is a leaf of `node`."""
+        """The instruction whose value is leaf number `leaf` of `node`."""
         while shape.is_tuple:
             starts = self._leaf_starts(shape)
             i = bisect.bisect_right(starts, leaf) - 1
@@ -145,7 +147,7 @@ class _Resolver:
         return node
 
     def _leaf_starts(self, shape: Shape) -> list[int]:
-        """The number of the first leaf of each element of a tuple that has leaves; an empty one has its successor's."""
+        """The number of the first leaf of each element of a tuple; an element without leaves has that of the next."""
         found = self._starts.get(id(shape))
         if found is None:
             counts = [sum(1 for _ in s.leaves()) if s.is_tuple else 1 for s in shape.tuple_shapes]
@@ -155,7 +157,7 @@ class _Resolver:
     def _rebuild(
         self, node: HloInstruction, shape: Shape, first: int, copies: Mapping[int, HloInstruction]
     ) -> HloInstruction:
-        """`node` with some leaves replaced; `first` is the number of its first leaf."""
+        """Rebuilds `node` with some leaves replaced by copies; `first` is the number of its first leaf."""
         if not shape.is_tuple:
             return copies.get(first, node)
         parts = []

@@ -1,4 +1,4 @@
-"""flatten_call_graph: one call site for each computation that control flow runs (XLA: flatten_call_graph.h)."""
+"""flatten_call_graph: gives each computation that control flow calls one call site (XLA: flatten_call_graph.h)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["FlattenCallGraph"]
 
 
 class FlattenCallGraph(HloPass):
-    """Clones bodies, conditions, branches and called computations that have several callers.
+    """Clones bodies, conditions, branches and called computations that have several call sites.
 
-    Memory is planned per call site, so that each needs instructions of its own. Computations that are applied per
-    element, or fused, may be shared.
+    Buffers are assigned per call site, so each call site needs instructions of its own. Computations that are applied
+    to elements, or fused, may be shared.
     """
 
     name = "flatten-call-graph"
 
     def run(self, module: HloModule) -> bool:
-        check_growth(module, lambda i: i.called_computations)  # others are copied when code is emitted
+        check_growth(module, lambda i: i.called_computations)  # code emission copies the other callees
         changed = False
         taken: set[HloComputation] = {module.entry}
         todo = [module.entry]
@@ -39,7 +39,7 @@ class FlattenCallGraph(HloPass):
 
 
 def _replace_one(attributes: dict[str, object], callee: HloComputation, clone: HloComputation) -> None:
-    """Replaces the last reference only: two branches of a conditional may be one computation."""
+    """Replaces only the last reference, because two branches of a conditional may be the same computation."""
     for name, value in reversed(attributes.items()):
         if value is callee:
             attributes[name] = clone

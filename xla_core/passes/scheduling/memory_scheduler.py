@@ -1,12 +1,12 @@
-"""memory_scheduler: an order of instructions that keeps little memory alive (XLA: hlo_memory_scheduler.h).
+"""memory_scheduler: orders instructions to minimize peak memory (XLA: hlo_memory_scheduler.h).
 
-Every computation that runs as a sequence gets an order; `HloModule.schedule` holds them. Three orders are tried, and
-that with the smallest peak is taken: post-order, depth first with the heaviest operand first, and list scheduling,
-which picks from what is ready the instruction that frees most.
+The entry and every computation that control flow reaches gets an order in `HloModule.schedule`. Three orders are tried,
+and the one with the smallest peak is taken: post-order, depth first with the heaviest operand first, and list
+scheduling, which always picks the ready instruction that frees most memory.
 
-Where an instruction updates an operand in place (dynamic-update-slice, scatter, a loop and its state, what a loop body
-returns and its parameter, a donated parameter and the output), other readers of that operand are placed before it
-where that is possible: copy insertion then has nothing to do.
+Some instructions update an operand in place: dynamic-update-slice, scatter, a loop (its state), the root of a loop body
+(the parameter), and the output of the program (a donated parameter). Other readers of that operand are scheduled before
+the update if possible, so that copy insertion need not copy it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SizeFunction = Callable[[Shape], int]
 
 
 class HloMemoryScheduler(HloPass):
-    """Sets `module.schedule`."""
+    """Sets `module.schedule` to orders with a small peak of live memory."""
 
     name = "memory-scheduler"
 
@@ -44,9 +44,12 @@ class HloMemoryScheduler(HloPass):
 
 
 def schedule_module(module: HloModule, size: _SizeFunction | None = None) -> dict[HloComputation, _Order]:
-    """Orders every computation that control flow reaches, sets `module.schedule` and returns it.
+    """Orders the entry and every computation that control flow reaches; sets and returns `module.schedule`.
 
-    `size` gives the bytes of an array. Raises FailedPreconditionError when the call graph isn't flat.
+    `size` gives the bytes of an array; by default `Shape.byte_size`.
+
+    Raises:
+        FailedPreconditionError: the call graph is not flat.
     """
     measure = size or (lambda shape: shape.byte_size)
     order = sequential_computations(module)
@@ -65,7 +68,7 @@ def schedule_module(module: HloModule, size: _SizeFunction | None = None) -> dic
 
 
 class _Version:
-    """One state of a buffer: in-place updates make a new version of the same buffer."""
+    """One state of a buffer. An in-place update makes a new version of the same buffer."""
 
     __slots__ = ("buffer", "users")
 
@@ -75,19 +78,19 @@ class _Version:
 
 
 class _Memory:
-    """What one computation's instructions define, read and free."""
+    """The buffers that the instructions of one computation define, read and free."""
 
     def __init__(
         self, computation: HloComputation, size: _SizeFunction, callee_peaks: dict[HloComputation, int]
     ) -> None:
         self.computation = computation
         self.instructions = computation.post_order()
-        self.sizes: list[int] = []  # of buffers; 0 for those of others: parameters, constants
-        self.readers: list[dict[HloInstruction, None]] = []  # of buffers
+        self.sizes: list[int] = []  # bytes by buffer; 0 for parameters and constants, which others own
+        self.readers: list[dict[HloInstruction, None]] = []  # readers by buffer
         self.defines: dict[HloInstruction, int] = {}
         self.reads: dict[HloInstruction, list[int]] = {}
-        self.inner: dict[HloInstruction, int] = {}  # peak of what it calls
-        self.soft: dict[HloInstruction, list[HloInstruction]] = {}  # preferably before it
+        self.inner: dict[HloInstruction, int] = {}  # peak bytes of called computations
+        self.soft: dict[HloInstruction, list[HloInstruction]] = {}  # instructions that should precede it
         self.versions: dict[HloInstruction, list[_Version]] = {}
         for instruction in self.instructions:
             self._visit(instruction, size, callee_peaks)
@@ -136,7 +139,7 @@ class _Memory:
         self.versions[instruction] = made
 
     def find_hazards(self, *, is_body: bool) -> None:
-        """Fills `soft`: for what overwrites a version, the other readers of that version."""
+        """Fills `soft`: maps an instruction that overwrites a version to the other readers of that version."""
         for instruction in self.instructions:
             if instruction.opcode == Opcode.WHILE:
                 for version in self.versions[instruction.operand(0)]:
@@ -180,7 +183,7 @@ class _Memory:
     # -- orders ------------------------------------------------------------------------------------------------------
 
     def depth_first(self, *, by_weight: bool) -> _Order:
-        """Post-order from the root, soft predecessors before their instruction where no cycle forbids it."""
+        """A post-order from the root, with soft predecessors before their instruction unless that makes a cycle."""
         weight: dict[HloInstruction, tuple[int, int]] = {}
         if by_weight:
             for i in self.instructions:
@@ -209,7 +212,7 @@ class _Memory:
         return self._topological(order)
 
     def _topological(self, order: _Order) -> _Order:
-        """Soft predecessors may have pushed an instruction before its operands; puts that right, stably."""
+        """Moves instructions behind their operands where soft predecessors broke the order; keeps it otherwise."""
         done: dict[HloInstruction, None] = {}
         for wanted in order:
             stack = [wanted]
@@ -224,7 +227,7 @@ class _Memory:
         return list(done)
 
     def list_schedule(self) -> _Order:
-        """Of what is ready, always that which frees most and defines least."""
+        """List scheduling: always picks the ready instruction with the smallest net increase of live memory."""
         waiting: dict[HloInstruction, int] = {}
         successors: dict[HloInstruction, list[HloInstruction]] = {}
         soft_waiting: dict[HloInstruction, int] = {}
@@ -261,7 +264,7 @@ class _Memory:
             key, number = heapq.heappop(ready)
             node = self.instructions[number]
             if current.get(node) != key:
-                continue  # its priority changed since
+                continue  # the entry is stale, since the priority changed
             del current[node]
             order.append(node)
             changed: dict[HloInstruction, None] = {}
@@ -282,7 +285,7 @@ class _Memory:
         return order
 
     def peak(self, order: Sequence[HloInstruction]) -> int:
-        """The most bytes alive at once, what is called included."""
+        """The peak of live bytes in an order, including those of called computations."""
         remaining = [len(r) for r in self.readers]
         now = most = 0
         for i in order:

@@ -1,4 +1,4 @@
-"""optimize_input_output_buffer_alias: results take the buffers of donated parameters (XLA: same name)."""
+"""optimize_input_output_buffer_alias: aliases results with donated parameters (XLA: the pass of the same name)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _ShapeIndex = tuple[int, ...]
 
 
 class OptimizeInputOutputBufferAlias(HloPass):
-    """Binds `module.buffer_donors` to results that are bound to nothing: of the same shape first, else of equal size.
+    """Aliases `module.buffer_donors` with results that have no alias: first those of equal shape, then of equal size.
 
-    What finds no result stays a donor: its memory may be freed, and nothing else.
+    A donor without a matching result remains a donor, whose memory may only be freed.
     """
 
     name = "optimize-input-output-buffer-alias"

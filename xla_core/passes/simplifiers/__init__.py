@@ -1,1 +1,1 @@
-"""Passes that make a program smaller, on any target."""
+"""Passes that simplify a program for every target."""

@@ -1,4 +1,4 @@
-"""call_inliner: puts the bodies of called computations in the place of `call`. (XLA: xla/service/call_inliner.h.)"""
+"""call_inliner: replaces calls with the instructions of their callees (XLA: xla/service/call_inliner.h)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CallInliner(HloPass):
     """Inlines every call, innermost first.
 
     Args:
-        keep: calls that stay: composites that a target has a kernel for, say.
+        keep: whether a call is not inlined, for example a composite that the target has a kernel for.
     """
 
     name = "call-inliner"

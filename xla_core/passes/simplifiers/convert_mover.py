@@ -1,4 +1,4 @@
-"""convert_mover: elements are moved in the narrower type. (XLA: xla/service/convert_mover.h.)"""
+"""convert_mover: moves conversions so that data is moved in the narrower type (XLA: xla/service/convert_mover.h)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOVES = frozenset({Opcode.RESHAPE, Opcode.TRANSPOSE, Opcode.SLICE, Opcode.REVER
 
 
 class ConvertMover(HloPass):
-    """move(widen(x)) -> widen(move(x)), and narrow(move(x)) -> move(narrow(x)); concatenations too."""
+    """Rewrites move(widen(x)) to widen(move(x)) and narrow(move(x)) to move(narrow(x)), also for concatenates."""
 
     name = "convert-mover"
 
     def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
-        """`accept`: whether an instruction that is made may be there; None accepts all."""
+        """`accept` decides whether an instruction may be added; None accepts all."""
         self._accept = accept
 
     def run(self, module: HloModule) -> bool:

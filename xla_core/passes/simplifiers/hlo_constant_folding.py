@@ -1,7 +1,7 @@
-"""hlo_constant_folding: computes what depends on constants only. (XLA: xla/service/hlo_constant_folding.h.)
+"""hlo_constant_folding: evaluates instructions of constants (XLA: xla/service/hlo_constant_folding.h).
 
-The reference evaluator does the computing, under limits: results stay small, loops end, and one value that fills an
-array stays a broadcast of a scalar.
+The reference evaluator computes the values, with limits on the size of results and on the steps of loops. An array
+whose elements are all equal stays a broadcast of a scalar.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from xla_core.passes.simplifiers.tuple_simplifier import add_constant
 __all__ = ["ConstantFoldingOptions", "HloConstantFolding"]
 
 _KEPT = frozenset({Opcode.TUPLE, Opcode.IOTA, Opcode.BROADCAST, Opcode.COPY, Opcode.BITCAST, Opcode.FUSION})
-"""Made for a reason, or cheaper than the array that they give."""
+"""Ops that are not folded: they are cheaper than the constant, or an earlier pass added them on purpose."""
 
 _TIMES_REDUCED = frozenset(
     {
@@ -46,13 +46,13 @@ _TIMES_REDUCED = frozenset(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConstantFoldingOptions:
-    """How much to compute, and how much to keep.
+    """Limits of constant folding.
 
     Attributes:
-        max_elements: of a result; larger ones are left to the program.
-        max_growth: bytes of a result by bytes of the constants that it replaces, beyond 4 KiB.
-        max_operations: scalar operations of one instruction.
-        max_steps: evaluator steps of a loop, branch or call.
+        max_elements: the most elements of a result.
+        max_growth: the most bytes of a result, relative to the bytes of its operands, for results of more than 4 KiB.
+        max_operations: the most scalar operations of one instruction.
+        max_steps: the most evaluator steps of a loop, branch or call.
     """
 
     max_elements: int = 1 << 20
@@ -62,7 +62,7 @@ class ConstantFoldingOptions:
 
 
 class HloConstantFolding(HloPass):
-    """Replaces instructions whose operands are constants by their value."""
+    """Replaces instructions whose operands are constants with constants."""
 
     name = "hlo-constant-folding"
 
@@ -125,7 +125,7 @@ class HloConstantFolding(HloPass):
 
 
 def _evaluate(instruction: HloInstruction, max_steps: int) -> Literal | None:
-    """The value, or None where the evaluator can't, or won't within its limits, say."""
+    """The value of an instruction, or None if the evaluator cannot compute it within its limits."""
     context = EvaluationContext(max_steps=max_steps, max_bytes=1 << 28)
     value = _run(context, instruction, [_value(o.literal) for o in instruction.operands])
     return None if value is None else _literal(value, instruction.shape)
@@ -136,7 +136,7 @@ def _run(context: EvaluationContext, instruction: HloInstruction, operands: list
         with np.errstate(all="ignore"):
             return context.evaluate(instruction, operands)
     except InternalError:
-        raise  # a slip of the evaluator's
+        raise  # a defect of the evaluator must not be hidden
     except XlaError:
         return None
 
@@ -152,7 +152,7 @@ def _literal(value: object, shape: Shape) -> Literal:
 
 
 def _fold_uniform(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | None:
-    """An elementwise op of arrays that are one value each: computed once, broadcast again."""
+    """Folds an elementwise op of uniform arrays: evaluates it on scalars and broadcasts the result."""
     values = [uniform_value(o) for o in instruction.operands]
     if any(v is None for v in values) or math.prod(instruction.shape.dimensions) == 0:
         return None

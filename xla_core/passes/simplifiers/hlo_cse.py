@@ -1,4 +1,4 @@
-"""hlo_cse: one instruction for several that compute the same. (XLA: xla/service/hlo_cse.h.)"""
+"""hlo_cse: merges instructions that compute the same value (XLA: xla/service/hlo_cse.h)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from xla_core.passes.pass_manager import HloPass
 
 __all__ = ["HloCse"]
 
-_FIXED = PINNED - {Trait.ASYNC, Trait.PER_DEVICE}  # two of these in one computation give the same
+_FIXED = PINNED - {Trait.ASYNC, Trait.PER_DEVICE}  # async and per-device ops are repeatable
 
 
 class HloCse(HloPass):
-    """Common subexpressions within each computation, after computations that are the same have become one.
+    """Eliminates common subexpressions within each computation; equal applied computations count as the same.
 
-    Ops with effects or chance, collectives and barriers are left alone. Operands of commutative ops may be swapped.
+    Ops with effects, nondeterministic ops, collectives and barriers are not merged. The operands of commutative ops are
+    compared in any order.
     """
 
     name = "hlo-cse"

@@ -1,4 +1,4 @@
-"""hlo_dce: removes what nothing needs. (XLA: xla/hlo/transforms/simplifiers/hlo_dce.h, hlo_module_dce.h.)"""
+"""hlo_dce: eliminates dead code (XLA: xla/hlo/transforms/simplifiers/hlo_dce.h, hlo_module_dce.h)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["HloDce"]
 
 
 class HloDce(HloPass):
-    """Removes instructions without users, elements of loop states that only feed themselves, and computations that
-    nothing calls. Parameters stay.
+    """Removes unused instructions, elements of loop states that only they themselves use, and uncalled computations.
+
+    Parameters are kept.
     """
 
     name = "hlo-dce"
@@ -25,7 +26,7 @@ class HloDce(HloPass):
         effects = EffectAnalysis()
         for computation in module.post_order():
             changed |= _remove_dead(computation, effects)
-        # Callers first: an element that dies outside may be one that kept another alive inside.
+        # Visit callers first, because an element that dies outside may have kept another alive inside.
         for computation in reversed(module.post_order()):
             for instruction in computation.instructions:
                 if instruction.opcode == Opcode.WHILE and instruction.parent is computation:

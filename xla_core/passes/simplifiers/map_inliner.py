@@ -1,4 +1,4 @@
-"""map_inliner: the ops of a computation that `map` applies, on arrays. (XLA: xla/service/map_inliner.h.)"""
+"""map_inliner: replaces map with the ops of its computation, on arrays (XLA: xla/service/map_inliner.h)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["MapInliner"]
 
 
 class MapInliner(HloPass):
-    """Inlines each map whose computation is elementwise ops, parameters and constants."""
+    """Inlines each map whose computation has only elementwise ops, parameters and constants."""
 
     name = "map-inliner"
 

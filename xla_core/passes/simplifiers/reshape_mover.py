@@ -1,4 +1,4 @@
-"""reshape_mover: an elementwise op of reshapes becomes a reshape of the op. (XLA: xla/service/reshape_mover.h.)"""
+"""reshape_mover: moves reshapes and transposes behind elementwise ops (XLA: xla/service/reshape_mover.h)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["ReshapeMover"]
 
 
 class ReshapeMover(HloPass):
-    """op(reshape(x), reshape(y)) -> reshape(op(x, y)), and for transposes: one movement in the place of several.
+    """Rewrites op(reshape(x), reshape(y)) to reshape(op(x, y)), and the same for transposes.
 
-    Scalars that are broadcast fit any shape. The movements must have no other users, and must be the same.
+    The reshapes or transposes must be equal and have no other users. Operands that broadcast a scalar are allowed too.
     """
 
     name = "reshape-mover"
 
     def __init__(self, accept: Callable[[HloInstruction], bool] | None = None) -> None:
-        """`accept`: whether an instruction that is made may be there; None accepts all."""
+        """`accept` decides whether an instruction may be added; None accepts all."""
         self._accept = accept
 
     def run(self, module: HloModule) -> bool:
@@ -65,12 +65,12 @@ def _moved(
         return operand.operands[0]
     if operand.shape.rank:
         return b.broadcast(operand.operands[0], source)
-    # A scalar among arrays (a limit of clamp) stays one; among scalars it takes their new dimensions.
+    # A scalar operand of an array op (a limit of clamp) stays a scalar; one of a scalar op is broadcast.
     return operand if i.shape.rank else b.broadcast(operand, source)
 
 
 def _worthwhile(i: HloInstruction, moved: list[HloInstruction]) -> bool:
-    """Fewer movements, or one that meets another to merge with."""
+    """Whether the rewrite removes a reshape or transpose, or moves one next to another that it can merge with."""
     return len(moved) > 1 or (i.user_count > 0 and all(u.opcode == moved[0].opcode for u in i.users))
 
 

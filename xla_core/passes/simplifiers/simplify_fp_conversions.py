@@ -1,5 +1,6 @@
-"""simplify_fp_conversions: a float that is narrowed and widened again keeps its precision. (XLA:
-xla/service/simplify_fp_conversions.h.)
+"""simplify_fp_conversions: removes pairs of float conversions that narrow and widen again.
+
+(XLA: xla/service/simplify_fp_conversions.h.)
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ __all__ = ["SimplifyFpConversions"]
 
 
 class SimplifyFpConversions(HloPass):
-    """convert(convert(x)) of floats -> convert(x), also where the first loses bits.
+    """Rewrites convert(convert(x)) of floats to convert(x), even if the inner conversion rounds.
 
-    Results gain precision, and so change: for programs that allow it, after types were widened for a target.
+    Results gain precision and therefore change, so the pass is for programs that allow that, after types were widened
+    for a target.
     """
 
     name = "simplify-fp-conversions"

@@ -1,5 +1,6 @@
-"""sort_simplifier: operands that neither the order nor anyone else needs are not sorted. (XLA:
-xla/service/sort_simplifier.h.)
+"""sort_simplifier: removes operands of sorts that neither the comparator nor users need.
+
+(XLA: xla/service/sort_simplifier.h.)
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["SortSimplifier"]
 
 
 class SortSimplifier(HloPass):
-    """Drops unused operands of sorts of several."""
+    """Removes unused operands from sorts of several operands."""
 
     name = "sort-simplifier"
 
@@ -64,7 +65,7 @@ def _narrow(module: HloModule, computation: HloComputation, sort: HloInstruction
 
 
 def _without(comparator: HloComputation, keep: list[int]) -> HloComputation:
-    """The comparator with the parameters of the operands `keep` only."""
+    """Copies a comparator with only the parameters of the operands `keep`."""
     copy = HloComputation(comparator.name)
     copies: dict[HloInstruction, HloInstruction] = {}
     for place, n in enumerate(keep):

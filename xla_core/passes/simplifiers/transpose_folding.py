@@ -1,5 +1,6 @@
-"""transpose_folding: a dot or convolution of a transpose takes the operand as it lies. (XLA:
-xla/service/transpose_folding.h.)
+"""transpose_folding: folds transposes of operands into dots and convolutions.
+
+(XLA: xla/service/transpose_folding.h.)
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from xla_core.passes.rewriter import Builder, Rewriter, Rule
 __all__ = ["TransposeFolding", "keeps_batch_in_front"]
 
 Foldable = Callable[[HloInstruction, int], bool]
-"""(dot or convolution, operand number): whether the target takes that operand without its transpose."""
+"""(dot or convolution, operand number) -> whether to fold the transpose of that operand."""
 
 
 def keeps_batch_in_front(instruction: HloInstruction, operand: int) -> bool:
-    """A dot's transpose moves contracted and other dimensions only: matrices become transposed ones. No convolution."""
+    """Whether an instruction is a dot, and the transpose of its operand keeps the batch dimensions in place."""
     if instruction.opcode != Opcode.DOT:
         return False
     side = ("lhs", "rhs")[operand]
@@ -31,10 +32,10 @@ def keeps_batch_in_front(instruction: HloInstruction, operand: int) -> bool:
 
 
 class TransposeFolding(HloPass):
-    """Folds transposes into the dimension numbers of what uses them.
+    """Folds transposes into the dimension numbers of the dots and convolutions that use them.
 
     Args:
-        foldable: which; by default those that leave a dot's batch dimensions where they are.
+        foldable: selects the transposes; by default those that keep a dot's batch dimensions in place.
     """
 
     name = "transpose-folding"
@@ -69,7 +70,7 @@ class TransposeFolding(HloPass):
         free = [d for d in range(len(permutation)) if not any(d in i.attributes.get(k, ()) for k in kinds)]
         moved = [permutation[d] for d in free]
         if moved != sorted(moved):
-            return None  # the result's dimensions would come in another order
+            return None  # the dimensions of the result would change their order
         changed: dict[str, Any] = {k: tuple(permutation[d] for d in i.attributes.get(k, ())) for k in kinds}
         operands = list(i.operands)
         operands[number] = transpose.operands[0]

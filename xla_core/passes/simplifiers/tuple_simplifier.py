@@ -1,4 +1,4 @@
-"""tuple_simplifier: looks through tuples. (XLA: xla/service/tuple_simplifier.h.)"""
+"""tuple_simplifier: simplifies tuple and get-tuple-element (XLA: xla/service/tuple_simplifier.h)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ __all__ = ["TupleSimplifier", "add_constant", "forwarded_element", "forwarded_tu
 
 
 class TupleSimplifier(HloPass):
-    """An element of a tuple is the operand it was made of; a tuple of all elements of a tuple is that tuple; a constant
-    that is a tuple is a tuple of constants.
+    """Simplifies tuples.
+
+    - An element of a tuple instruction is replaced with the operand.
+    - A tuple of all elements of another tuple, in order, is replaced with that tuple.
+    - A tuple constant is replaced with a tuple of array constants.
     """
 
     name = "tuple-simplifier"
@@ -40,28 +43,28 @@ class TupleSimplifier(HloPass):
 
 
 def expanded_constant(instruction: HloInstruction) -> HloInstruction | None:
-    """The tuple of arrays for a constant that is a tuple."""
+    """Adds a tuple of array constants for a tuple constant; None for other instructions."""
     if instruction.opcode != Opcode.CONSTANT or not instruction.shape.is_tuple or instruction.parent is None:
         return None
     return add_constant(instruction.parent, instruction.literal)
 
 
 def add_constant(computation: HloComputation, literal: Literal) -> HloInstruction:
-    """A new constant; of a tuple, constants and what makes it of them."""
+    """Adds a constant; for a tuple, adds constants for its elements and a tuple of them."""
     if not literal.shape.is_tuple:
         return computation.add(Opcode.CONSTANT, shape=literal.shape, literal=literal)
     return computation.add(Opcode.TUPLE, *(add_constant(computation, element) for element in literal.elements))
 
 
 def forwarded_element(instruction: HloInstruction) -> HloInstruction | None:
-    """What a get-tuple-element of a tuple gets."""
+    """The operand that a get-tuple-element of a tuple instruction returns, or None."""
     if instruction.opcode != Opcode.GET_TUPLE_ELEMENT or instruction.operands[0].opcode != Opcode.TUPLE:
         return None
     return instruction.operands[0].operands[instruction.tuple_index]
 
 
 def forwarded_tuple(instruction: HloInstruction) -> HloInstruction | None:
-    """The tuple whose elements, all and in order, a tuple is made of."""
+    """The tuple of which a tuple instruction takes all elements in order, or None."""
     if instruction.opcode != Opcode.TUPLE or not instruction.operands:
         return None
     first = instruction.operands[0]

@@ -1,4 +1,4 @@
-"""zero_sized_hlo_elimination: arrays without elements are constants. (XLA: zero_sized_hlo_elimination.h.)"""
+"""zero_sized_hlo_elimination: replaces empty arrays with constants (XLA: zero_sized_hlo_elimination.h)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEPT = frozenset({Opcode.CONSTANT, Opcode.PARAMETER})
 
 
 class ZeroSizedHloElimination(HloPass):
-    """Replaces instructions whose result has no elements by empty constants, where they have no effects."""
+    """Replaces instructions without effects whose result has no elements with empty constants."""
 
     name = "zero-sized-hlo-elimination"
 
@@ -38,7 +38,7 @@ class ZeroSizedHloElimination(HloPass):
                     continue
                 operands = list(instruction.operands)
                 if math.prod(max(n, 1) for n in shape.dimensions) * shape.dtype.itemsize >= 1 << 63:
-                    continue  # numpy has no such array, though it would be empty
+                    continue  # numpy rejects such dimensions even for an empty array
                 literal = Literal(np.empty(shape.dimensions, shape.dtype), shape)
                 computation.replace_with(instruction, computation.add(Opcode.CONSTANT, shape=shape, literal=literal))
                 for operand in operands:

@@ -1,8 +1,7 @@
-"""algebraic_simplifier: rewrites small patterns until none is left. (XLA: xla/hlo/transforms/simplifiers/
-algebraic_simplifier.h.)
+"""algebraic_simplifier: applies local rewrite rules until none matches.
 
-A rule is a function in the table `RULES`, keyed by opcode; each says in its first line what becomes what. The files
-here fill the table, one an op family.
+A rule is a function in the table `RULES`, keyed by opcode. The first line of its docstring is the rewrite. Each file
+here contains the rules of one family of ops. (XLA: xla/hlo/transforms/simplifiers/algebraic_simplifier.h.)
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.passes.pass_manager import HloPass
 from xla_core.passes.patterns import is_dynamic
 from xla_core.passes.rewriter import Rewriter, Rule
-from xla_core.passes.simplifiers.algebraic_simplifier import (  # fill the table
+from xla_core.passes.simplifiers.algebraic_simplifier import (  # the imports fill the table
     arithmetic,
     contraction,
     conversion,
@@ -37,13 +36,13 @@ _FILES = (arithmetic, contraction, conversion, elementary, extremes, logical, mo
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AlgebraicSimplifierOptions:
-    """What the simplifier may do.
+    """Options of the algebraic simplifier.
 
     Attributes:
-        fast_math: rules that change rounding, NaN, infinities or the sign of zero too.
-        accept: whether an instruction that a rule makes may be there; after legalization, whether the target has it.
-        layout_sensitive: layouts are decided: a replacement must have the very layout.
-        without: names of rules to leave out.
+        fast_math: whether to apply rules that change rounding, NaN, infinities or the sign of zero.
+        accept: whether a rule may add an instruction; after legalization, whether the target supports it.
+        layout_sensitive: whether layouts are assigned, so that a replacement must have the same layout.
+        without: names of rules that are not applied.
     """
 
     fast_math: bool = False
@@ -75,7 +74,7 @@ class AlgebraicSimplifier(HloPass):
 
 
 def _is_left_alone(i: HloInstruction) -> bool:
-    """Of sizes that a run decides, or of f8e8m0fnu, for which little algebra holds: it has neither zero nor sign."""
+    """Whether rules skip an instruction: it is dynamic, or f8e8m0fnu, which has no zero and no sign."""
     t = i.shape.element_type if i.shape.is_array else None
     return is_dynamic(i) or (t is not None and t.is_floating and not t.has_zero)
 

@@ -1,4 +1,4 @@
-"""The table of rules, keyed by opcode; a file of rules an op family fills it."""
+"""The tables of rules, keyed by opcode. The files of rules, one for each family of ops, fill them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from xla_core.passes.rewriter import Rule
 __all__ = ["FAST_RULES", "RULES", "rule"]
 
 RULES: dict[Opcode | None, list[Rule]] = {}
-"""Hold for every value of every type that they match: infinities, NaN and the sign of zero too."""
+"""Rules that are exact for every value of the types that they match, including infinities, NaN and signed zeros."""
 
 FAST_RULES: dict[Opcode | None, list[Rule]] = {}
-"""Hold for real numbers: they change rounding, or what happens to NaN, infinities, overflow or the sign of zero."""
+"""Rules that hold for real numbers only: they may change rounding, NaN, infinities, overflow or the sign of zero."""
 
 
 def rule(*opcodes: Opcode | None, fast: bool = False) -> Callable[[Rule], Rule]:
-    """Puts a function into the table; None is every opcode. `fast` ones are used only where the options allow it."""
+    """Registers a rule for opcodes; None stands for every opcode. `fast` rules apply only if `fast_math` is set."""
 
     def put(function: Rule) -> Rule:
         for opcode in opcodes:
