@@ -22,7 +22,7 @@ _SYMMETRIC = [op.opcode for op in OPS.values() if {Trait.COMMUTATIVE, Trait.ASSO
 
 
 def _is_exact(instruction: HloInstruction) -> bool:
-    """Arithmetic of integers and pred: associative, no rounding."""
+    """Whether arithmetic of the element type (integer or pred) is associative and does not round."""
     return is_total_order(instruction.shape.element_type)
 
 

@@ -42,14 +42,14 @@ def dot_without_sums(i: HloInstruction, b: Builder) -> HloInstruction | None:
     product = b.add(Opcode.MULTIPLY, wide_left, wide_right)
     if not (element_type.is_floating or element_type.is_complex):
         return product
-    # A sum starts at 0, and 0 + -0 is 0.
+    # The sum of a dot starts at 0, so a product of -0 gives 0.
     return b.add(Opcode.ADD, product, b.constant(0, i.shape))
 
 
 def _ordered(
     x: HloInstruction, batch: tuple[int, ...], contracted: tuple[int, ...], b: Builder
 ) -> tuple[HloInstruction, int]:
-    """The operand with batch dimensions first, without those of size 1 that are contracted; how many are free."""
+    """The operand with batch dimensions first and without contracting dimensions, and its number of free dimensions."""
     free = [d for d in range(x.shape.rank) if d not in batch and d not in contracted]
     moved = b.transpose(x, [*batch, *free, *contracted])
     kept = [x.shape.dimensions[d] for d in (*batch, *free)]
@@ -68,7 +68,7 @@ def convolve_points(i: HloInstruction, b: Builder) -> HloInstruction | None:
         for w in a.get("window", ())
     ):
         return None
-    # The kernel's spatial dimensions are all of size 1: [i, o] in whichever order they stand.
+    # The spatial dimensions of the kernel have size 1, so it is a matrix [i, o] or [o, i].
     sizes = [kernel.shape.dimensions[d] for d in (numbers.kernel_input_feature, numbers.kernel_output_feature)]
     in_first = numbers.kernel_input_feature < numbers.kernel_output_feature
     flat = b.reshape(kernel, sizes if in_first else sizes[::-1])
@@ -84,7 +84,7 @@ def convolve_points(i: HloInstruction, b: Builder) -> HloInstruction | None:
         rhs_contracting_dims=(0 if in_first else 1,),
         **attributes,
     )
-    # The product's dimensions: the input's but for its feature, in order, then the output feature.
+    # The dimensions of the product are those of the input without the feature, then the output feature.
     left = [d for d in range(x.shape.rank) if d != numbers.input_feature]
     place = {numbers.output_batch: left.index(numbers.input_batch), numbers.output_feature: len(left)}
     for output, source in zip(numbers.output_spatial, numbers.input_spatial, strict=True):

@@ -10,7 +10,7 @@ from xla_core.passes.simplifiers.algebraic_simplifier.rule_table import rule
 
 __all__ = ["holds_all_of"]
 
-# (exponent range that is held, significant bits), for floats that have all of IEEE's special values
+# float type -> (exponent bits, significant bits)
 _FLOATS = {
     ElementType.F64: (11, 53),
     ElementType.F32: (8, 24),
@@ -25,7 +25,7 @@ _WIDE = (ElementType.F64, ElementType.F32, ElementType.BF16, ElementType.F16)
 
 
 def holds_all_of(wide: ElementType, narrow: ElementType) -> bool:
-    """Every value of `narrow` is one of `wide`, so that going there and back changes nothing."""
+    """Whether `wide` represents every value of `narrow`, so that conversion to it and back is exact."""
     if wide is narrow:
         return True
     if narrow is ElementType.PRED:

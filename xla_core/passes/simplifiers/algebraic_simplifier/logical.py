@@ -16,7 +16,7 @@ _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "L
 
 
 def _is_ones(i: HloInstruction) -> bool:
-    """All bits set; true."""
+    """Whether every bit of every element is set; for pred, whether every element is true."""
     element_type = i.shape.element_type
     return is_all(i, -1 if element_type.is_signed else (1 << element_type.bit_width) - 1)
 

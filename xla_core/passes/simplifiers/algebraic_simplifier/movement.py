@@ -15,8 +15,9 @@ __all__ = ["degenerate_map"]
 
 
 def degenerate_map(source: Sequence[int], target: Sequence[int]) -> dict[int, int] | None:
-    """Which dimension of `target` each dimension of `source` that isn't of size 1 became in a reshape that only adds or
-    removes dimensions of size 1; None when it does more.
+    """Maps dimensions of `source` to those of `target`, for a reshape that only adds or removes dimensions of size 1.
+
+    The map has the dimensions whose size is not 1. Returns None for any other reshape.
     """
     a = [d for d, size in enumerate(source) if size != 1]
     b = [d for d, size in enumerate(target) if size != 1]
@@ -261,7 +262,7 @@ def splat_constant(i: HloInstruction, b: Builder) -> HloInstruction | None:
 
 
 def _is_one_value(array: np.ndarray) -> bool:
-    """The same bits everywhere; told quickly where the ends differ."""
+    """Whether all elements have the same bits. Comparing the first and the last element decides most cases fast."""
     first, last = array[(0,) * array.ndim], array[(-1,) * array.ndim]
     if first.tobytes() != last.tobytes():
         return False

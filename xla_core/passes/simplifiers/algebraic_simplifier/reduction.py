@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 def _simple(i: HloInstruction) -> Opcode | None:
-    """The opcode that combines the elements of a reduction of one array, where the order doesn't matter."""
+    """The opcode of the binary op by which a reduction of one array combines elements, or None."""
     if len(i.operands) != 2 or i.operands[0].shape.element_type is not i.shape.element_type:
         return None
     op = combiner(i.attributes["to_apply"])
@@ -29,7 +29,10 @@ def _simple(i: HloInstruction) -> Opcode | None:
 
 
 def _is_identity(start: HloInstruction, opcode: Opcode) -> bool:
-    """Whether a reduction may start from this value once or many times. (A sum that starts from 0 is never -0.)"""
+    """Whether a reduction gives the same result if this initial value is used once or many times.
+
+    That holds for the identity, and for 0 in sums, whose result is never -0.
+    """
     value = OPS[opcode].identity(start.shape.element_type)
     return value is not None and (is_all(start, value) or (opcode == Opcode.ADD and is_all(start, 0)))
 
@@ -164,8 +167,8 @@ def window_beyond_array(i: HloInstruction, b: Builder) -> HloInstruction | None:
     for w, base, count in zip(i.attributes["window"], i.operands[0].shape.dimensions, i.shape.dimensions, strict=True):
         if w.base_dilation != 1 or w.window_dilation != 1 or not base or not count:
             return None
-        low = max(0, w.padding_low - (count - 1) * w.stride)  # the last window starts that far before the array
-        high = max(0, w.size - w.padding_low - base)  # the first window ends that far behind it
+        low = max(0, w.padding_low - (count - 1) * w.stride)  # the part of the last window before the array
+        high = max(0, w.size - w.padding_low - base)  # the part of the first window behind the array
         padding = (w.padding_low - low, w.padding_high - high)
         size = w.size - low - high
         if size < 1:

@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 
 def _slice(b: Builder, x: HloInstruction, slices: Sequence[SliceDimension]) -> HloInstruction:
-    """The operand itself where the slice is all of it."""
+    """Adds a slice, or returns the operand if the slice is the whole operand."""
     if all(s.start == 0 and s.limit == n and s.stride == 1 for s, n in zip(slices, x.shape.dimensions, strict=True)):
         return x
     return b.add(Opcode.SLICE, x, slice=tuple(slices))
@@ -129,7 +129,7 @@ def slice_transposed(i: HloInstruction, b: Builder) -> HloInstruction | None:
 def _constant_starts(
     indices: Sequence[HloInstruction], sizes: Sequence[int], dimensions: Sequence[int]
 ) -> list[int] | None:
-    """Where a dynamic slice starts, clamped as XLA does; None when it depends on anything."""
+    """The constant start indices of a dynamic slice, clamped as in XLA; None if one is not constant."""
     if len(indices) != len(dimensions):
         return None
     starts = []
