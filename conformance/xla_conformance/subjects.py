@@ -17,10 +17,10 @@ from xla_core.hlo import Environment, HloModule, evaluate_replicas
 __all__ = ["EVALUATOR", "BackendSubject", "EvaluatorSubject", "ReplicaSubject", "Subject"]
 
 EVALUATOR = "evaluator"
-"""Stands for the reference evaluator where platforms are named."""
+"""The name of the reference evaluator in lists of platforms."""
 
-_KEPT = 8  # programs; a check runs few, many times each
-_TIMEOUT = 20.0  # seconds, of a collective
+_KEPT = 8  # how many programs to cache; a check runs few programs, many times each
+_TIMEOUT = 20.0  # seconds for a collective
 
 
 class Subject(abc.ABC):
@@ -31,10 +31,10 @@ class Subject(abc.ABC):
 
     @abc.abstractmethod
     def run(self, program: str, *arrays: np.ndarray) -> Sequence[np.ndarray]:
-        """The results of a program, StableHLO or HLO text, on arguments of its types and shapes.
+        """Runs a program, StableHLO or HLO text, on arguments of its types and shapes, and returns the results.
 
         Raises:
-            UnimplementedError: it can't run the program and doesn't claim to.
+            UnimplementedError: the subject doesn't claim to support the program and can't run it.
         """
 
 
@@ -47,7 +47,10 @@ class ReplicaSubject(Protocol):
         rows: Sequence[Sequence[np.ndarray]],
         infeed: Sequence[tuple[np.ndarray, ...]] = (),
     ) -> list[list[np.ndarray]]:
-        """The results of each device, each with a row of arguments. `infeed` has the values of each infeed."""
+        """Runs a module on a device per row of arguments. Returns a row of results for each device.
+
+        `infeed` has the values that each device's infeed gives.
+        """
 
 
 class EvaluatorSubject(Subject):
@@ -75,7 +78,7 @@ class EvaluatorSubject(Subject):
 
 
 class BackendSubject(Subject):
-    """A backend. It keeps the last few programs compiled."""
+    """A backend. It caches the last few compiled programs."""
 
     def __init__(self, client: xla.Client, column: str = "backend") -> None:
         self.client, self.column = client, column

@@ -32,14 +32,14 @@ from xla_core.hlo import (
 
 __all__ = ["OpCase", "generate"]
 
-DIMENSIONS = (5, 13)  # no multiple of a vector: the rest of a loop is tested too
+DIMENSIONS = (5, 13)  # no multiples of a vector's length, so that loop remainders are tested
 TRANSCENDENTAL = Rule("ulp", bound("real", "default", "f32", "backend") or 0.0)
 CONVERSIONS_QUICK = frozenset({ElementType.PRED, ElementType.S32, ElementType.F32, ElementType.BF16, ElementType.S8})
 
 
 @dataclasses.dataclass(frozen=True)
 class OpCase:
-    """`build` makes the module for an element type: the case's own, or a wide one for the expected result."""
+    """A test case. `build` makes its module for its element type, or for a wider one to get expected results."""
 
     opcode: Opcode
     variant: str
@@ -105,7 +105,7 @@ class OpCase:
 
 
 def generate(element_types: Iterable[ElementType], *, every_conversion: bool = True) -> Iterator[OpCase]:
-    """All cases of these element types, in the op table's order. An op has no case for a type that it doesn't take."""
+    """Yields all cases of these element types in the op table's order, without types that an op doesn't accept."""
     wanted = frozenset(element_types)
     types = [t for t in ElementType if t in wanted]
     written: dict[Opcode, list[Template]] = {}

@@ -12,9 +12,10 @@ __all__ = ["index_array", "moderate_array", "special_array"]
 
 
 def special_array(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Every special value of the type and numbers of all magnitudes, in random order, for elementwise ops.
+    """Makes an array of all special values of the type and numbers of all magnitudes, in random order.
 
-    Complex numbers are moderate: their functions' limits at infinity are another matter.
+    It is for elementwise ops. Complex arrays have moderate numbers only, because results at infinities need a test of
+    their own.
     """
     element = shape.element_type
     if element.is_complex or element is ElementType.PRED:
@@ -31,7 +32,7 @@ def special_array(shape: Shape, random: np.random.Generator) -> np.ndarray:
 
 
 def moderate_array(shape: Shape, random: np.random.Generator, *, positive: bool = False) -> np.ndarray:
-    """Floats in [-1, 1), or in [0.25, 1) if they must be positive; integers with one digit; pred."""
+    """Makes an array of floats in [-1, 1), or in [0.25, 1) if `positive`; of integers with one digit; or of pred."""
     element = shape.element_type
     low = 0.25 if positive else -1.0
     if element.is_complex:
@@ -51,7 +52,7 @@ def moderate_array(shape: Shape, random: np.random.Generator, *, positive: bool 
 
 
 def index_array(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Indices from below 0 to beyond any dimension of the cases."""
+    """Makes an array of indices from -3 to 8, some of them out of bounds."""
     return np.asarray(random.integers(-3, 9, shape.dimensions).astype(shape.dtype))
 
 

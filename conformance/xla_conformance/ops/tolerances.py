@@ -42,14 +42,14 @@ EXACT = Rule("exact")
 
 
 def wide(element_type: ElementType) -> ElementType:
-    """The type in which the expected result is computed."""
+    """Returns the type in which the expected result is computed."""
     if element_type.is_complex:
         return ElementType.C128
     return ElementType.F64 if element_type.is_floating else element_type
 
 
 def epsilon(element_type: ElementType) -> float:
-    """The spacing of a floating type (or of a complex type's parts) above 1; 0 for others."""
+    """Returns the spacing above 1 of a floating-point type (or of a complex type's parts), and 0 for other types."""
     part = element_type.component
     if not part.is_floating:
         return 0.0

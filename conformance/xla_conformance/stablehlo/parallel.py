@@ -17,8 +17,10 @@ __all__ = ["OneProgram", "ParallelPrograms", "ParallelRun", "evaluate_programs",
 
 @dataclasses.dataclass(frozen=True)
 class ParallelPrograms:
-    """The function that each device runs, and its arguments. Device i is replica i // partitions and partition
-    i % partitions. `infeed` has the values of the infeed in order, each a list of arrays.
+    """The function that each device runs, and its arguments.
+
+    Device i is replica i // partitions and partition i % partitions. `infeed` has the values of the infeed in order,
+    each a list of arrays.
     """
 
     module: Module
@@ -32,7 +34,7 @@ Type = Any
 """A type of the op tree."""
 
 ParallelRun = Callable[[ParallelPrograms], "Sequence[Sequence[np.ndarray]]"]
-"""Runs the programs; a device's results, a device."""
+"""Runs the programs and returns the results of each device."""
 
 
 def evaluate_programs(programs: ParallelPrograms) -> Sequence[Sequence[np.ndarray]]:
@@ -56,14 +58,15 @@ class OneProgram:
     _results: list[slice]
 
     def results(self, rows: Sequence[Sequence[np.ndarray]]) -> list[Sequence[np.ndarray]]:
-        """The results of each device's own program, from the results of all."""
+        """Selects from each device's results those of its own program."""
         return [row[part] for row, part in zip(rows, self._results, strict=True)]
 
 
 def one_program(programs: ParallelPrograms) -> OneProgram:
-    """One program for all devices, as executables need it. If devices run different programs, it branches on the
-    device's number; then each device takes the arguments of all programs (zeros for the others') and returns the
-    results of all.
+    """Makes one program for all devices, because an executable has one program.
+
+    If devices run different programs, it branches on the device's number. Then each device takes the arguments of all
+    programs, with zeros for the programs of others, and returns the results of all.
     """
     names = list(dict.fromkeys(programs.names))
     if len(names) == 1:
@@ -83,7 +86,7 @@ def one_program(programs: ParallelPrograms) -> OneProgram:
 
 
 def _branching(names: list[str], signatures: list[FunctionType], order: list[int], partitions: int) -> str:
-    """A function that calls the function of `order` for its device."""
+    """Returns the text of a function that calls function `order[i]` on device i."""
     inputs, outputs = ([t for types in column for t in _tensors(types)] for column in _columns(signatures))
     results, returned = ", ".join(map(str, outputs)), f": {', '.join(map(str, outputs))}" if outputs else ""
     arguments = [f"%arg{i}" for i in range(len(inputs))]
@@ -136,5 +139,5 @@ def _columns(signatures: list[FunctionType]) -> tuple[list[tuple[Type, ...]], li
 
 
 def _tensors(types: Sequence[Type]) -> list[TensorType]:
-    """Tokens stay inside."""
+    """Returns the tensor types, without tokens, which don't leave the branches."""
     return [t for t in types if isinstance(t, TensorType)]

@@ -24,7 +24,7 @@ _WIDE = {"f16": "f64", "bf16": "f64", "f32": "f64", "complex<f32>": "complex<f64
 _ON_BITS = ("bitcast_convert", "custom_call", "reduce_precision", "rng", "next_after", "quantize", "composite")
 _EPSILON = {np.dtype(np.float32): 2.0**-23, np.dtype(np.float16): 2.0**-10, np.dtype(ml_dtypes.bfloat16): 2.0**-7}
 _ROUNDING = 64
-"""In units of the type's epsilon: what is further off than this is no matter of rounding."""
+"""The largest relative error, in units of the type's epsilon, that may be due to rounding."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,9 +37,10 @@ class Computed:
 
 
 def prove(computed: Computed, got: np.ndarray, want: np.ndarray, **allowed: Any) -> str:
-    """A sentence about the program's result in float64 if it shows that `want` is wrong and `got` is right; else "".
+    """Returns a sentence about the result in float64 if that shows that `want` is wrong and `got` right; else "".
 
-    `allowed` is the difference that the file allows, as in `differing`. Parts of complex numbers count separately.
+    `allowed` is the difference that the file allows, as in `differing`. The parts of complex numbers are compared
+    separately.
     """
     if got.shape != want.shape or got.dtype != want.dtype or got.real.dtype not in _EPSILON:
         return ""
@@ -63,7 +64,7 @@ def prove(computed: Computed, got: np.ndarray, want: np.ndarray, **allowed: Any)
 
 
 def _in_parts(array: np.ndarray) -> np.ndarray:
-    """The array with complex numbers as pairs in a last dimension of size 2."""
+    """Converts complex numbers to pairs in a new last dimension of size 2."""
     return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 

@@ -29,7 +29,7 @@ def _fail(text: str = "boom") -> Callable[[], None]:
 
 @pytest.fixture
 def gate() -> Iterator[threading.Event]:
-    """Work that waits for it is held until the test opens it, or ends."""
+    """Gives an event for work to wait for, until the test sets the event or ends."""
     event = threading.Event()
     yield event
     event.set()

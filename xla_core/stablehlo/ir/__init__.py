@@ -1,7 +1,6 @@
 """The op tree: types, attributes, values, ops, regions, modules.
 
-Everything else in `stablehlo` imports this room; it imports none of them. What an op means is not said here but in the
-op table.
+The other rooms of `stablehlo` import this one, and it imports none of them. The op table defines what an op means.
 """
 
 from __future__ import annotations

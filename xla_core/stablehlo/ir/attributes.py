@@ -60,7 +60,7 @@ __all__ = [
 
 
 class Unit(enum.Enum):
-    """The attribute that says something by being there (`use_global_device_ids`); true in a condition."""
+    """A unit attribute, whose presence is its meaning (`use_global_device_ids`); true in a condition."""
 
     UNIT = "unit"
 
@@ -367,7 +367,7 @@ class ResultAccuracy:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with it; None where nothing is."""
+        """What is wrong with the accuracy, or None."""
         if min(self.atol, self.rtol, self.ulps) < 0:
             return "Negative tolerance"
         if self.mode != "TOLERANCE" and (self.atol, self.rtol, self.ulps) != (0, 0, 0):
@@ -399,7 +399,7 @@ class ReplicaGroupMeshAxes:
 
 
 def constant_of(value: Value) -> np.ndarray | None:
-    """The elements of a value that a `stablehlo.constant` defines; None for any other value."""
+    """Returns the elements of a value that a `stablehlo.constant` defines; None for any other value."""
     owner = value.owner
     if not isinstance(owner, Op) or owner.name != "stablehlo.constant":
         return None

@@ -27,7 +27,7 @@ KNOWN_ALGORITHMS = (*_ALGORITHMS.values(), _FLOAT8, _FLOAT8_FAST)
 
 
 def algorithm_name(algorithm: DotAlgorithm) -> str | None:
-    """XLA's name of a known algorithm, None of any other."""
+    """Returns XLA's name of a known algorithm, and None for any other algorithm."""
     lhs, rhs, accumulation = algorithm.lhs_precision_type, algorithm.rhs_precision_type, algorithm.accumulation_type
     operations = algorithm.num_primitive_operations
     if lhs[:2] == rhs[:2] == "f8" and accumulation == "f32" and operations == 1:
@@ -39,7 +39,7 @@ def algorithm_name(algorithm: DotAlgorithm) -> str | None:
 
 
 def algorithm_of(name: str) -> DotAlgorithm | None:
-    """The algorithm of XLA's name, None where the name leaves its types open or isn't known."""
+    """Returns the algorithm with this XLA name. Returns None for an unknown name or one that doesn't fix the types."""
     for (lhs, rhs, accumulation, operations), known in _ALGORITHMS.items():
         if known == name:
             return DotAlgorithm(lhs, rhs, accumulation, 1, 1, operations, False)
@@ -47,7 +47,7 @@ def algorithm_of(name: str) -> DotAlgorithm | None:
 
 
 def algorithm_problem(algorithm: DotAlgorithm) -> str | None:
-    """What is wrong with an algorithm, None where it is known."""
+    """Returns what is wrong with an algorithm, or None for a known one."""
     for value, what in (
         (algorithm.lhs_component_count, "lhs component count"),
         (algorithm.rhs_component_count, "rhs component count"),

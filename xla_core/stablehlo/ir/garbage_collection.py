@@ -1,4 +1,4 @@
-"""Switches off Python's garbage collector while large op trees are made or walked."""
+"""Disables Python's garbage collector while large op trees are made or walked."""
 
 from __future__ import annotations
 

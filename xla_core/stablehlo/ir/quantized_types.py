@@ -1,4 +1,4 @@
-"""Why a quantized type, or a tensor of one, is illegal, in MLIR's words.
+"""Checks quantized types and tensors of them. Problems are worded as in MLIR.
 
 Source: MLIR, lib/Dialect/Quant/IR/QuantTypes.cpp.
 """
@@ -22,7 +22,7 @@ _STORAGE_BITS = (2, 4, 8, 16, 32)
 
 
 class Problem(NamedTuple):
-    """What is wrong with a type, which of its scales it is about, and what to do."""
+    """A problem of a type: the message, the number of the scale that it is about, and a hint."""
 
     message: str
     scale: int | None = None
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
 
 
 def problem_of(type: QuantizedType) -> Problem | None:
-    """Why there is no such type, if there is none."""
+    """Returns the problem that makes the type illegal, or None."""
     integer = _STORAGE(type.storage)
     if integer is None and type.storage not in FLOATS:
         return Problem("illegal storage type prefix", hint=f"it is an integer, as i8 or u8, not {type.storage}")
@@ -80,7 +80,7 @@ def _scale_problem(type: QuantizedType) -> Problem | None:
 
 
 def element_problem(type: QuantizedType) -> str | None:
-    """Why no op of StableHLO takes tensors of this element type, if none does."""
+    """Returns why no op of StableHLO accepts tensors of this element type, or None."""
     integer = _STORAGE(type.storage)
     if integer is None or integer[1] == "si" or int(integer[2]) not in _STORAGE_BITS:
         return f"the storage type of tensors is i2, i4, i8, i16, i32 or unsigned as u8, not {type.storage}"
@@ -94,7 +94,7 @@ def element_problem(type: QuantizedType) -> str | None:
 
 
 def axis_problem(type: TensorType) -> str | None:
-    """Why a tensor can't have the scales of its element type, if it can't."""
+    """Returns why a tensor can't have the scales of its element type, or None."""
     element = type.element
     axis = element.axis if isinstance(element, QuantizedType) else None
     if axis is None or not isinstance(element, QuantizedType):
@@ -107,7 +107,7 @@ def axis_problem(type: TensorType) -> str | None:
 
 
 def quantized_hint(type: Type) -> str | None:
-    """What is wrong with a quantized tensor that no op takes."""
+    """Returns a hint that says why no op accepts a quantized tensor."""
     if not isinstance(type, TensorType) or not isinstance(type.element, QuantizedType):
         return None
     return element_problem(type.element) or axis_problem(type)

@@ -1,4 +1,4 @@
-"""Makes results static where their type is, though the operands' sizes are known only at run time.
+"""Makes the results static whose declared type is static, although HLO infers a bounded dynamic shape.
 
 StableHLO allows the result type `tensor<6xf32>` for an op on `tensor<?xf32, #stablehlo.bounds<6>>`; HLO infers
 `f32[<=6]`.
@@ -23,7 +23,7 @@ __all__ = ["as_declared"]
 
 
 def as_declared(ctx: Builder, value: HloInstruction, type: ir.Type, op: ir.Op) -> HloInstruction:
-    """`value` with the sizes of the dimensions that `type` declares static: zeros are beyond what the run gave."""
+    """Makes the dimensions of `value` static that `type` declares static; elements beyond the run-time size are 0."""
     if not value.shape.dynamic_dimensions or not isinstance(type, ir.TensorType):
         return value
     for d, bound in enumerate(value.shape.dimensions):

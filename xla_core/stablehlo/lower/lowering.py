@@ -13,18 +13,21 @@ __all__ = ["entry_function", "lower_static"]
 
 
 def lower_static(module: ir.Module, function: ir.Op, name: str = "") -> HloModule:
-    """The HLO of a verified module without unbounded sizes, whose entry is `function`."""
+    """Lowers a verified module without unbounded sizes to HLO. `function` is the entry."""
     lowering = ModuleLowering(module, HloModule(name or module.name or str(function.attributes["sym_name"])))
     try:
         lower_entry(lowering, function)
-    except RecursionError as error:  # the caller itself is deep
+    except RecursionError as error:  # the calling code may be deep in the stack already
         raise ResourceExhaustedError("regions and calls are nested too deeply to be lowered") from error
-    verify_structure(lowering.hlo)  # its instructions got their shapes from the op table a moment ago
+    verify_structure(lowering.hlo)  # shapes need no check: the op table has just inferred them
     return lowering.hlo
 
 
 def entry_function(module: ir.Module, entry: str | None = None) -> ir.Op:
-    """The function named, or `main`, or the only public one. Raises InvalidArgumentError where there is no such one."""
+    """Returns the entry function: the one named `entry`, else `main`, else the only public function.
+
+    Raises InvalidArgumentError if there is no such function.
+    """
     if entry is not None or "main" in module.functions:
         try:
             return module.functions[entry or "main"]

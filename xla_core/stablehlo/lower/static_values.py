@@ -23,7 +23,7 @@ _MAX_BYTES = 256 << 20
 
 
 class StaticValues:
-    """Values of one module's instructions, each computed but once, with bounds to the work for all of them together."""
+    """Evaluates instructions of one module, each once, and limits the total work."""
 
     def __init__(self) -> None:
         self._depends_on_state = EffectAnalysis(EFFECTS | {Trait.NONDETERMINISTIC, Trait.PER_DEVICE})
@@ -33,9 +33,9 @@ class StaticValues:
         self._context: EvaluationContext | None = None
 
     def of(self, instruction: HloInstruction) -> np.ndarray | None:
-        """The value by the reference evaluator; None where a parameter, or state, is among what it needs.
+        """Evaluates an instruction with the reference evaluator; None if it depends on a parameter or on state.
 
-        Raises ResourceExhaustedError where computing it takes too long, or too much memory.
+        Raises ResourceExhaustedError if the evaluation takes too many steps or too much memory.
         """
         if instruction.opcode == Opcode.CONSTANT:
             return instruction.literal.array
@@ -53,7 +53,7 @@ class StaticValues:
         return np.asarray(self._values[instruction])
 
     def _check(self, root: HloInstruction) -> bool:
-        """Whether `root` needs constants alone."""
+        """Tells whether `root` depends on constants alone."""
         known, stack = self._is_static, [root]
         while stack:
             node = stack[-1]

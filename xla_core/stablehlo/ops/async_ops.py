@@ -52,7 +52,7 @@ def _async_start_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_async_start(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-    """Lowers to HLO `async-start` of the region's op."""
+    """HLO `async-start` of the region's op."""
     return ctx.add(Opcode.ASYNC_START, *operands, calls=ctx.region(op.regions[0], "async_region"))
 
 
@@ -78,7 +78,7 @@ def _async_done_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def _lower_async_done(ctx: LoweringContext, op: ir.Op, started: HloInstruction) -> Sequence[HloInstruction]:
-    """Lowers to HLO `async-done`."""
+    """HLO `async-done`."""
     return ctx.results(ctx.add(Opcode.ASYNC_DONE, started, calls=started.attributes["calls"]), op)
 
 

@@ -184,7 +184,7 @@ def _gehrd(t: T, n: int) -> Iterator[Trial]:
 
 
 def _below(factors: Array, tau: Array) -> Array:
-    """Q of reflectors that begin below the diagonal."""
+    """Computes Q for reflectors that begin below the diagonal."""
     q = np.broadcast_to(np.eye(factors.shape[-1]), factors.shape).astype(long(factors).dtype)
     q[..., 1:, 1:] = _reflectors(factors[..., 1:, :-1], tau)
     return q

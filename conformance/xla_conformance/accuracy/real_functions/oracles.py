@@ -80,19 +80,19 @@ for _name, _scipys in {
 
 
 def _odd(name: str) -> Callable[[Array], Array]:
-    """Of zero, the zero of that sign."""
+    """Makes an oracle of an odd function, which returns a zero operand unchanged, with its sign."""
     return lambda x: np.asarray(np.where(x == 0, x, _scipy(name)(x)))
 
 
 def _lgamma(x: Array) -> Array:
-    """log|gamma(x)|; the limit at -inf is +inf, as C has it. Near 0, where gamma overflows, it is -log|x|."""
+    """Computes log|gamma(x)|. At -inf it is +inf, as in C; near 0, where gamma overflows, it is -log|x|."""
     size = np.abs(x)
     result = np.where(size < 1e-30, -np.log(size), _scipy("gammaln")(np.where(size < 1e-30, 1, x)))
     return np.asarray(np.where(np.isinf(x), np.inf, result))
 
 
 def _digamma(x: Array) -> Array:
-    """NaN at its poles, as StableHLO's decomposition has it; at 0 too, whatever its sign."""
+    """Computes digamma, with NaN at its poles and at zeros of either sign, as in StableHLO's decomposition."""
     return np.asarray(np.where((x <= 0) & (x == np.floor(x)), np.nan, _scipy("psi")(x)))
 
 

@@ -51,7 +51,7 @@ def _reduces(body: str, element_type: T, shapes: Sequence[tuple[int, ...]] = _SH
 
 
 def _near_one(x: Array) -> Array:
-    """Factors of which thousands make neither an infinity nor nothing."""
+    """Makes factors near 1, so that the product of thousands neither overflows nor underflows."""
     one = np.ones((), x.dtype)
     size = 1e-3 if x.dtype.itemsize > 2 else 2.0**-6
     centered = wide(x) - wide(x).mean()
@@ -166,7 +166,11 @@ def _normalized(x: Array, scale: Array, offset: Array, mean: Array, variance: Ar
 
 
 def _training(element_type: T) -> Iterator[Trial]:
-    """Errors of the variance are relative to the mean of squares: it may be computed as that less the squared mean."""
+    """Makes trials of batch-norm-training.
+
+    Errors of the variance are relative to the mean of squares, because the variance may be computed as the mean of
+    squares minus the squared mean.
+    """
     full, vector = _types(element_type)
     text = _norm_program(element_type, "batch-norm-training", [full, vector, vector], [full, vector, vector])
     for given in _batch(element_type):

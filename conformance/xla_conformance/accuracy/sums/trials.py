@@ -68,7 +68,10 @@ def wide(x: Array) -> Array:
 
 
 def inputs(element_type: ElementType, shape: Sequence[int], seed: int) -> Iterator[Array]:
-    """Normal numbers, which cancel; positive ones, which don't; magnitudes far apart. Of integers, any bits."""
+    """Yields arrays of normal numbers, which cancel; of positive numbers, which don't; of very different magnitudes.
+
+    For integers it yields one array of random bits.
+    """
     random, dtype = np.random.default_rng(seed), element_type.dtype
     if element_type.is_integral:
         info = np.iinfo(dtype)
