@@ -67,7 +67,7 @@ def broadcast_in_dim(
 
 
 def _lower_broadcast_in_dim(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """Lowers to HLO `broadcast`, after a reshape that drops the dimensions of size 1 that the result repeats."""
+    """HLO `broadcast`, after a reshape that drops the dimensions of size 1 that the result repeats."""
     return broadcast_in_dim(ctx, operand, ctx.result_shape(op).dimensions, ints(op, "broadcast_dimensions"))
 
 

@@ -68,7 +68,7 @@ define(
 
 
 def _square(x: Expression) -> Expression:
-    """Squares x. A complex a + bi gives (a - b)(a + b) + 2ab i, which cancels and overflows less than a^2 - b^2."""
+    """The square. A complex a + bi gives (a - b)(a + b) + 2ab i, which cancels and overflows less than a^2 - b^2."""
     if not x.element_type.is_complex:
         return x * x
     a, b = x.real(), x.imag()
@@ -82,7 +82,7 @@ def _conj(x: Expression) -> Expression:
 
 
 def _asin_acos_kernel(z: Expression) -> Expression:
-    """Returns w such that asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w."""
+    """The w with asin(z) = atan2(re z, re w) + sign(im z) (im w) i; acos uses the same w."""
     arc = z.op(Opcode.ASIN)
     a, b = arc.real(), abs(arc.imag())
     return (b.cosh() * a.cos()).op(Opcode.COMPLEX, b)

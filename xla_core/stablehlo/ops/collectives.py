@@ -122,7 +122,7 @@ def _all_to_all_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """Lowers to HLO `all-to-all` along the split dimension; a transpose moves the parts to the concat dimension."""
+    """HLO `all-to-all` along the split dimension; a transpose moves the parts to the concat dimension."""
     attributes = collective_attributes(ctx, op)
     split, concat = int(op.attributes["split_dimension"]), int(op.attributes["concat_dimension"])
     count = int(op.attributes["split_count"])

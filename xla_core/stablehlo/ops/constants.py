@@ -37,7 +37,7 @@ def _constant_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_constant(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
-    """Lowers to HLO `constant`; a splat keeps one element in memory."""
+    """HLO `constant`; a splat keeps one element in memory."""
     value: DenseElements = op.attributes["value"]
     return ctx.add(Opcode.CONSTANT, shape=(shape := shape_of(value.type)), literal=Literal(value.array, shape))
 

@@ -108,7 +108,7 @@ def _check_condition(op: ir.Op, block: ir.Block) -> None:
 
 
 def _lower_while(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """Lowers to HLO `while` over a tuple of the operands and then the values that the regions capture."""
+    """HLO `while` over a tuple of the operands and then the values that the regions capture."""
     captured = ctx.captures(op.regions)
     state = ctx.tuple([*operands, *(ctx.value(v) for v in captured)])
     condition = ctx.capturing_region(op.regions[0], "while_condition", captured, always_tuple=False)
@@ -154,7 +154,7 @@ def _branch_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_branches(ctx: LoweringContext, op: ir.Op, selector: HloInstruction) -> Sequence[HloInstruction]:
-    """Lowers to HLO `conditional`; each branch takes the values that it captures as a tuple."""
+    """HLO `conditional`; each branch takes the values that it captures as a tuple."""
     operands, branches = [], []
     for i, region in enumerate(op.regions):
         captured = ctx.captures([region])

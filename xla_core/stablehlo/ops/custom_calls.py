@@ -60,7 +60,7 @@ def _composite_symbols(op: ir.Op, module: ir.Module) -> None:
 
 
 def _lower_composite(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """Lowers to HLO `call` of the decomposition; frontend attributes name the composite for targets that know it.
+    """HLO `call` of the decomposition; frontend attributes name the composite for targets that know it.
 
     XLA's own mark `is_composite` is set too, except where the call returns a tuple, which XLA's importer refuses.
     """
@@ -187,7 +187,7 @@ def _part(op: ir.Op, type: ir.Type, indices: Sequence[int], what: str) -> ir.Typ
 def _lower_custom_call(
     ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
 ) -> Sequence[HloInstruction] | HloInstruction:
-    """Lowers to HLO `custom-call`; a call that only annotates its operand with a sharding becomes the operand."""
+    """HLO `custom-call`; a call that only annotates its operand with a sharding becomes the operand."""
     shapes = [shape_of(r.type) for r in op.results]
     target = str(op.attributes["call_target_name"])
     if target in ("Sharding", *RESHARDING) and [o.shape for o in operands] == shapes:
@@ -247,7 +247,7 @@ def _version_and_configuration(op: ir.Op) -> tuple[int, Any]:
 
 
 def _lower_ragged_all_to_all(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-    """Lowers to HLO `ragged-all-to-all`. StableHLO has no such op, so frontends write this custom call."""
+    """HLO `ragged-all-to-all`. StableHLO has no such op, so frontends write this custom call."""
     _, config = _version_and_configuration(op)
     groups = config.get("replica_groups") if isinstance(config, dict) else None
     if groups is None:

@@ -161,7 +161,7 @@ def _reorder(ctx: LoweringContext, value: HloInstruction, labels: str, wanted: s
 
 
 def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
-    """Lowers to HLO `dot`. A label of both operands is a batch dimension if the result has it, else contracting."""
+    """HLO `dot`. A label of both operands is a batch dimension if the result has it, else contracting."""
     (a, b), output = _check_einsum(op)
     lhs, a = _sum_out(ctx, lhs, a, b + output)
     rhs, b = _sum_out(ctx, rhs, b, a + output)
@@ -184,7 +184,7 @@ def _lower_einsum(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: Hlo
 
 
 def _lower_unary_einsum(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """Sums over the dimensions that the result doesn't have, then transposes."""
+    """A sum over the dimensions that the result doesn't have, then a transpose."""
     (labels,), output = _check_einsum(op)
     value, labels = _sum_out(ctx, operand, labels, output)
     return _reorder(ctx, value, labels, output)

@@ -88,7 +88,7 @@ def _bounded(shape: Sequence[int], element: str | ir.QuantizedType, bounds: Sequ
 def _lower_set_dimension_size(
     ctx: LoweringContext, op: ir.Op, operand: HloInstruction, size: HloInstruction
 ) -> HloInstruction:
-    """Lowers to HLO `set-dimension-size`, or to a slice where the result is static."""
+    """HLO `set-dimension-size`, or a slice where the result is static."""
     dim, type = int(op.attributes["dimension"]), op.results[0].type
     if isinstance(type, TensorType) and type.is_static:
         known = ctx.module.static_values.of(size)

@@ -28,7 +28,7 @@ def _quantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def _lower_quantize(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """Computes round(x / scale) + zero point, clamped to the storage range; dequantizes a quantized operand first."""
+    """round(x / scale) + zero point, clamped to the storage range; a quantized operand is dequantized first."""
     type = tensor(op, 0)
     value = dequantize(ctx, operand, type) if is_quantized(type) else operand
     return quantize(ctx, value, tensor_of(op.results[0]))
@@ -39,7 +39,7 @@ def _dequantize_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_dequantize(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """Computes (storage - zero point) * scale."""
+    """(storage - zero point) * scale."""
     return dequantize(ctx, operand, tensor(op, 0))
 
 

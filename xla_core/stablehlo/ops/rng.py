@@ -87,7 +87,7 @@ def _bit_generator_rule(op: ir.Op, module: ir.Module) -> None:
 
 
 def _lower_bit_generator(ctx: LoweringContext, op: ir.Op, state: HloInstruction) -> Sequence[HloInstruction]:
-    """Lowers to HLO `rng-bit-generator`. A floating-point element gets the bits of an unsigned integer of its width."""
+    """HLO `rng-bit-generator`. A floating-point element has the bits of an unsigned integer of its width."""
     wanted = shape_of(op.results[1].type)
     if op.results[0].type != op.operands[0].type:
         fail(op, f"output state must be as initial state. Got: '{op.operands[0].type}' and '{op.results[0].type}'")

@@ -31,7 +31,7 @@ def _compare_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:
 
 
 def _lower_compare(ctx: LoweringContext, op: ir.Op, lhs: HloInstruction, rhs: HloInstruction) -> HloInstruction:
-    """Lowers to HLO `compare`. Only `TOTALORDER` is kept: HLO derives other comparison types from the operands."""
+    """HLO `compare`. Only `TOTALORDER` is kept: HLO derives other comparison types from the operands."""
     direction = str(op.attributes["comparison_direction"])
     if op.attributes.get("compare_type") == "TOTALORDER":
         return ctx.add(Opcode.COMPARE, lhs, rhs, direction=direction, type="TOTALORDER")

@@ -38,7 +38,7 @@ def _same(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
 
 
 def _lower_constraint(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """Returns the operand: a sharding constraint directs the partitioner and doesn't change the value."""
+    """The operand: a sharding constraint directs the partitioner and doesn't change the value."""
     return operand
 
 
@@ -97,7 +97,7 @@ def _check(op: ir.Op, sharding: Sharding, axes: frozenset[str], whole: ir.Type, 
 
 
 def _lower_manual(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """Lowers to a dynamic-slice of each operand at the device's index, the body, and an all-gather of each result."""
+    """A dynamic-slice of each operand at the device's index, the body, and an all-gather of each result."""
     source, block = ctx.module.source, op.regions[0].block
     axes = axis_names(op.attributes["manual_axes"])
     ins = _shardings(op, source, "in_shardings", op.operands)

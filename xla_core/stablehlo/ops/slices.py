@@ -196,7 +196,7 @@ def _lower_real_dynamic_slice(
     limit: HloInstruction,
     strides: HloInstruction,
 ) -> HloInstruction:
-    """Lowers to HLO `slice` with known bounds, or to `dynamic-slice` if the result is static and the strides are 1."""
+    """HLO `slice` with known bounds, or `dynamic-slice` if the result is static and the strides are 1."""
     step = ctx.static_value(strides, op, "strides").reshape(-1)
     type = op.results[0].type
     if isinstance(type, TensorType) and type.is_static and np.all(step == 1):

@@ -9,7 +9,7 @@ __all__ = ["bessel_i1e"]
 
 
 def bessel_i1e(x: Expression) -> Expression:
-    """Computes exp(-|x|) I1(x) for f32 or f64: with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond."""
+    """exp(-|x|) I1(x), computed with a polynomial in x^2 for |x| < 2, and in 1 / |x| beyond."""
     y = abs(x)
     near = y * fitted(y * y - 2.0, I1_NEAR) * (-y).exp()
     inverse = 1.0 / y

@@ -21,7 +21,7 @@ __all__ = ["erf_inv", "erfc"]
 
 
 def erfc(x: Expression) -> Expression:
-    """Computes 1 - erf(x) for f32 or f64.
+    """1 - erf(x).
 
     For |x| > 3/4 it multiplies exp(-x^2) by a fit of exp(x^2) erfc(|x|), so that a small result is accurate too.
     """
@@ -51,7 +51,7 @@ def _times_exp_of_minus_square(factor: Expression, y: Expression) -> Expression:
 
 
 def erf_inv(x: Expression) -> Expression:
-    """Computes the y with erf(y) = x for f32 or f64: infinite at -1 and 1, NaN outside."""
+    """The y with erf(y) = x: infinite at -1 and 1, NaN outside."""
     size = abs(x)
     w = -((1.0 - size) * (1.0 + size)).log()  # 1 - x * x would lose the digits of a small 1 - |x|
     root = w.sqrt()

@@ -35,7 +35,7 @@ _AT_MINIMUM = {
 
 
 def lgamma(x: Expression) -> Expression:
-    """Computes log(|gamma(x)|): +inf at 0, at negative integers and at both infinities."""
+    """The logarithm of |gamma(x)|: +inf at 0, at negative integers and at both infinities."""
     negative = x < 0.0
     near = x > -0.5
     positive = _lgamma_positive(select(negative, select(near, 1.0 - x, -x), x))
@@ -75,7 +75,7 @@ def _lgamma_positive(x: Expression) -> Expression:
 
 
 def digamma(x: Expression) -> Expression:
-    """Computes the derivative of lgamma: NaN at 0, at negative integers and at -inf."""
+    """The derivative of lgamma: NaN at 0, at negative integers and at -inf."""
     reflect = x <= 0.0
     start = select(reflect, 1.0 - x, x)
     below = start < 1.0  # digamma(y) = digamma(y + 1) - 1/y

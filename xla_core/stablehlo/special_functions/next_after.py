@@ -14,7 +14,7 @@ __all__ = ["next_after"]
 
 
 def next_after(x: Expression, y: Expression) -> Expression:
-    """Computes the next representable number from x toward y: y if they are equal, NaN if either is NaN."""
+    """The next representable number from x toward y: y if they are equal, NaN if either is NaN."""
     element_type = x.element_type
     if element_type is ElementType.F8E8M0FNU:
         result = _next_power(x, y)

@@ -18,7 +18,7 @@ _LARGEST_EXPONENT = 1e30  # powers with much smaller exponents are already 0, 1 
 
 
 def zeta(x: Expression, q: Expression) -> Expression:
-    """Computes the sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.
+    """The sum of (k + q)^-x over k >= 0: +inf at its poles, NaN where it isn't real.
 
     For q < 0 let q = f - m with 0 < f < 1. The terms with a negative base are (-1)^x (j - f)^-x for j from 1 to m.
     """
@@ -106,7 +106,7 @@ def _factorial(n: Expression) -> Expression:
 
 
 def polygamma(n: Expression, x: Expression) -> Expression:
-    """Computes the n-th derivative of digamma: NaN for an n that is negative or not an integer.
+    """The n-th derivative of digamma: NaN for an n that is negative or not an integer.
 
     The value is (-1)^(n + 1) n! zeta(n + 1, x). The zeta function is scaled by a power of two near its largest term,
     because n! may be huge while the zeta function is tiny.
