@@ -1,1 +1,1 @@
-"""The reference of ops that `xla ops` and the documentation show, and an example program of each op."""
+"""The reference of ops for `xla ops` and the documentation, and an example program of each op."""

@@ -30,18 +30,18 @@ __all__ = ["OpExample", "op_example"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OpExample:
-    """A program about one op, whose element type is open.
+    """An example program of one op, with a placeholder for the element type.
 
     Attributes:
         op: the op's name.
         text: StableHLO with placeholders.
-        replicas: how many run it.
-        partitions: how many run it in each replica.
+        replicas: the number of replicas that run it.
+        partitions: the number of partitions of each replica.
         infeed: whether it takes a value from the infeed.
-        positive: arguments that must be above 0.
-        is_random: no two runs give the same.
-        types: the only element types that it is written for; empty where any may be tried.
-        shown: the element type to show it in, where that isn't the first that it takes.
+        positive: the numbers of arguments that must be above 0.
+        is_random: whether each run gives other values.
+        types: the element types that it is written for; empty if any type may be tried.
+        shown: the element type to show; empty for the first one that the op accepts.
     """
 
     op: str
@@ -56,13 +56,13 @@ class OpExample:
 
     @property
     def devices(self) -> int:
-        """How many it needs."""
+        """The number of devices that the program needs."""
         return self.replicas * self.partitions
 
     def program(self, element: str = "f32") -> str:
-        """The StableHLO text for an element type in MLIR's spelling (`f32`, `ui8`, `complex<f32>`, `!quant...`).
+        """Returns StableHLO text for an element type in MLIR's spelling (`f32`, `ui8`, `complex<f32>`, `!quant...`).
 
-        Whether the op takes that type is for the verifier to say.
+        It doesn't check that the op accepts the type; the verifier does.
         """
         text = string.Template(self.text).substitute(_placeholders(element))
         if self.devices == 1:
@@ -73,7 +73,7 @@ class OpExample:
 
 
 def op_example(name: str) -> OpExample:
-    """The example of an op. NotFoundError where the table has no such op."""
+    """Returns the example of an op. Raises NotFoundError for an unknown op."""
     if name not in OPS:
         raise NotFoundError(f"there is no op {name!r}")
     op = OPS[name]
@@ -82,7 +82,7 @@ def op_example(name: str) -> OpExample:
 
 @functools.cache
 def _written(group: str) -> dict[str, OpExample]:
-    """The examples in the file beside the entries of a group."""
+    """Reads the examples of a group from the file beside the group's entries."""
     file = importlib.resources.files("xla_core.stablehlo.ops") / f"{group}.mlir"
     if not file.is_file():
         return {}
@@ -107,7 +107,7 @@ def _read(name: str, body: str) -> OpExample:
 
 
 def _from_table(op: OpDef) -> str:
-    """Of an op that takes one tensor or two, and no attributes."""
+    """Makes the example of an op without required attributes and variadic or optional operands."""
     if any(v.arity is not Arity.ONE for v in op.operands) or any(a.default is REQUIRED for a in op.attributes.values()):
         raise NotFoundError(f"{op.name} has no example")
     whole = "tensor<2x3x$T>"
@@ -149,7 +149,10 @@ def _placeholders(element: str) -> dict[str, str]:
 
 
 def _bits_of(element: str) -> str:
-    """An integer type of the width; signless for unsigned ones, and what has no such type as it is."""
+    """Returns an integer type of the element's width: signless for an unsigned type, else unsigned.
+
+    A type without such an integer type is returned unchanged.
+    """
     width = re.fullmatch(r"(ui|i|bf|f)(\d+)\w*", element)
     if width is None or element == "i1":
         return element

@@ -69,7 +69,7 @@ class OpReference:
 
 @functools.lru_cache(maxsize=256)
 def op_reference(name: str) -> OpReference:
-    """What the table says of an op. NotFoundError where it has none."""
+    """Returns the reference of an op. Raises NotFoundError for an unknown op."""
     op = OPS.get(name)
     if op is None:
         raise NotFoundError(f"there is no op {name!r}")
@@ -128,7 +128,7 @@ def _structure(structure: type) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 
 def _opcodes(module: HloModule) -> str:
-    """What the example becomes, where the lowering says only what the op means."""
+    """Describes the HLO of the example, for an op whose lowering has only the op's meaning as its documentation."""
     computing = [
         i for c in module.computations for i in c.instructions if i.opcode not in (Opcode.PARAMETER, Opcode.TUPLE)
     ]
@@ -149,7 +149,7 @@ def _literal(value: Any) -> str:
 
 
 def _type_trait(trait: str) -> str:
-    """A type trait in words."""
+    """Describes a type trait in words."""
     kind, _, names = trait.partition(": ")
     what = kind.removeprefix("pairwise-").replace("-", " ")
     if names:

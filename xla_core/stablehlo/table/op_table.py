@@ -1,8 +1,8 @@
-"""The StableHLO op table: what every op of the stablehlo, chlo and func dialects is, as data.
+"""The StableHLO op table: the definition of every op of the stablehlo, chlo and func dialects, as data.
 
-One `OpDef` an op: operands, attributes, regions, results, the rule that checks it and infers its result types, and how
-it is lowered to HLO. Verifier, refinement, lowering and docs read it; none has a list of ops of its own. The entries
-are in `xla_core/stablehlo/ops/`, a file an op group.
+An op has one `OpDef`: operands, attributes, regions, results, the rule that checks the op and infers its result types,
+and its lowering to HLO. Verifier, refinement, lowering and docs read the table, and none has its own list of ops. The
+entries are in `xla_core/stablehlo/ops/`, with a file for each group of ops.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class Kind(enum.Enum):
-    """What an attribute holds; the value says so as MLIR's diagnostics do."""
+    """The kind of an attribute. The value is the kind's name in MLIR's diagnostics."""
 
     BOOL = "bool attribute"
     INT = "64-bit signless integer attribute"
@@ -75,8 +75,9 @@ REQUIRED: Any = object()
 class Attribute:
     """One attribute of an op.
 
-    `default` is what its absence means; `minimum` bounds an integer, `cases` an enum; a STRUCT is of one of `classes`,
-    and diagnostics call it what `says` says. Versions of the op before `since` lack the attribute.
+    An absent attribute has the value `default`. `minimum` is the least allowed integer, and `cases` has the values of
+    an enum. A STRUCT is an instance of one of `classes`, which diagnostics call `says`. Versions of the op before
+    version `since` lack the attribute.
     """
 
     kind: Kind
@@ -96,9 +97,9 @@ class Arity(enum.Enum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Values:
-    """An operand or result (or, variadic, a run of them): its name in the specification and the types that it takes.
+    """An operand or result, or a variadic group of them: its name in the specification and the allowed types.
 
-    `static` operands have to be known when the program is compiled: they say shapes.
+    The value of a `static` operand gives a shape and must be known when the program is compiled.
     """
 
     name: str
@@ -108,16 +109,16 @@ class Values:
 
 
 class Trait(enum.Enum):
-    COMMUTATIVE = enum.auto()  # binary, operands may be swapped
-    TERMINATOR = enum.auto()  # the last op of a block, and only there
+    COMMUTATIVE = enum.auto()  # a binary op whose operands may be swapped
+    TERMINATOR = enum.auto()  # ends a block and may not stand elsewhere
     SIDE_EFFECT = enum.auto()
-    ISOLATED_REGIONS = enum.auto()  # its regions see nothing from outside
+    ISOLATED_REGIONS = enum.auto()  # its regions may not capture values
     COLLECTIVE = enum.auto()
-    PER_DEVICE = enum.auto()  # its value depends on which device runs it
-    INFERRED_FROM_REGIONS = enum.auto()  # its rule speaks of what the regions return: it comes after what is in them
+    PER_DEVICE = enum.auto()  # its value depends on the device that runs it
+    INFERRED_FROM_REGIONS = enum.auto()  # its rule needs the region's results and runs after the region's checks
     PROMOTES = enum.auto()  # since release 0.17 results may have other element types than operands
-    VERSION_BY_OPERANDS = enum.auto()  # operands, results or regions decide which version of VHLO's op it is
-    ON_STORAGE = enum.auto()  # quantized tensors are taken as what they are stored as: the op moves elements alone
+    VERSION_BY_OPERANDS = enum.auto()  # operands, results or regions determine the version of its VHLO op
+    ON_STORAGE = enum.auto()  # only moves elements, so a quantized op runs on the storage type
 
 
 Rule = Callable[[ir.Op, ir.Module], "Sequence[ir.Type] | None"]
@@ -207,12 +208,12 @@ def define(
     releases: str | None = None,
     doc: str = "",
 ) -> OpDef:
-    """Puts an op into the table.
+    """Adds an op to the table.
 
-    Operands and results given as a string are names apart by spaces, with `*` (variadic), `?` (optional) or `!`
-    (static) behind them; operands take `types`, results `result_types`, by default `types`. `releases` says "0.9 1.5"
-    for an op whose versions came with these releases of StableHLO; the default is the first release, 0.9, and none for
-    other dialects. Without a `doc` an op means what the HLO op that it becomes means.
+    Operands and results may be given as a string of names separated by spaces, each with a suffix `*` (variadic), `?`
+    (optional) or `!` (static). Then operands have `types`, and results `result_types`, by default `types`. `releases`
+    such as "0.9 1.5" lists the releases of StableHLO that added the versions of the op; the default is 0.9, the first
+    release, and none for other dialects. Without a `doc`, the op has the documentation of its HLO op.
     """
     if name in OPS:
         raise AlreadyExistsError(f"op {name!r} is in the table already")
@@ -248,13 +249,13 @@ def _release(text: str) -> tuple[int, int]:
 
 
 def _of_dialect(name: str, types: TypeConstraint) -> TypeConstraint:
-    """CHLO's ops take tensors without a rank too."""
+    """Makes the constraint of a CHLO op accept unranked tensors too."""
     is_plain = types.rank is None and not types.static
     return dataclasses.replace(types, unranked=True) if name.startswith("chlo.") and is_plain else types
 
 
 def _meaning_of(lowering: str) -> str:
-    """That of the HLO op where the lowering ends in one; otherwise what it does is what the op means."""
+    """Returns the documentation of the HLO op if the lowering is one HLO op, and else that of the lowering."""
     found = _ONE_OPCODE(lowering)
     return found[1] + hlo_op(found[2]).doc if found is not None else lowering
 
@@ -278,24 +279,24 @@ OTHER_DIALECT_HINT = "programs are StableHLO and CHLO, with func and sdy: lower 
 
 @functools.cache
 def commutative_ops() -> frozenset[str]:
-    """Names of the ops that `reduce ... applies op` may name."""
+    """Returns the names of the ops that may stand in `reduce ... applies op`."""
     return frozenset(name for name, op in OPS.items() if Trait.COMMUTATIVE in op.traits)
 
 
 def has_properties(name: str) -> bool:
-    """Whether an op may have properties, `<{...}>`: one without attributes of its own has none, not even empty ones."""
+    """Tells whether an op may have properties, `<{...}>`. An op without attributes may not even have empty ones."""
     definition = OPS.get(name)
     return definition is None or bool(definition.attributes)
 
 
 def namesakes(name: str, known: Container[str]) -> list[str]:
-    """What is called the same in StableHLO or CHLO as an op of another dialect."""
+    """Returns the known ops of StableHLO and CHLO that have the same name as an op of another dialect."""
     own = name.partition(".")[2]
     return [other for other in (f"stablehlo.{own}", f"chlo.{own}") if own and other in known]
 
 
 def lookup(op: ir.Op) -> OpDef:
-    """The entry of an op. Raises UnimplementedError at its location, naming the nearest ops, when there is none."""
+    """Returns the entry of an op. Raises UnimplementedError, with similar names, for an unknown op."""
     try:
         return OPS[op.name]
     except KeyError:

@@ -70,7 +70,7 @@ class Elements(enum.Flag):
     QUANTIZED = enum.auto()  # one scale for the whole tensor
     PER_AXIS = enum.auto()  # quantized, with a scale for each index of a dimension
     INDEX = enum.auto()
-    ODD_INTEGER = enum.auto()  # of a width or a signedness that StableHLO lacks
+    ODD_INTEGER = enum.auto()  # an integer whose width or signedness StableHLO lacks
     OTHER = enum.auto()
 
     INTEGER = SIGNED | UNSIGNED
@@ -93,7 +93,7 @@ _INDEX = (Elements.INDEX, "index")
 
 
 def _kinds(elements: Elements) -> list[str]:
-    """What StableHLO's diagnostics call the kinds, in their order."""
+    """Returns the names of the kinds in StableHLO's diagnostics, in the order used there."""
     first = [_FLOAT, _PRED, *_INTEGERS]
     if not all(k in elements for k in (Elements.FLOAT, Elements.PRED, Elements.COMPLEX)):
         first = [_INDEX, _PRED, *_INTEGERS, _FLOAT]
@@ -107,7 +107,7 @@ def _kinds(elements: Elements) -> list[str]:
 
 @functools.lru_cache(maxsize=4096)
 def elements_of(element: str | ir.QuantizedType) -> Elements:
-    """The kind of an element type in MLIR's spelling."""
+    """Returns the kind of an element type in MLIR's spelling."""
     if isinstance(element, ir.QuantizedType):
         return _quantized(element)
     if element == "i1":
@@ -126,7 +126,7 @@ def elements_of(element: str | ir.QuantizedType) -> Elements:
 
 
 def _quantized(element: ir.QuantizedType) -> Elements:
-    """OTHER for what StableHLO has no tensors of."""
+    """Returns the kind of a quantized type, which is OTHER if StableHLO has no tensors of it."""
     if element_problem(element) is not None:
         return Elements.OTHER
     return Elements.QUANTIZED if element.axis is None else Elements.PER_AXIS
@@ -189,7 +189,7 @@ class TypeConstraint:
 
 @dataclasses.dataclass(frozen=True)
 class Written:
-    """Types that the reader keeps as they are written: those that start with `start`."""
+    """Types that the reader keeps as text, namely those whose text starts with `start`."""
 
     start: str
     name: str
@@ -203,7 +203,7 @@ class Written:
 
 @dataclasses.dataclass(frozen=True)
 class Nested:
-    """Tuples, of tuples too, of what `of` accepts."""
+    """Tuples, possibly nested, of the types that `of` accepts."""
 
     of: TypeConstraint
 
@@ -230,7 +230,7 @@ def _names_of(only: tuple[str, ...]) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _elements_cached(element: str | ir.QuantizedType) -> int:
-    """The bits of `elements_of`: ints are far faster to test than flags."""
+    """Returns `elements_of` as an int, because tests of ints are much faster than tests of flags."""
     value: int = elements_of(element)._value_
     return value
 

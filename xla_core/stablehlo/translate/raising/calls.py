@@ -106,7 +106,7 @@ def _custom_call(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
 
 
 def _packed(ctx: RaisingContext, value: Raised) -> ir.Value:
-    """A tuple as one value."""
+    """Packs a Python tuple of values into one value of tuple type."""
     if not isinstance(value, tuple):
         return value
     elements = [_packed(ctx, element) for element in value]
@@ -114,7 +114,7 @@ def _packed(ctx: RaisingContext, value: Raised) -> ir.Value:
 
 
 def _unpacked(ctx: RaisingContext, value: ir.Value, shape: Shape) -> Raised:
-    """The elements of a value of tuple type."""
+    """Unpacks a value of tuple type into a Python tuple of values."""
     if not shape.is_tuple:
         return value
     parts = []
@@ -125,7 +125,7 @@ def _unpacked(ctx: RaisingContext, value: ir.Value, shape: Shape) -> Raised:
 
 
 def _layouts(instruction: HloInstruction, results: Sequence[Shape]) -> dict[str, Any]:
-    """Layouts of operands and results, where the instruction fixes them."""
+    """Returns the layouts of operands and results as attributes, if the instruction fixes them."""
     operands = instruction.attribute("operand_layout_constraints")
     if operands is None or any(shape.is_tuple for shape in (*operands, *results)):
         return {}

@@ -22,7 +22,7 @@ from xla_core.stablehlo.translate.raising.values import Raised, leaves, packed, 
 __all__ = ["RULES", "Program", "RaisingContext", "Rule", "raises"]
 
 Rule = Callable[["RaisingContext", HloInstruction, Sequence[Raised]], Raised]
-"""(context, instruction, what its operands became) -> what it becomes."""
+"""Raises an instruction: (context, instruction, raised operands) -> raised result."""
 
 RULES: dict[Opcode, Rule] = {}
 """Rules by opcode."""
@@ -31,7 +31,7 @@ _MAX_DEPTH = 150
 
 
 def raises(*opcodes: Opcode) -> Callable[[Rule], Rule]:
-    """Puts a rule into the table."""
+    """Makes a decorator that registers a rule for these opcodes."""
 
     def add(rule: Rule) -> Rule:
         for opcode in opcodes:
@@ -42,12 +42,12 @@ def raises(*opcodes: Opcode) -> Callable[[Rule], Rule]:
 
 
 class Program:
-    """The module that is being raised: the tree so far, and the functions of computations that are called.
+    """The state of raising a module: the result so far, and the functions of called computations.
 
     Args:
-        source: what is raised.
-        has_chlo: whether an op may be one of CHLO's where StableHLO has none.
-        inlines_calls: whether what is called becomes a part of the caller; otherwise it is a private function.
+        source: the HLO module.
+        has_chlo: whether instructions without a StableHLO op may become ops of CHLO.
+        inlines_calls: whether called computations are inlined; otherwise they become private functions.
     """
 
     def __init__(self, source: HloModule, *, has_chlo: bool, inlines_calls: bool = False) -> None:
@@ -58,7 +58,7 @@ class Program:
         self._names: dict[HloComputation, str] = {}
 
     def called(self, computation: HloComputation) -> ir.Op:
-        """The private function of a computation."""
+        """Returns the private function of a called computation, and adds it if needed."""
         name = self._names.get(computation)
         if name is None:
             name = computation.name
@@ -90,7 +90,7 @@ class Program:
 
 
 class RaisingContext:
-    """The block that a rule adds ops to. Every op gets the location of what is being raised."""
+    """The block that rules add ops to. Every op gets the location of the instruction that is being raised."""
 
     def __init__(self, program: Program, block: ir.Block, parent: RaisingContext | None = None) -> None:
         self.program = program
@@ -107,7 +107,7 @@ class RaisingContext:
         /,
         **attributes: Any,
     ) -> list[ir.Value]:
-        """Appends an op, and returns its results; attributes that are None are left out."""
+        """Appends an op and returns its results. Attributes that are None are left out."""
         given = {key: value for key, value in attributes.items() if value is not None}
         op = ir.Op(name, list(operands), list(types), given, list(regions), _location(self.instruction))
         if self.instruction is not None:
@@ -129,7 +129,7 @@ class RaisingContext:
         return packed(shape, iter(self.op(name, operands, types, regions, **attributes)))
 
     def inline(self, computation: HloComputation, arguments: Sequence[Raised]) -> Raised:
-        """Raises a computation's instructions into this context; returns what its root becomes."""
+        """Raises a computation's instructions into this context and returns the raised root."""
         if self.depth > _MAX_DEPTH:
             raise InvalidArgumentError(f"computations are nested more than {_MAX_DEPTH} deep")
         outer, self.depth = self.instruction, self.depth + 1
@@ -159,7 +159,7 @@ class RaisingContext:
     def block(
         self, shapes: Sequence[Shape], computation: HloComputation, terminator: str = "stablehlo.return"
     ) -> tuple[ir.Block, list[ir.Value]]:
-        """A computation as a block with an argument for each leaf of `shapes`; and the values that it returns."""
+        """Raises a computation to a block with an argument for each leaf of `shapes`. Returns it and its results."""
         block = ir.Block([type_of(leaf) for shape in shapes for leaf in shape.leaves()])
         inner = RaisingContext(self.program, block, self)
         arguments = iter(block.arguments)
@@ -169,11 +169,11 @@ class RaisingContext:
         return block, results
 
     def region(self, computation: HloComputation) -> ir.Region:
-        """A computation as a region with its parameters as arguments: a reducer, a comparator, a loop's body."""
+        """Raises a computation, such as a reducer or a loop body, to a region with its parameters as arguments."""
         return ir.Region([self.block([p.shape for p in computation.parameters], computation)[0]])
 
     def capturing_region(self, computation: HloComputation, arguments: Sequence[Raised]) -> ir.Region:
-        """A computation as a region without arguments, which takes values of this context: a branch."""
+        """Raises a computation, such as a branch, to a region without arguments that captures `arguments`."""
         block = ir.Block()
         inner = RaisingContext(self.program, block, self)
         results = list(leaves(inner.inline(computation, arguments)))

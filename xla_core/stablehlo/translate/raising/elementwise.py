@@ -29,9 +29,9 @@ _COUNTERPARTS = {
     Opcode.RESHAPE: "stablehlo.reshape",
     Opcode.SELECT: "stablehlo.select",
 }
-"""Ops that StableHLO's become under conditions, or by a formula, and that come back as these."""
+"""The StableHLO ops of opcodes whose lowering is not always a single HLO op, so that the op table doesn't give them."""
 
-# Of two ops that become the same, StableHLO's own comes after CHLO's.
+# If two ops lower to the same opcode, StableHLO's op overrides CHLO's, because it sorts last.
 _COUNTERPARTS |= {
     definition.lower.opcode: name
     for name, definition in sorted(OPS.items())
@@ -40,11 +40,11 @@ _COUNTERPARTS |= {
 
 
 _DECOMPOSITIONS = {**dict.fromkeys(map(Opcode, OPCODES), decompose_elementary), Opcode.MULHI: decompose_mulhi}
-"""What CHLO's ops are without CHLO."""
+"""Decompositions for opcodes that only CHLO has an op for, used when CHLO is not allowed."""
 
 
 def _sign_of_unsigned(ctx: RaisingContext, x: ir.Value) -> ir.Value:
-    """0 or 1."""
+    """Computes the sign of an unsigned number, which is 0 or 1."""
     assert ctx.instruction is not None
     one = constant(ctx, np.ones((), ctx.instruction.shape.dtype), x.type)
     return ctx.add("stablehlo.minimum", [x, one], x.type)
