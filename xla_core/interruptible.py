@@ -1,42 +1,44 @@
-"""Runs work in another thread while the main thread waits, so that Ctrl-C takes effect at once."""
+"""Work in a thread of its own while the main thread waits: Ctrl-C reaches the main thread alone."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import TypeVar
 
 __all__ = ["run_interruptible", "run_uninterrupted"]
 
 T = TypeVar("T")
 
-_SIGNAL_SECONDS = 0.1  # a signal just before a wait doesn't wake it, so waits are short
+_SIGNAL_SECONDS = 0.1  # a signal that comes just before a wait doesn't wake it, so the wait is cut into pieces
 _IMPORT_SECONDS = 0.005
 
 
 class _Interrupted(BaseException):
-    """Ends a worker whose result is no longer awaited. It is not an Exception, so that the work doesn't handle it."""
+    """Ends a worker whose result nobody waits for. Not an Exception: the work must not handle it and go on."""
 
 
 def run_interruptible(work: Callable[[], T], name: str) -> T:
-    """Runs `work()` in another thread; returns its result or raises its exception.
+    """Returns what `work()` returns, or raises what it raises.
 
-    In the main thread, foreign code such as LLVM would keep signal handlers from running. When a signal handler raises
-    here (Ctrl-C), the worker ends at its next Python instruction, but never within an import, because a half-imported
-    module would break every later use of it.
+    Called in the main thread, it runs `work` in another one, because foreign code (LLVM) lets no signal handler run.
+    When a signal handler raises here (Ctrl-C), the worker ends at its next Python instruction, but never in the middle
+    of an import, nor while a context manager is entered or left: a half-imported module would break every later use of
+    it, and a lock that was just taken would never be released.
     """
     return _run(work, name, ends=True)
 
 
 def run_uninterrupted(work: Callable[[], T], name: str) -> T:
-    """Does what `run_interruptible` does, but lets the worker finish after Ctrl-C. It is for imports."""
+    """As `run_interruptible`, but the worker goes on to its end after Ctrl-C: for imports."""
     return _run(work, name, ends=False)
 
 
 def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
     if threading.current_thread() is not threading.main_thread() or is_importing(threading.get_ident()):
         return work()
-    import contextvars  # here and below: deferred, so that `import xla_core` is quick
+    import contextvars  # here and below: `import xla_core` loads little
 
     result: list[T] = []
     failure: list[BaseException] = []
@@ -50,7 +52,7 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
             if not cancelled:
                 result.append(context.run(work))
         except BaseException as error:
-            if not cancelled:  # otherwise error, traceback and `failure` would form a reference cycle
+            if not cancelled:  # else a cycle of error, traceback and `failure` would wait for the garbage collector
                 failure.append(error)
         finally:
             done.release()
@@ -58,8 +60,8 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
     worker = threading.Thread(target=run, name=name)
     try:
         try:
-            worker.start()  # a signal may arrive within this call too
-        except RuntimeError:  # the system can't start more threads
+            worker.start()  # a signal may come within this, too
+        except RuntimeError:  # the system has no more threads
             return work()
         while not done.acquire(timeout=_SIGNAL_SECONDS):
             pass
@@ -74,34 +76,36 @@ def _run(work: Callable[[], T], name: str, *, ends: bool) -> T:
 
 
 def _end(worker: threading.Thread) -> None:
-    """Raises `_Interrupted` in `worker` as soon as it is not within an import."""
+    """Raises `_Interrupted` in `worker` as soon as nothing would be left half done."""
     import ctypes
     import sys
     import time
 
-    if worker.ident is None:
-        return
-    interval = sys.getswitchinterval()
-    while worker.is_alive():
-        # Without a switch of threads, nothing happens between inspecting the stack and raising the exception.
-        sys.setswitchinterval(60.0)
-        try:
-            time.sleep(0)
-            if not is_importing(worker.ident):
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Interrupted))
-                return
-        finally:
-            sys.setswitchinterval(interval)
+    while worker.is_alive() and worker.ident is not None:
         time.sleep(_IMPORT_SECONDS)
+        # This thread has just got the GIL, which it keeps for a switch interval: the worker stands still meanwhile, and
+        # the exception comes where the look at its stack found it. A look that took too long proves nothing.
+        began = time.perf_counter()
+        busy = any(_is_import(f) or f.f_code.co_name in ("__enter__", "__exit__") for f in _stack(worker.ident))
+        if not busy and time.perf_counter() - began < sys.getswitchinterval() / 4:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Interrupted))
+            return
 
 
 def is_importing(thread: int) -> bool:
-    """Whether the thread of this identifier is within an import."""
+    """Whether a thread, given by its identifier, is within an import."""
+    return any(map(_is_import, _stack(thread)))
+
+
+def _is_import(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith("<frozen importlib")
+
+
+def _stack(thread: int) -> Iterator[FrameType]:
+    """The frames of a thread, from the innermost one on."""
     import sys
 
     frame = sys._current_frames().get(thread)
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
+        yield frame
         frame = frame.f_back
-    return False

@@ -78,6 +78,33 @@ def test_other_work_ends_at_once() -> None:
     assert len(steps) < 5_000
 
 
+def test_a_lock_is_never_left_taken() -> None:
+    """llvmlite's lock is such a context manager."""
+
+    class PythonLock:
+        lock = threading.Lock()
+
+        def __enter__(self) -> None:
+            self.lock.acquire()
+            for _ in range(20):
+                time.sleep(0.001)
+
+        def __exit__(self, *failure: object) -> None:
+            for _ in range(20):
+                time.sleep(0.001)
+            self.lock.release()
+
+    def work() -> None:
+        for _ in range(10_000):
+            with PythonLock():
+                sum(range(1000))
+
+    interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        run_interruptible(work, "locking")
+    assert PythonLock.lock.acquire(timeout=20)
+
+
 def test_within_an_import_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread would wait for the import's lock, and the import for that thread."""
     (tmp_path / "nested_import.py").write_text(
