@@ -39,8 +39,13 @@ assert np.asarray(exe(np.ones(4, np.float32))[0]).tolist() == [2.0] * 4
 """
 
 
-def interrupt_soon() -> None:
-    threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
+def interrupt_when(begun: Callable[[], bool]) -> None:
+    def wait() -> None:
+        while not begun():
+            time.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=wait).start()
 
 
 @pytest.mark.parametrize("run", [run_interruptible, run_uninterrupted])
@@ -51,7 +56,7 @@ def test_an_import_goes_on_to_its_end(
     (tmp_path / f"{name}.py").write_text(SLOW)
     monkeypatch.syspath_prepend(tmp_path)
     first: list[object] = []
-    interrupt_soon()
+    interrupt_when(lambda: name in sys.modules)
     with pytest.raises(KeyboardInterrupt):
         run(lambda: first.append(importlib.import_module(name)), "test")
     assert name in sys.modules
@@ -68,7 +73,7 @@ def test_other_work_ends_at_once() -> None:
             steps.append(step)
             time.sleep(0.01)
 
-    interrupt_soon()
+    interrupt_when(lambda: bool(steps))
     with pytest.raises(KeyboardInterrupt):
         run_interruptible(work, "endless")
     deadline = time.monotonic() + 20
@@ -99,7 +104,7 @@ def test_a_lock_is_never_left_taken() -> None:
             with PythonLock():
                 sum(range(1000))
 
-    interrupt_soon()
+    interrupt_when(PythonLock.lock.locked)
     with pytest.raises(KeyboardInterrupt):
         run_interruptible(work, "locking")
     assert PythonLock.lock.acquire(timeout=20)
