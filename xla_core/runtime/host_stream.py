@@ -143,7 +143,8 @@ class HostStream(Stream):
         try:
             work()
         except Exception as error:
-            self._error = as_xla_error(error, f"work on {self.name}")
+            # A traceback would keep the frames of the callers of inline work, and the buffers in them, alive.
+            self._error = as_xla_error(error, f"work on {self.name}").with_traceback(None)
         except BaseException as error:  # Ctrl-C interrupted inline work, which poisons the stream too
             self._error = CancelledError(f"work on {self.name} was interrupted by {type(error).__name__}")
             if not in_worker:

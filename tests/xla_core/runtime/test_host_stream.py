@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -228,6 +229,24 @@ def test_an_inline_failure_poisons_too(device: Memory) -> None:
     assert isinstance(stream.error, XlaError)
     assert stream.finish().error is not None
     assert stream.error is None
+
+
+def test_the_error_of_inline_work_keeps_nothing_of_the_caller_alive(device: Memory) -> None:
+    stream = HostStream(device)
+
+    class Local:
+        pass
+
+    def fail() -> None:
+        raise InvalidArgumentError("planned")
+
+    def call() -> weakref.ref[Local]:
+        local = Local()
+        stream.enqueue(fail, 1.0)
+        return weakref.ref(local)
+
+    assert call()() is None
+    assert stream.error is not None
 
 
 def test_copies(device: Memory) -> None:
