@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import copy
 import os
 import threading
 import weakref
@@ -181,8 +182,12 @@ def wait_for(event: Event, device: Device) -> None:
     except KeyboardInterrupt as interrupt:
         interrupt.add_note(_still_at_work(device))
         raise
-    if event.error is not None:
-        raise event.error.with_traceback(None)
+    error = event.error
+    if error is not None:
+        # A copy, because the traceback of what is raised keeps the caller's buffers alive.
+        fresh = copy.copy(error)
+        fresh.__dict__.update(error.__dict__)
+        raise fresh from error.__cause__
 
 
 def _still_at_work(device: Device) -> str:
