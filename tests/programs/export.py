@@ -59,11 +59,20 @@ def write(source: Source) -> dict[str, Any]:
 
 def text_of(source: Source) -> str:
     """The StableHLO text, with locations relative to the repository."""
-    jax.config.update("jax_hlo_source_file_canonicalization_regex", f"{ROOT}/")
-    jax.config.update("jax_traceback_in_locations_limit", max(source.frames, 1))
+    settings = {
+        "jax_hlo_source_file_canonicalization_regex": f"{ROOT}/",
+        "jax_traceback_in_locations_limit": max(source.frames, 1),
+    }
+    before = {name: getattr(jax.config, name) for name in settings}
     shapes = [jax.ShapeDtypeStruct(spec.shape, np.dtype(spec.dtype)) for spec in source.arguments]
     jitted = jax.jit(source.function, donate_argnums=source.donate, keep_unused=True)
-    text: str = jitted.trace(*shapes).lower(lowering_platforms=("cpu",)).as_text(debug_info=source.frames > 0)
+    try:
+        for name, value in settings.items():
+            jax.config.update(name, value)
+        text: str = jitted.trace(*shapes).lower(lowering_platforms=("cpu",)).as_text(debug_info=source.frames > 0)
+    finally:  # tests of other programs run in this process too
+        for name, value in before.items():
+            jax.config.update(name, value)
     return text
 
 
