@@ -81,11 +81,14 @@ def _end(worker: threading.Thread) -> None:
     import sys
     import time
 
-    while worker.is_alive() and worker.ident is not None:
+    while True:
         time.sleep(_IMPORT_SECONDS)
         # This thread has just got the GIL, which it keeps for a switch interval: the worker stands still meanwhile, and
-        # the exception comes where the look at its stack found it. A look that took too long proves nothing.
+        # the exception comes where the look at its stack found it. A look that took too long proves nothing. The worker
+        # must be alive in the same interval, because the system gives the identifier of an ended thread to a new one.
         began = time.perf_counter()
+        if worker.ident is None or not worker.is_alive():
+            return
         busy = any(_is_import(f) or f.f_code.co_name in ("__enter__", "__exit__") for f in _stack(worker.ident))
         if not busy and time.perf_counter() - began < sys.getswitchinterval() / 4:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(_Interrupted))

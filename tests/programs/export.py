@@ -59,21 +59,17 @@ def write(source: Source) -> dict[str, Any]:
 
 def text_of(source: Source) -> str:
     """The StableHLO text, with locations relative to the repository."""
-    settings = {
-        "jax_hlo_source_file_canonicalization_regex": f"{ROOT}/",
-        "jax_traceback_in_locations_limit": max(source.frames, 1),
-    }
-    before = {name: getattr(jax.config, name) for name in settings}
+    limit = "jax_traceback_in_locations_limit"
+    before = getattr(jax.config, limit)
     shapes = [jax.ShapeDtypeStruct(spec.shape, np.dtype(spec.dtype)) for spec in source.arguments]
     jitted = jax.jit(source.function, donate_argnums=source.donate, keep_unused=True)
     try:
-        for name, value in settings.items():
-            jax.config.update(name, value)
+        jax.config.update(limit, max(source.frames, 1))
         text: str = jitted.trace(*shapes).lower(lowering_platforms=("cpu",)).as_text(debug_info=source.frames > 0)
     finally:  # tests of other programs run in this process too
-        for name, value in before.items():
-            jax.config.update(name, value)
-    return text
+        jax.config.update(limit, before)
+    # JAX's own setting for this outlives its reset: JAX caches the names of files.
+    return text.replace(f'"{ROOT}/', '"')
 
 
 def _storable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

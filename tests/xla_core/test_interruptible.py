@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from xla_core import interruptible
 from xla_core.interruptible import run_interruptible, run_uninterrupted
 
 SLOW = """
@@ -46,6 +47,37 @@ def interrupt_when(begun: Callable[[], bool]) -> None:
         signal.raise_signal(signal.SIGINT)
 
     threading.Thread(target=wait).start()
+
+
+def test_no_later_thread_is_ended_in_the_worker_s_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system soon gives the identifier of an ended thread to another one."""
+    monkeypatch.setattr(interruptible, "_IMPORT_SECONDS", 0.05)  # the worker ends by itself before it is ended
+    started, finish = threading.Event(), threading.Event()
+
+    def work() -> None:
+        started.set()
+        finish.wait(10)
+
+    interrupt_when(started.is_set)
+    with pytest.raises(KeyboardInterrupt):
+        run_interruptible(work, "short")
+    finish.set()
+    while any(thread.name == "short" for thread in threading.enumerate()):
+        time.sleep(0.001)
+    failures: list[BaseException] = []
+
+    def bystander() -> None:
+        try:
+            time.sleep(0.2)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=bystander) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
 
 
 @pytest.mark.parametrize("run", [run_interruptible, run_uninterrupted])
