@@ -17,16 +17,13 @@ module @jit_eigh_scan attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replic
   }
   func.func private @closed_call(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
     %0:2 = call @eigh(%arg0) : (tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>)
-    %cst = stablehlo.constant dense<0.00999999977> : tensor<f32>
-    %1 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<8xf32>
-    %2 = stablehlo.multiply %1, %0#0 : tensor<8xf32>
-    %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
-    %3 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<8xf32>
-    %4 = stablehlo.add %3, %2 : tensor<8xf32>
-    %5 = stablehlo.broadcast_in_dim %4, dims = [1] : (tensor<8xf32>) -> tensor<1x8xf32>
-    %6 = stablehlo.broadcast_in_dim %5, dims = [0, 1] : (tensor<1x8xf32>) -> tensor<8x8xf32>
-    %7 = stablehlo.multiply %0#1, %6 : tensor<8x8xf32>
-    return %7 : tensor<8x8xf32>
+    %1 = stablehlo.tanh %0#0 : tensor<8xf32>
+    %2 = stablehlo.broadcast_in_dim %1, dims = [1] : (tensor<8xf32>) -> tensor<1x8xf32>
+    %3 = stablehlo.broadcast_in_dim %2, dims = [0, 1] : (tensor<1x8xf32>) -> tensor<8x8xf32>
+    %4 = stablehlo.multiply %0#1, %3 : tensor<8x8xf32>
+    %5 = stablehlo.transpose %0#1, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %6 = stablehlo.dot_general %4, %5, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %6 : tensor<8x8xf32>
   }
   func.func private @eigh(%arg0: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>) {
     %0 = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
