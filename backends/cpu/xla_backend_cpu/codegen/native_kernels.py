@@ -8,6 +8,7 @@ from collections.abc import Hashable
 
 from xla_backend_cpu.codegen.blocked_product import BlockedProduct, ProductEmitter
 from xla_backend_cpu.codegen.convolution import convolution_product, is_canonical
+from xla_backend_cpu.codegen.denormals import flushed_denormals
 from xla_backend_cpu.codegen.dot import dot_kernel
 from xla_backend_cpu.codegen.lapack_kernel import emit_lapack
 from xla_backend_cpu.codegen.library_product import LibraryEmitter, LibraryProduct
@@ -128,22 +129,23 @@ class NativeKernels:
         self, name: str, instruction: HloInstruction, product: BlockedProduct | RowProduct | LibraryProduct
     ) -> NativeKernel:
         element_type = instruction.shape.element_type
+        flops_per_nanosecond, routine = 8.0 * self._isa.register_bytes / element_type.byte_width, ""
+        emitter: ProductEmitter | RowEmitter | LibraryEmitter
         if isinstance(product, LibraryProduct):
-            library = LibraryEmitter(product, self._threads)
-            frame = self._frame(name, instruction, library.pieces)
-            library.emit(frame)
-            self._abi.end_kernel(frame)
-            return NativeKernel(name, library.pieces, 1, product.flops / _LIBRARY_FLOPS_PER_NANOSECOND, product.symbol)
-        emitter: ProductEmitter | RowEmitter
-        if isinstance(product, RowProduct):
+            emitter = LibraryEmitter(product, self._threads)
+            flops_per_nanosecond, routine = _LIBRARY_FLOPS_PER_NANOSECOND, product.symbol
+        elif isinstance(product, RowProduct):
             emitter = RowEmitter(product, self._isa)
         else:
             emitter = ProductEmitter(product, element_type.byte_width, self._isa, self._threads)
         frame = self._frame(name, instruction, emitter.pieces)
-        emitter.emit(frame, VectorOps(frame.builder, element_type, self._isa))
+        with flushed_denormals(frame.builder, self._abi.triple):
+            if isinstance(emitter, LibraryEmitter):
+                emitter.emit(frame)
+            else:
+                emitter.emit(frame, VectorOps(frame.builder, element_type, self._isa))
         self._abi.end_kernel(frame)
-        flops_per_nanosecond = 8.0 * self._isa.register_bytes / element_type.byte_width
-        return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond)
+        return NativeKernel(name, emitter.pieces, 1, product.flops / flops_per_nanosecond, routine)
 
     def _aliasing(self, instruction: HloInstruction) -> set[tuple[int, int]]:
         """The pairs (leaf of the result, leaf of the operands) whose buffers overlap."""
