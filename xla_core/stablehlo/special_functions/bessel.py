@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xla_core.stablehlo.special_functions.bessel_coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
+from xla_core.stablehlo.special_functions.coefficients import I1_NEAR, I1E_FAR, I1E_MIDDLE
 from xla_core.stablehlo.special_functions.expressions import Expression, fitted, select
 
 __all__ = ["bessel_i1e"]

@@ -6,7 +6,7 @@ import math
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.special_functions.error_coefficients import (
+from xla_core.stablehlo.special_functions.coefficients import (
     ERF_INV_FAR,
     ERF_INV_MIDDLE,
     ERF_INV_NEAR,

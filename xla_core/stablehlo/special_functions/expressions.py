@@ -1,4 +1,4 @@
-"""Arithmetic on HLO instructions, so that a decomposition reads as its formula.
+"""Arithmetic on HLO instructions, so that a lowering reads as its formula.
 
 `Expression` wraps an instruction; operators and functions append to the computation that the context adds to. Python
 numbers are constants of the other operand's element type, broadcast to its shape.
@@ -22,6 +22,19 @@ __all__ = ["Expression", "Number", "fitted", "in_float32", "polynomial", "select
 Number = int | float | complex
 
 
+def _unary(opcode: Opcode) -> Callable[[Expression], Expression]:
+    return lambda x: x.op(opcode)
+
+
+def _binary(opcode: Opcode, **attributes: str) -> Callable[[Expression, Expression | Number], Expression]:
+    return lambda x, y: x.op(opcode, y, **attributes)
+
+
+def _reflected(opcode: Opcode) -> Callable[[Expression, Number], Expression]:
+    """Makes the operator for a number on the left."""
+    return lambda x, number: x.like(number).op(opcode, x)
+
+
 class Expression:
     """An instruction with arithmetic. Comparisons (`<`, `==` as `.equal`) give pred, `&`, `|` and `~` are bitwise."""
 
@@ -39,8 +52,6 @@ class Expression:
     def element_type(self) -> ElementType:
         return self.node.shape.element_type
 
-    # -- making others -----------------------------------------------------------------------------------------------
-
     def like(self, value: Number | np.generic) -> Expression:
         """Makes a constant of this expression's shape and element type with `value` in every element."""
         scalar = np.asarray(value).astype(self.element_type.dtype)
@@ -48,10 +59,11 @@ class Expression:
 
     def op(self, opcode: Opcode, *others: Expression | Number, **attributes: Any) -> Expression:
         """Applies an elementwise op with this expression as the first operand."""
-        operands = [self.node, *(self._coerce(o).node for o in others)]
+        operands = [self.node, *(self.coerce(o).node for o in others)]
         return Expression(self.ctx, self.ctx.add(opcode, *operands, **attributes))
 
-    def _coerce(self, other: Expression | Number) -> Expression:
+    def coerce(self, other: Expression | Number) -> Expression:
+        """Makes a number an expression of this one's shape and element type."""
         return other if isinstance(other, Expression) else self.like(other)
 
     def convert(self, element_type: ElementType) -> Expression:
@@ -59,131 +71,39 @@ class Expression:
 
     def bitcast(self, element_type: ElementType) -> Expression:
         """Reinterprets the bits as another type of the same width."""
-        shape = self.shape.with_element_type(element_type)
-        return Expression(self.ctx, self.ctx.add(Opcode.BITCAST_CONVERT, self.node, shape=shape))
-
-    # -- arithmetic --------------------------------------------------------------------------------------------------
-
-    def __add__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.ADD, other)
-
-    def __radd__(self, other: Number) -> Expression:
-        return self.like(other).op(Opcode.ADD, self)
-
-    def __sub__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.SUBTRACT, other)
-
-    def __rsub__(self, other: Number) -> Expression:
-        return self.like(other).op(Opcode.SUBTRACT, self)
-
-    def __mul__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.MULTIPLY, other)
-
-    def __rmul__(self, other: Number) -> Expression:
-        return self.like(other).op(Opcode.MULTIPLY, self)
-
-    def __truediv__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.DIVIDE, other)
-
-    def __rtruediv__(self, other: Number) -> Expression:
-        return self.like(other).op(Opcode.DIVIDE, self)
-
-    def __mod__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.REMAINDER, other)
-
-    def __neg__(self) -> Expression:
-        return self.op(Opcode.NEGATE)
-
-    def __abs__(self) -> Expression:
-        return self.op(Opcode.ABS)
-
-    def __and__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.AND, other)
-
-    def __or__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.OR, other)
-
-    def __xor__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.XOR, other)
-
-    def __invert__(self) -> Expression:
-        return self.op(Opcode.NOT)
-
-    def __lshift__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.SHIFT_LEFT, other)
-
-    def __rshift__(self, other: Expression | Number) -> Expression:
-        """Shifts right: logically for unsigned types, arithmetically for signed types."""
-        return self.op(
-            Opcode.SHIFT_RIGHT_ARITHMETIC if self.element_type.is_signed else Opcode.SHIFT_RIGHT_LOGICAL, other
-        )
-
-    # -- comparison --------------------------------------------------------------------------------------------------
-
-    def __lt__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.COMPARE, other, direction="LT")
-
-    def __le__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.COMPARE, other, direction="LE")
-
-    def __gt__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.COMPARE, other, direction="GT")
-
-    def __ge__(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.COMPARE, other, direction="GE")
-
-    def equal(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.COMPARE, other, direction="EQ")
-
-    def differs(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.COMPARE, other, direction="NE")
+        return self.op(Opcode.BITCAST_CONVERT, shape=self.shape.with_element_type(element_type))
 
     def is_nan(self) -> Expression:
         return self.differs(self)
 
-    # -- functions ---------------------------------------------------------------------------------------------------
-
-    def exp(self) -> Expression:
-        return self.op(Opcode.EXPONENTIAL)
-
-    def log(self) -> Expression:
-        return self.op(Opcode.LOG)
-
-    def log1p(self) -> Expression:
-        return self.op(Opcode.LOG_PLUS_ONE)
-
-    def sqrt(self) -> Expression:
-        return self.op(Opcode.SQRT)
-
-    def floor(self) -> Expression:
-        return self.op(Opcode.FLOOR)
-
-    def sin(self) -> Expression:
-        return self.op(Opcode.SINE)
-
-    def cos(self) -> Expression:
-        return self.op(Opcode.COSINE)
-
-    def cosh(self) -> Expression:
-        return self.op(Opcode.COSH)
-
-    def sign(self) -> Expression:
-        return self.op(Opcode.SIGN)
-
-    def real(self) -> Expression:
-        return self.op(Opcode.REAL)
-
-    def imag(self) -> Expression:
-        return self.op(Opcode.IMAG)
-
-    def power(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.POWER, other)
-
-    def maximum(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.MAXIMUM, other)
-
-    def minimum(self, other: Expression | Number) -> Expression:
-        return self.op(Opcode.MINIMUM, other)
+    __add__, __radd__ = _binary(Opcode.ADD), _reflected(Opcode.ADD)
+    __sub__, __rsub__ = _binary(Opcode.SUBTRACT), _reflected(Opcode.SUBTRACT)
+    __mul__, __rmul__ = _binary(Opcode.MULTIPLY), _reflected(Opcode.MULTIPLY)
+    __truediv__, __rtruediv__ = _binary(Opcode.DIVIDE), _reflected(Opcode.DIVIDE)
+    __mod__ = _binary(Opcode.REMAINDER)
+    __neg__ = _unary(Opcode.NEGATE)
+    __abs__ = _unary(Opcode.ABS)
+    __and__ = _binary(Opcode.AND)
+    __or__ = _binary(Opcode.OR)
+    __invert__ = _unary(Opcode.NOT)
+    __lt__ = _binary(Opcode.COMPARE, direction="LT")
+    __le__ = _binary(Opcode.COMPARE, direction="LE")
+    __gt__ = _binary(Opcode.COMPARE, direction="GT")
+    __ge__ = _binary(Opcode.COMPARE, direction="GE")
+    equal = _binary(Opcode.COMPARE, direction="EQ")
+    differs = _binary(Opcode.COMPARE, direction="NE")
+    exp = _unary(Opcode.EXPONENTIAL)
+    log = _unary(Opcode.LOG)
+    sqrt = _unary(Opcode.SQRT)
+    floor = _unary(Opcode.FLOOR)
+    cos = _unary(Opcode.COSINE)
+    cosh = _unary(Opcode.COSH)
+    sign = _unary(Opcode.SIGN)
+    real = _unary(Opcode.REAL)
+    imag = _unary(Opcode.IMAG)
+    power = _binary(Opcode.POWER)
+    maximum = _binary(Opcode.MAXIMUM)
+    minimum = _binary(Opcode.MINIMUM)
 
 
 def wrap(ctx: LoweringContext, *nodes: HloInstruction) -> list[Expression]:
@@ -195,7 +115,7 @@ def select(pred: Expression, on_true: Expression | Number, on_false: Expression 
     if not isinstance(on_true, Expression):
         assert isinstance(on_false, Expression)
         on_true = on_false.like(on_true)
-    return pred.op(Opcode.SELECT, on_true, on_true._coerce(on_false))
+    return pred.op(Opcode.SELECT, on_true, on_true.coerce(on_false))
 
 
 def polynomial(x: Expression, coefficients: Sequence[float]) -> Expression:

@@ -6,8 +6,7 @@ import math
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
-from xla_core.stablehlo.special_functions.expressions import Expression, fitted, polynomial, select
-from xla_core.stablehlo.special_functions.gamma_coefficients import (
+from xla_core.stablehlo.special_functions.coefficients import (
     COTANGENT,
     DIGAMMA_FAR,
     DIGAMMA_FROM_1,
@@ -20,6 +19,7 @@ from xla_core.stablehlo.special_functions.gamma_coefficients import (
     STIRLING,
     TANGENT,
 )
+from xla_core.stablehlo.special_functions.expressions import Expression, fitted, polynomial, select
 
 __all__ = ["digamma", "lgamma"]
 

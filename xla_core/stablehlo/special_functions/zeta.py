@@ -6,9 +6,9 @@ import math
 
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
+from xla_core.stablehlo.special_functions.coefficients import BERNOULLI
 from xla_core.stablehlo.special_functions.expressions import Expression, select
 from xla_core.stablehlo.special_functions.gamma import digamma, lgamma
-from xla_core.stablehlo.special_functions.gamma_coefficients import BERNOULLI
 
 __all__ = ["polygamma", "zeta"]
 
