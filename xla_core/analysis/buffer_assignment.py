@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from xla_core.analysis.buffer_classes import BufferClass, BufferClasses, SizeFunction
 from xla_core.analysis.buffer_sharing import CanShare, can_share_buffer
-from xla_core.analysis.dataflow import HloDataflowAnalysis, leaf_index
+from xla_core.analysis.dataflow import HloDataflowAnalysis
 from xla_core.analysis.heap import HeapBlock, pack, peak_bytes
 from xla_core.analysis.hlo_value import HloValue, Segment, ShapeIndex, ValueKind
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
@@ -112,25 +112,15 @@ class BufferAssignment:
         """
         if instruction not in self.analysis:
             raise InvalidArgumentError(f"{instruction.name} is not part of any sequence; it has no buffer")
-        shape = instruction.shape
-        for i in index:
-            shape = shape.tuple_shapes[i]
-        if shape.is_tuple:
+        if instruction.shape.subshape(index).is_tuple:
             raise InvalidArgumentError(
                 f"{instruction.name} at {_index_text(index)} is a tuple; only leaves have buffers"
             )
-        return self.slices[self.analysis.leaves(instruction)[leaf_index(instruction.shape, index)]]
+        return self.slices[self.analysis.leaves(instruction)[instruction.shape.leaf_number(index)]]
 
     def leaf_slices(self, instruction: HloInstruction) -> list[BufferSlice]:
         """The slices of all leaves of an instruction's result, left to right."""
         return [self.slices[value] for value in self.analysis.leaves(instruction)]
-
-    def parameter_allocation(self, number: int, index: ShapeIndex = ()) -> BufferAllocation:
-        return self.slice(self.module.entry.parameters[number], index).allocation
-
-    def output_slice(self, index: ShapeIndex = ()) -> BufferSlice:
-        """The slice that holds the leaf at `index` of the entry's result when the program ends."""
-        return self.slice(self.module.entry.root, index)
 
     def in_place(self, instruction: HloInstruction, operand: int, index: ShapeIndex = ()) -> bool:
         """Whether the leaf at `index` of the result has the same slice as operand number `operand`, an array."""

@@ -42,15 +42,11 @@ class Cost:
 
 
 class HloCostAnalysis:
-    """Computes costs of instructions, computations and the module; costs of computations are cached.
-
-    `unknown_loops` counts the loops of unknown trip count, whose bodies were counted once.
-    """
+    """Computes costs of instructions, computations and the module; costs of computations are cached."""
 
     def __init__(self, module: HloModule) -> None:
         self._module = module
         self._computations: dict[HloComputation, Cost] = {}
-        self.unknown_loops = 0
 
     def module(self) -> Cost:
         """The cost of one execution of the entry."""
@@ -75,9 +71,7 @@ class HloCostAnalysis:
             return Cost()
         if opcode == Opcode.WHILE:
             trips = known_trip_count(i)
-            if trips is None:
-                self.unknown_loops += 1
-                trips = 1
+            trips = 1 if trips is None else trips
             body = self.computation(i.attributes["body"])
             return body * float(trips) + self.computation(i.attributes["condition"]) * float(trips + 1)
         if opcode == Opcode.CONDITIONAL:

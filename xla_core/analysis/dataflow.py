@@ -24,9 +24,8 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule
 from xla_core.hlo.op_table import Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.shape import Shape
 
-__all__ = ["HloDataflowAnalysis", "leaf_index"]
+__all__ = ["HloDataflowAnalysis"]
 
 _MAX_DEPTH = 150
 
@@ -70,7 +69,7 @@ class HloDataflowAnalysis:
 
     def value(self, instruction: HloInstruction, index: ShapeIndex = ()) -> HloValue:
         """The value of the leaf at `index`."""
-        return self.leaves(instruction)[leaf_index(instruction.shape, index)]
+        return self.leaves(instruction)[instruction.shape.leaf_number(index)]
 
     def __contains__(self, instruction: HloInstruction) -> bool:
         return instruction in self._positions
@@ -88,9 +87,9 @@ class HloDataflowAnalysis:
         outputs = self._define_all(entry.root, ValueKind.OUTPUT)
         aliased: dict[int, HloValue] = {}
         for alias in self.module.input_output_aliases:
-            leaf = leaf_index(entry.root.shape, alias.output_index)
+            leaf = entry.root.shape.leaf_number(alias.output_index)
             shape = entry.parameters[alias.parameter_number].shape
-            aliased[leaf] = parameters[alias.parameter_number][leaf_index(shape, alias.parameter_index)]
+            aliased[leaf] = parameters[alias.parameter_number][shape.leaf_number(alias.parameter_index)]
         for leaf, (value, output) in enumerate(zip(root, outputs, strict=True)):
             if leaf in aliased:
                 self.edges.append(AliasEdge(EdgeKind.OUTPUT_ALIAS, aliased[leaf], output, entry.root, leaf, entry, 0))
@@ -134,8 +133,8 @@ class HloDataflowAnalysis:
             elif instruction.op.result_at is not None:
                 self._use_all(operands[0], path)
                 self.times[instruction] = self._clock
-                place = leaf_index(instruction.operand(0).shape, instruction.op.result_at)
-                positions[instruction] = operands[0][place : place + _leaf_count(instruction.shape)]
+                place = instruction.operand(0).shape.leaf_number(instruction.op.result_at)
+                positions[instruction] = operands[0][place : place + instruction.shape.leaf_count]
             else:
                 time = self.times[instruction] = self._tick()
                 for operand in operands:
@@ -197,8 +196,8 @@ class HloDataflowAnalysis:
         assert call.parent is not None
         for alias in call.attribute("output_to_operand_aliasing"):
             operand = alias.operand_number
-            target = self._positions[call][leaf_index(call.shape, alias.output_index)]
-            leaf = leaf_index(call.operand(operand).shape, alias.operand_index)
+            target = self._positions[call][call.shape.leaf_number(alias.output_index)]
+            leaf = call.operand(operand).shape.leaf_number(alias.operand_index)
             source = operands[operand][leaf]
             self.edges.append(AliasEdge(EdgeKind.IN_PLACE, source, target, call, leaf, call.parent, depth, operand))
 
@@ -207,7 +206,7 @@ class HloDataflowAnalysis:
         place = start.op.operands_at
         if place is not None:
             passed = [value for operand in operands for value in operand]
-            first = leaf_index(start.shape, place)
+            first = start.shape.leaf_number(place)
             self._positions[start][first : first + len(passed)] = passed
 
     # -- small parts ---------------------------------------------------------------------------------------------------
@@ -228,7 +227,7 @@ class HloDataflowAnalysis:
             self.values.append(value)
             return [value]
         made = []
-        for index, leaf in _indexed_leaves(shape):
+        for index, leaf in shape.indexed_leaves():
             made.append(HloValue(len(self.values), kind, instruction, index, leaf, self._clock))
             self.values.append(made[-1])
         return made
@@ -249,25 +248,6 @@ def _pass_through(instruction: HloInstruction, operands: list[list[HloValue]]) -
             shapes = instruction.operand(0).shape.tuple_shapes
             if not any(s.is_tuple for s in shapes):
                 return [operands[0][instruction.tuple_index]]
-            first = sum(_leaf_count(s) for s in shapes[: instruction.tuple_index])
-            return operands[0][first : first + _leaf_count(shapes[instruction.tuple_index])]
+            first = instruction.operand(0).shape.leaf_number((instruction.tuple_index,))
+            return operands[0][first : first + shapes[instruction.tuple_index].leaf_count]
     return operands[0] if Trait.FORWARDING in instruction.op.traits else None
-
-
-def _leaf_count(shape: Shape) -> int:
-    return sum(_leaf_count(s) for s in shape.tuple_shapes) if shape.is_tuple else 1
-
-
-def _indexed_leaves(shape: Shape, prefix: ShapeIndex = ()) -> list[tuple[ShapeIndex, Shape]]:
-    if not shape.is_tuple:
-        return [(prefix, shape)]
-    return [leaf for i, s in enumerate(shape.tuple_shapes) for leaf in _indexed_leaves(s, (*prefix, i))]
-
-
-def leaf_index(shape: Shape, index: ShapeIndex) -> int:
-    """The number of the leaf at `index`, counted from left to right."""
-    number = 0
-    for i in index:
-        number += sum(_leaf_count(s) for s in shape.tuple_shapes[:i])
-        shape = shape.tuple_shapes[i]
-    return number

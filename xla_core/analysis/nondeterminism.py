@@ -64,7 +64,8 @@ class _Tracer:
             case Opcode.TUPLE:
                 return sum(operands, ())
             case Opcode.GET_TUPLE_ELEMENT:
-                return _element(operands[0], instruction.operand(0).shape, instruction.tuple_index)
+                start = instruction.operand(0).shape.leaf_number((instruction.tuple_index,))
+                return operands[0][start : start + instruction.shape.leaf_count]
             case Opcode.OPT_BARRIER:
                 return operands[0]
             case Opcode.CALL | Opcode.FUSION:
@@ -98,14 +99,8 @@ class _Tracer:
 
 
 def _all(value: bool, shape: Shape) -> Leaves:
-    return tuple(value for _ in shape.leaves())
+    return (value,) * shape.leaf_count
 
 
 def _either(values: list[Leaves]) -> Leaves:
     return tuple(map(any, zip(*values, strict=True)))
-
-
-def _element(leaves: Leaves, shape: Shape, index: int) -> Leaves:
-    counts = [len(list(s.leaves())) for s in shape.tuple_shapes]
-    start = sum(counts[:index])
-    return leaves[start : start + counts[index]]

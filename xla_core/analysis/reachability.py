@@ -28,10 +28,6 @@ class HloReachability:
         """Whether `target` is `source` or depends on it."""
         return bool(self._ancestors[self._number[target]] >> self._number[source] & 1)
 
-    def is_connected(self, a: HloInstruction, b: HloInstruction) -> bool:
-        """Whether either depends on the other."""
-        return self.is_reachable(a, b) or self.is_reachable(b, a)
-
     def replace(self, old: HloInstruction, new: HloInstruction) -> None:
         """Gives `new`, which replaced `old`, the dependences of `old`."""
         self._number[new] = self._number[old]

@@ -1,8 +1,9 @@
 """Arithmetic: the operations of which the formulas of elementary functions consist.
 
 A formula is straight-line code on values of kind `f32`, `f64`, `i32`, `i64` or `i1`. An implementation of the abstract
-methods decides what a value is, such as an LLVM value or an HLO instruction. Each operation rounds once, as in IEEE
-754. None may be reordered or fused, because the formulas are exact only as written.
+methods decides what a value is, such as an LLVM value or an HLO instruction; an operation that HLO has is `emit` of its
+opcode unless the implementation defines it. Each operation rounds once, as in IEEE 754. None may be reordered or fused,
+because the formulas are exact only as written.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ V = TypeVar("V")
 
 
 class Arithmetic(abc.ABC, Generic[V]):
-    """The abstract operations of an implementation, and further operations that are composed of them."""
+    """The operations of an implementation, and further operations that are composed of them."""
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -66,47 +67,47 @@ class Arithmetic(abc.ABC, Generic[V]):
 
     @abc.abstractmethod
     def emit(self, opcode: str, *operands: V) -> V:
-        """Computes the real function of an HLO opcode in the way of the implementation."""
+        """Emits an elementwise HLO op, or the function of its opcode in the way of the implementation."""
 
     @abc.abstractmethod
     def fma(self, x: V, y: V, z: V) -> V:
         """Returns x y + z, rounded once if `has_fma`, else twice."""
 
-    @abc.abstractmethod
     def add(self, x: V, y: V | float) -> V:
         """The sum of floats."""
+        return self.emit("add", x, self._same(x, y))
 
-    @abc.abstractmethod
     def sub(self, x: V, y: V | float) -> V:
         """The difference of floats."""
+        return self.emit("subtract", x, self._same(x, y))
 
-    @abc.abstractmethod
     def mul(self, x: V, y: V | float) -> V:
         """The product of floats."""
+        return self.emit("multiply", x, self._same(x, y))
 
-    @abc.abstractmethod
     def div(self, x: V, y: V | float) -> V:
         """The quotient of floats."""
+        return self.emit("divide", x, self._same(x, y))
 
-    @abc.abstractmethod
     def neg(self, x: V) -> V:
         """Returns -x."""
+        return self.emit("negate", x)
 
-    @abc.abstractmethod
     def abs(self, x: V) -> V:
         """|x|."""
+        return self.emit("abs", x)
 
-    @abc.abstractmethod
     def sqrt(self, x: V) -> V:
         """Returns the correctly rounded square root."""
+        return self.emit("sqrt", x)
 
-    @abc.abstractmethod
     def floor(self, x: V) -> V:
         """Returns the largest whole number that is not above x."""
+        return self.emit("floor", x)
 
-    @abc.abstractmethod
     def maximum(self, x: V, y: V) -> V:
         """Returns the larger float; NaN if either is NaN."""
+        return self.emit("maximum", x, y)
 
     @abc.abstractmethod
     def with_sign(self, magnitude: V, sign: V) -> V:
@@ -124,57 +125,57 @@ class Arithmetic(abc.ABC, Generic[V]):
     def icmp(self, predicate: str, x: V, y: V) -> V:
         """Compares signed integers by eq, ne, slt or sge."""
 
-    @abc.abstractmethod
     def select(self, condition: V, x: V, y: V) -> V:
         """Returns x where the condition holds, else y."""
+        return self.emit("select", condition, x, y)
 
-    @abc.abstractmethod
     def iadd(self, x: V, y: V) -> V:
         """Returns the sum of integers, which wraps."""
+        return self.emit("add", x, y)
 
-    @abc.abstractmethod
     def isub(self, x: V, y: V) -> V:
         """Returns the difference of integers, which wraps."""
+        return self.emit("subtract", x, y)
 
-    @abc.abstractmethod
     def imul(self, x: V, y: V) -> V:
         """Returns the product of unsigned integers, which must not wrap."""
+        return self.emit("multiply", x, y)
 
-    @abc.abstractmethod
     def udiv(self, x: V, y: V) -> V:
         """Returns the quotient of unsigned integers."""
+        return self.emit("divide", x, y)
 
-    @abc.abstractmethod
     def and_(self, x: V, y: V) -> V:
         """Bitwise and."""
+        return self.emit("and", x, y)
 
-    @abc.abstractmethod
     def or_(self, x: V, y: V) -> V:
         """Bitwise or."""
+        return self.emit("or", x, y)
 
-    @abc.abstractmethod
     def xor(self, x: V, y: V) -> V:
         """Bitwise exclusive or."""
+        return self.emit("xor", x, y)
 
-    @abc.abstractmethod
     def not_(self, x: V) -> V:
         """Bitwise not."""
+        return self.emit("not", x)
 
-    @abc.abstractmethod
     def shl(self, x: V, amount: int) -> V:
         """Shifts to the left by fewer bits than the value has."""
+        return self.emit("shift-left", x, self.integer(amount, x)) if amount else x
 
-    @abc.abstractmethod
     def lshr(self, x: V, amount: int) -> V:
         """Shifts to the right and fills with zeros."""
+        return self.emit("shift-right-logical", x, self.integer(amount, x)) if amount else x
 
-    @abc.abstractmethod
     def ashr(self, x: V, amount: int) -> V:
         """Shifts to the right and fills with the sign."""
+        return self.emit("shift-right-arithmetic", x, self.integer(amount, x)) if amount else x
 
-    @abc.abstractmethod
     def clamp(self, low: V, x: V, high: V) -> V:
         """Clamps a signed integer to two bounds."""
+        return self.emit("clamp", low, x, high)
 
     @abc.abstractmethod
     def funnel_shift(self, high: V, low: V, amount: V) -> V:

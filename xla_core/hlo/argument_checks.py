@@ -55,10 +55,8 @@ def check_argument(what: str, shape: Shape, declared: Shape) -> None:
         raise InvalidArgumentError(wrong, hint=conversion_hint(declared.element_type))
     if shape.rank != declared.rank:
         raise InvalidArgumentError(wrong)
-    flags = declared.dynamic_dimensions or (False,) * declared.rank
-    for dimension, (size, wanted, is_dynamic) in enumerate(
-        zip(shape.dimensions, declared.dimensions, flags, strict=True)
-    ):
+    sizes = zip(shape.dimensions, declared.dimensions, declared.dynamic_flags, strict=True)
+    for dimension, (size, wanted, is_dynamic) in enumerate(sizes):
         if not is_dynamic and size != wanted:
             raise InvalidArgumentError(wrong)
         if is_dynamic and wanted != Shape.UNBOUNDED and size > wanted:

@@ -177,10 +177,16 @@ class ElementType(enum.Enum):
         return self.is_complex or (self.is_floating and not self.value.endswith(("fn", "fnuz", "fnu")))
 
     @cached_property
+    def integer_range(self) -> tuple[int, int]:
+        """The least and the greatest value of an integer type or pred."""
+        width = self.bit_width
+        return (-(1 << (width - 1)), (1 << (width - 1)) - 1) if self.is_signed else (0, (1 << width) - 1)
+
+    @cached_property
     def least(self) -> float | None:
         """The least value of the type: -inf where the type has it; None for complex types."""
         if self.is_integral or self is ElementType.PRED:
-            return -(1 << (self.bit_width - 1)) if self.is_signed else 0
+            return self.integer_range[0]
         if not self.is_floating:
             return None
         return -math.inf if self.has_infinity else float(_finfo(self).min)
@@ -189,7 +195,7 @@ class ElementType(enum.Enum):
     def greatest(self) -> float | None:
         """The greatest value of the type: inf where the type has it; None for complex types."""
         if self.is_integral or self is ElementType.PRED:
-            return (1 << (self.bit_width - self.is_signed)) - 1
+            return self.integer_range[1]
         if not self.is_floating:
             return None
         return math.inf if self.has_infinity else float(_finfo(self).max)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
@@ -26,8 +24,8 @@ def flatten_entry(module: HloModule) -> None:
     parameters: dict[tuple[int, ShapeIndex], int] = {}
     if any(not p.shape.is_array for p in entry.parameters):
         parameters = _flatten_parameters(entry)
-    results = {index: n for n, (index, s) in enumerate(_indexed(old_result)) if not s.is_token}
-    results = {index: n for n, index in enumerate(results)}
+    kept = [index for index, leaf in old_result.indexed_leaves() if not leaf.is_token]
+    results = {index: n for n, index in enumerate(kept)}
     flat_result = old_result.is_array or (old_result.is_tuple and all(s.is_array for s in old_result.tuple_shapes))
     if not flat_result:
         leaves = [_element(entry, entry.root, index) for index in results]
@@ -43,13 +41,6 @@ def flatten_entry(module: HloModule) -> None:
             for a in module.input_output_aliases
         ]
         module.buffer_donors = [(parameters.get((n, i), n), ()) for n, i in module.buffer_donors]
-
-
-def _indexed(shape: Shape, index: ShapeIndex = ()) -> Iterable[tuple[ShapeIndex, Shape]]:
-    if not shape.is_tuple:
-        yield index, shape
-    for i, element in enumerate(shape.tuple_shapes):
-        yield from _indexed(element, (*index, i))
 
 
 def _element(entry: HloComputation, value: HloInstruction, index: ShapeIndex) -> HloInstruction:

@@ -46,12 +46,7 @@ def _argument(array: npt.ArrayLike, shape: Shape, position: int) -> np.ndarray:
             f"argument {position} has dtype {given.dtype}; the parameter is {shape.without_layout()}",
             hint=f"pass an array of numpy dtype {shape.dtype}",
         )
-    flags = shape.dynamic_dimensions or (False,) * shape.rank
-    fits = len(given.shape) == shape.rank and all(
-        size <= bound if flag else size == bound
-        for size, bound, flag in zip(given.shape, shape.dimensions, flags, strict=True)
-    )
-    if not fits:
+    if not shape.admits(given.shape):
         raise InvalidArgumentError(
             f"argument {position} has shape {list(given.shape)}; the parameter is {shape.without_layout()}"
         )

@@ -114,14 +114,6 @@ class HloInstruction:
             old._users.pop(self, None)
         new._users[self] = None
 
-    def set_operands(self, operands: Sequence[HloInstruction]) -> None:
-        """Replaces the whole operand list."""
-        for old in self._operands:
-            old._users.pop(self, None)
-        self._operands = list(operands)
-        for operand in self._operands:
-            operand._users[self] = None
-
     def replace_all_uses_with(self, new: HloInstruction) -> None:
         """Replaces this instruction by `new` in all users and as the computation's root.
 

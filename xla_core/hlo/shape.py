@@ -15,6 +15,8 @@ from xla_core.hlo.element_type import ElementType
 __all__ = ["INT_MAX", "Layout", "Shape"]
 
 Dimensions = tuple[int, ...]
+Flags = tuple[bool, ...]
+IndexedLeaf = tuple[Dimensions, "Shape"]
 
 INT_MAX = (1 << 31) - 1
 """The largest size that get-dimension-size and set-dimension-size can represent, because sizes are s32."""
@@ -132,12 +134,56 @@ class Shape:
     def dtype(self) -> np.dtype:
         return self.element_type.dtype
 
+    @property
+    def dynamic_flags(self) -> Flags:
+        """A flag for each dimension that says whether it is dynamic."""
+        return self.dynamic_dimensions or (False,) * len(self.dimensions)
+
+    def admits(self, sizes: Sequence[int]) -> bool:
+        """Whether an array of these sizes has this shape: a dynamic size is at most its bound."""
+        return len(sizes) == self.rank and all(
+            size <= bound if flag else size == bound
+            for size, bound, flag in zip(sizes, self.dimensions, self.dynamic_flags, strict=True)
+        )
+
     def leaves(self) -> Iterator[Shape]:
         """Yields the non-tuple shapes from left to right."""
         if not self.is_tuple:
             yield self
         for shape in self.tuple_shapes:
             yield from shape.leaves()
+
+    def indexed_leaves(self, index: Dimensions = ()) -> Iterator[IndexedLeaf]:
+        """Yields the leaves with their indices, which start with `index`."""
+        if not self.is_tuple:
+            yield index, self
+        for i, shape in enumerate(self.tuple_shapes):
+            yield from shape.indexed_leaves((*index, i))
+
+    @property
+    def leaf_count(self) -> int:
+        return sum(s.leaf_count for s in self.tuple_shapes) if self.is_tuple else 1
+
+    def leaf_number(self, index: Sequence[int]) -> int:
+        """Returns how many leaves are to the left of the one at `index`."""
+        number, shape = 0, self
+        for i in index:
+            number += sum(s.leaf_count for s in shape.tuple_shapes[:i])
+            shape = shape.tuple_shapes[i]
+        return number
+
+    def subshape(self, index: Sequence[int], what: str = "index") -> Shape:
+        """Returns the shape at an index, which errors call `what`.
+
+        Raises:
+            InvalidArgumentError: where the shape has no such index.
+        """
+        shape = self
+        for i in index:
+            if not 0 <= i < len(shape.tuple_shapes):
+                raise InvalidArgumentError(f"{what} {list(index)} is not within {shape.without_layout()}")
+            shape = shape.tuple_shapes[i]
+        return shape
 
     def with_layout(self, layout: Layout | None) -> Shape:
         return dataclasses.replace(self, layout=layout)
@@ -192,7 +238,6 @@ class Shape:
             return "(" + ", ".join(map(str, self.tuple_shapes)) + ")"
         if not self.is_array:
             return f"{self.element_type}[]"
-        dynamic = self.dynamic_dimensions or (False,) * self.rank
-        sizes = zip(self.dimensions, dynamic, strict=True)
+        sizes = zip(self.dimensions, self.dynamic_flags, strict=True)
         dims = ",".join("?" if n == Shape.UNBOUNDED else f"<={n}" if d else str(n) for n, d in sizes)
         return f"{self.element_type}[{dims}]{self.layout or ''}"

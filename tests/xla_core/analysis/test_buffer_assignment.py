@@ -79,8 +79,8 @@ def test_parameters_and_results_are_never_temporaries():
     assignment, named = _assign(CHAIN)
     kinds = [a.kind for a in assignment.allocations]
     assert kinds == [AllocationKind.PARAMETER, AllocationKind.OUTPUT, AllocationKind.TEMP]
-    assert assignment.parameter_allocation(0).parameter == (0, ())
-    assert assignment.output_slice() == assignment.slice(named["f"])
+    assert assignment.slice(assignment.module.entry.parameters[0]).allocation.parameter == (0, ())
+    assert assignment.slice(assignment.module.entry.root) == assignment.slice(named["f"])
 
 
 def test_the_report_names_allocations_and_values():
@@ -134,9 +134,13 @@ def test_a_loop_updates_its_state_in_place():
 
 def test_a_donated_argument_is_updated_in_place_without_a_copy():
     assignment, named = _assign(LOOP.replace("loop\n", "loop, input_output_alias={ {}: (0, {}, may-alias) }\n", 1))
-    assert assignment.slice(named["x"]) == assignment.slice(named["update"]) == assignment.output_slice()
-    assert assignment.output_slice().allocation.parameter == (0, ())
-    assert assignment.output_slice().allocation.output == ()
+    assert (
+        assignment.slice(named["x"])
+        == assignment.slice(named["update"])
+        == assignment.slice(assignment.module.entry.root)
+    )
+    assert assignment.slice(assignment.module.entry.root).allocation.parameter == (0, ())
+    assert assignment.slice(assignment.module.entry.root).allocation.output == ()
     assert [str(i.shape.element_type) for i in named.values() if i.opcode == "copy"] == ["s32"]
 
 

@@ -45,7 +45,6 @@ def test_a_loop_costs_its_body_times_its_trips():
     analysis = HloCostAnalysis(module)
     cost = analysis.module()
     assert cost.flops == 7 * (2 * 1000 + 1) + 8
-    assert analysis.unknown_loops == 0
 
 
 def test_elementwise_reduce_and_transcendentals():

@@ -234,8 +234,8 @@ def test_aliasing_is_typed():
         ("{{}: 0}", r"expected '\(' before the operand"),
         ("hello", "expected '{'"),
         ("{{}: (1, {})}", "operand 1 of 1"),
-        ("{{0}: (0, {})}", r"\[0\] is not in f32\[4\]"),
-        ("{{}: (0, {2})}", r"\[2\] is not in f32\[4\]"),
+        ("{{0}: (0, {})}", r"\[0\] is not within f32\[4\]"),
+        ("{{}: (0, {2})}", r"\[2\] is not within f32\[4\]"),
     ],
 )
 def test_malformed_aliasing_is_refused(aliasing, message):

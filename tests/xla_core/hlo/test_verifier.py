@@ -101,7 +101,7 @@ def foreign_operand(m: HloModule) -> None:
 
 
 def wrong_arity(m: HloModule) -> None:
-    named(m, "added").set_operands([named(m, "added").operand(0)] * 3)
+    named(m, "added")._operands.append(named(m, "added").operand(0))
 
 
 def cycle(m: HloModule) -> None:

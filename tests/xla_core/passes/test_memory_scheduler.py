@@ -165,4 +165,4 @@ ENTRY e {
     assert module.buffer_donors == [(2, ())]
     insert_copies(module)
     assignment = assign_buffers(module)
-    assert assignment.output_slice((1,)).allocation.parameter == (0, ())
+    assert assignment.slice(assignment.module.entry.root, (1,)).allocation.parameter == (0, ())

@@ -71,99 +71,27 @@ class HloArithmetic(Arithmetic[HloInstruction]):
     def fma(self, x: HloInstruction, y: HloInstruction, z: HloInstruction) -> HloInstruction:
         return self.add(self.mul(x, y), z)
 
-    def add(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add(Opcode.ADD, x, self._same(x, y))
-
-    def sub(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add(Opcode.SUBTRACT, x, self._same(x, y))
-
-    def mul(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add(Opcode.MULTIPLY, x, self._same(x, y))
-
-    def div(self, x: HloInstruction, y: HloInstruction | float) -> HloInstruction:
-        return self.b.add(Opcode.DIVIDE, x, self._same(x, y))
-
-    def neg(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.NEGATE, x)
-
-    def abs(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.ABS, x)
-
-    def sqrt(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.SQRT, x)
-
-    def floor(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.FLOOR, x)
-
-    def maximum(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.MAXIMUM, x, y)
-
     def with_sign(self, magnitude: HloInstruction, sign: HloInstruction) -> HloInstruction:
         sign_bit = self.integer(-1 << (63 if self.is_wide(sign) else 31), sign)
         rest = self.b.add(Opcode.AND, self.bits(magnitude), self.b.add(Opcode.NOT, sign_bit))
         return self.from_bits(self.b.add(Opcode.OR, rest, self.b.add(Opcode.AND, self.bits(sign), sign_bit)))
 
-    def _compare(self, x: HloInstruction, y: HloInstruction, direction: str) -> HloInstruction:
-        return self.b.add(Opcode.COMPARE, x, y, direction=direction)
-
     def fcmp(self, predicate: str, x: HloInstruction, y: HloInstruction) -> HloInstruction:
         if predicate in _WHERE_TRUE:
-            return self._compare(x, y, _WHERE_TRUE[predicate])
+            return self.b.compare(x, y, _WHERE_TRUE[predicate])
         if predicate in _WHERE_FALSE:
-            return self.not_(self._compare(x, y, _WHERE_FALSE[predicate]))
+            return self.not_(self.b.compare(x, y, _WHERE_FALSE[predicate]))
         if predicate in ("uno", "ord"):
-            numbers = [self._compare(v, v, "EQ") for v in dict.fromkeys((x, y))]
+            numbers = [self.b.compare(v, v, "EQ") for v in dict.fromkeys((x, y))]
             both = self.and_(*numbers) if len(numbers) == 2 else numbers[0]
             return both if predicate == "ord" else self.not_(both)
-        apart = self.or_(self._compare(x, y, "LT"), self._compare(x, y, "GT"))
+        apart = self.or_(self.b.compare(x, y, "LT"), self.b.compare(x, y, "GT"))
         return apart if predicate == "one" else self.not_(apart)
 
     # -- integers, bits, conversions ---------------------------------------------------------------------------------
 
     def icmp(self, predicate: str, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self._compare(x, y, _WHERE_TRUE[predicate])
-
-    def select(self, condition: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.SELECT, condition, x, y)
-
-    def iadd(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.ADD, x, y)
-
-    def isub(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.SUBTRACT, x, y)
-
-    def imul(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.MULTIPLY, x, y)
-
-    def udiv(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.DIVIDE, x, y)
-
-    def and_(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.AND, x, y)
-
-    def or_(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.OR, x, y)
-
-    def xor(self, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.XOR, x, y)
-
-    def not_(self, x: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.NOT, x)
-
-    def _shift(self, opcode: Opcode, x: HloInstruction, amount: int) -> HloInstruction:
-        return self.b.add(opcode, x, self.integer(amount, x)) if amount else x
-
-    def shl(self, x: HloInstruction, amount: int) -> HloInstruction:
-        return self._shift(Opcode.SHIFT_LEFT, x, amount)
-
-    def lshr(self, x: HloInstruction, amount: int) -> HloInstruction:
-        return self._shift(Opcode.SHIFT_RIGHT_LOGICAL, x, amount)
-
-    def ashr(self, x: HloInstruction, amount: int) -> HloInstruction:
-        return self._shift(Opcode.SHIFT_RIGHT_ARITHMETIC, x, amount)
-
-    def clamp(self, low: HloInstruction, x: HloInstruction, high: HloInstruction) -> HloInstruction:
-        return self.b.add(Opcode.CLAMP, low, x, high)
+        return self.b.compare(x, y, _WHERE_TRUE[predicate])
 
     def funnel_shift(self, high: HloInstruction, low: HloInstruction, amount: HloInstruction) -> HloInstruction:
         rest = self.b.add(Opcode.SUBTRACT, self.number(32, "i32"), amount)  # a shift by 32 gives 0, as needed

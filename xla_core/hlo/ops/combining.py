@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.hlo.combiner import combiner
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops import arithmetic
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
 
@@ -29,15 +28,6 @@ __all__ = ["FEW", "as_value", "combine_at", "few", "fold", "windows"]
 _SEQUENTIAL = 512
 FEW = 16
 
-_BINARY: dict[Opcode, Callable[..., Any]] = {
-    Opcode.ADD: np.add,
-    Opcode.MULTIPLY: arithmetic.multiply,
-    Opcode.MAXIMUM: arithmetic.maximum,
-    Opcode.MINIMUM: arithmetic.minimum,
-    Opcode.AND: np.bitwise_and,
-    Opcode.OR: np.bitwise_or,
-    Opcode.XOR: np.bitwise_xor,
-}
 _UFUNC: dict[Opcode, np.ufunc] = {
     Opcode.ADD: np.add,
     Opcode.MULTIPLY: np.multiply,
@@ -47,6 +37,9 @@ _UFUNC: dict[Opcode, np.ufunc] = {
     Opcode.OR: np.bitwise_or,
     Opcode.XOR: np.bitwise_xor,
 }
+
+
+_Combine = Callable[[Sequence[Array], Sequence[Array]], list[Array]]
 
 
 def as_value(arrays: Sequence[Array]) -> Value:
@@ -86,16 +79,14 @@ def fold(
 ) -> list[Array]:
     """Combines elements along axes, starting from the initial values (scalars)."""
     inputs, initial = _typed(computation, inputs), _typed(computation, initial)
+    combine = _combiner(context, computation)
     op = combiner(computation)
     if op is not None:
-        return [_known_fold(op.opcode, inputs[0], initial[0], tuple(axes))]
+        return [_known_fold(op.opcode, combine, inputs[0], initial[0], tuple(axes))]
     kept = [d for d in range(inputs[0].ndim) if d not in axes]
     shape = [inputs[0].shape[d] for d in kept]
     length = int(np.prod([inputs[0].shape[d] for d in axes], dtype=np.int64))
     rows = [x.transpose([*sorted(axes), *kept]).reshape(length, *shape) for x in inputs]
-
-    def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
-        return list(context.map(computation, [*left, *right]))
 
     total: list[Array] = [np.broadcast_to(v, shape) for v in initial]
     if length > _SEQUENTIAL:  # combining neighbours keeps the order of operands in fewer steps
@@ -108,7 +99,16 @@ def fold(
     return total
 
 
-def _known_fold(opcode: Opcode, x: Array, initial: Array, axes: tuple[int, ...]) -> Array:
+def _combiner(context: EvaluationContext, computation: HloComputation) -> _Combine:
+    """Returns the function of (accumulators, elements) that the computation is. A known op takes wider formats too."""
+    root, known = computation.root, combiner(computation)
+    evaluate = None if known is None else known.evaluate
+    if evaluate is not None:
+        return lambda left, right: [evaluate(context, root, [left[0], right[0]])]
+    return lambda left, right: list(context.map(computation, [*left, *right]))
+
+
+def _known_fold(opcode: Opcode, combine: _Combine, x: Array, initial: Array, axes: tuple[int, ...]) -> Array:
     count = math.prod(x.shape[a] for a in axes)
     wide, start = _widened(opcode, x, count), _widened(opcode, initial, count)
     kept = [d for d in range(x.ndim) if d not in axes]
@@ -116,11 +116,11 @@ def _known_fold(opcode: Opcode, x: Array, initial: Array, axes: tuple[int, ...])
         rows = wide.transpose([*sorted(axes), *kept]).reshape(count, *(x.shape[d] for d in kept))
         result = np.broadcast_to(start, rows.shape[1:])
         for row in rows:
-            result = _BINARY[opcode](result, row)
+            (result,) = combine([result], [row])
     elif opcode in (Opcode.MAXIMUM, Opcode.MINIMUM) and CLASS[x.dtype] in "fe":
-        result = _BINARY[opcode](start, _extremum(opcode, wide, axes))
+        (result,) = combine([start], [_extremum(opcode, wide, axes)])
     else:
-        result = _BINARY[opcode](start, np.asarray(_UFUNC[opcode].reduce(wide, axis=axes, dtype=wide.dtype)))
+        (result,) = combine([start], [np.asarray(_UFUNC[opcode].reduce(wide, axis=axes, dtype=wide.dtype))])
     return _narrowed(np.asarray(result), x.dtype)
 
 
@@ -150,17 +150,7 @@ def windows(
     Element i of the result combines the elements i * stride + j * dilation for 0 <= j < size. A long window is composed
     of windows of 1, 2, 4, ... elements.
     """
-    op = combiner(computation)
-    combine: Callable[[Sequence[Array], Sequence[Array]], list[Array]]
-    if op is not None:
-        function = _BINARY[op.opcode]
-
-        def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
-            return [function(left[0], right[0])]
-    else:
-
-        def combine(left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
-            return list(context.map(computation, [*left, *right]))
+    combine = _combiner(context, computation)
 
     def at(arrays: Sequence[Array], first: int, step: int = stride, length: int = count) -> list[Array]:
         cut = (slice(None),) * axis + (slice(first, first + (length - 1) * step + 1, step),)

@@ -16,7 +16,7 @@ from xla_core.hlo.ops.arithmetic import multiply
 from xla_core.hlo.ops.combining import few
 from xla_core.hlo.ops.conversion import convert, reduce_precision
 from xla_core.hlo.ops.numerics import CLASS, integer_bounds, round_to, widen, wrap
-from xla_core.hlo.ops.rules import OpGroup, array, attr, category, check, check_axes, dims, dynamic
+from xla_core.hlo.ops.rules import OpGroup, array, attr, category, check, check_axes, dims
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
     left = [i for i in range(lhs.rank) if i not in lhs_batch and i not in lhs_contracting]
     right = [i for i in range(rhs.rank) if i not in rhs_batch and i not in rhs_contracting]
     sizes = [lhs.dimensions[i] for i in (*lhs_batch, *left)] + [rhs.dimensions[i] for i in right]
-    flags = [dynamic(lhs)[i] for i in (*lhs_batch, *left)] + [dynamic(rhs)[i] for i in right]
+    flags = [lhs.dynamic_flags[i] for i in (*lhs_batch, *left)] + [rhs.dynamic_flags[i] for i in right]
     return dims(contraction_result_type(lhs, rhs, declared), sizes, flags)
 
 

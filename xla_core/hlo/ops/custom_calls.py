@@ -125,20 +125,13 @@ def check_aliasing(operands: Sequence[Shape], attributes: Attributes, result: Sh
         number = alias.operand_number
         if not 0 <= number < len(operands):
             raise InvalidArgumentError(f"output_to_operand_aliasing names operand {number} of {len(operands)}")
-        output, operand = _part(result, alias.output_index), _part(operands[number], alias.operand_index)
+        output = result.subshape(alias.output_index, "output_to_operand_aliasing: index")
+        operand = operands[number].subshape(alias.operand_index, "output_to_operand_aliasing: index")
         if not output.compatible(operand):
             raise InvalidArgumentError(
                 f"output_to_operand_aliasing: the result at {list(alias.output_index)} is {output.without_layout()}, "
                 f"operand {number} at {list(alias.operand_index)} is {operand.without_layout()}"
             )
-
-
-def _part(shape: Shape, index: Sequence[int]) -> Shape:
-    for i in index:
-        if not 0 <= i < len(shape.tuple_shapes):
-            raise InvalidArgumentError(f"output_to_operand_aliasing: {list(index)} is not in {shape.without_layout()}")
-        shape = shape.tuple_shapes[i]
-    return shape
 
 
 def is_custom_call_registered(target: str) -> bool:
@@ -277,7 +270,7 @@ def _checked(value: Value, instruction: HloInstruction, target: str) -> Value:
         )
     for number, (result, shape) in enumerate(zip(results, declared, strict=True)):
         array = np.asarray(result)
-        if array.dtype != shape.dtype or not _fits(array.shape, shape):
+        if array.dtype != shape.dtype or not shape.admits(array.shape):
             raise InvalidArgumentError(
                 f"custom call {target!r} gave {array.dtype}{list(array.shape)} as result {number}, "
                 f"the program expects {shape.without_layout()}",
@@ -304,14 +297,6 @@ def _leaves(value: Value) -> Iterator[Any]:
             yield from _leaves(element)
     elif not isinstance(value, Token):
         yield value
-
-
-def _fits(sizes: tuple[int, ...], shape: Shape) -> bool:
-    flags = shape.dynamic_dimensions or (False,) * shape.rank
-    return len(sizes) == shape.rank and all(
-        size <= bound if flag else size == bound
-        for size, bound, flag in zip(sizes, shape.dimensions, flags, strict=True)
-    )
 
 
 def _first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, ShapeRule
-from xla_core.hlo.ops.rules import array, declared_array, dims, dynamic, same_dimensions
+from xla_core.hlo.ops.rules import array, declared_array, dims, same_dimensions
 from xla_core.hlo.shape import Shape
 
 __all__ = [
@@ -167,7 +167,7 @@ def clamp(operands: Sequence[Shape], attributes: Attributes, declared: Shape | N
             raise InvalidArgumentError(f"a bound is {bound.without_layout()}; expected a scalar or {operand}")
     if not real_or_pred(operand.element_type):
         raise InvalidArgumentError(f"operand has type {operand.element_type}; expected {_described(real_or_pred)}")
-    return dims(operand.element_type, operand.dimensions, dynamic(operand))
+    return dims(operand.element_type, operand.dimensions, operand.dynamic_flags)
 
 
 def bitcast_converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

@@ -18,7 +18,6 @@ from xla_core.hlo.ops.rules import (
     check,
     check_axes,
     dims,
-    dynamic,
     extended,
     scalar_signature,
     shape_of_parts,
@@ -83,8 +82,8 @@ def _gather_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
         len(offsets) == len(offset_dims), lambda: f"{len(offset_dims)} offset_dims for {len(offsets)} kept dimensions"
     )
     kept = [d for d in range(operand.rank) if d not in collapsed and d not in batching]
-    whole = [dynamic(operand)[d] and sizes[d] == operand.dimensions[d] for d in kept]
-    counted = [flag for d, flag in enumerate(dynamic(indices)) if d != attributes["index_vector_dim"]]
+    whole = [operand.dynamic_flags[d] and sizes[d] == operand.dimensions[d] for d in kept]
+    counted = [flag for d, flag in enumerate(indices.dynamic_flags) if d != attributes["index_vector_dim"]]
     offset, rest = iter(zip(offsets, whole, strict=True)), iter(zip(batch, counted, strict=True))
     pairs = [next(offset) if d in offset_dims else next(rest) for d in range(rank)]
     return dims(operand.element_type, [size for size, _ in pairs], [flag for _, flag in pairs])

@@ -23,7 +23,6 @@ from xla_core.hlo.ops.rules import (
     check_permutation,
     declared_array,
     dims,
-    dynamic,
     extended,
 )
 from xla_core.hlo.shape import Shape
@@ -124,7 +123,7 @@ def _dynamic_reshape(context: EvaluationContext, instruction: HloInstruction, va
 def _transpose_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, permutation = array(operands[0]), attributes["dimensions"]
     check_permutation(permutation, operand.rank, "dimensions")
-    flags = dynamic(operand)
+    flags = operand.dynamic_flags
     return dims(operand.element_type, [operand.dimensions[p] for p in permutation], [flags[p] for p in permutation])
 
 
@@ -153,7 +152,7 @@ def _slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sh
     sizes = [-(-(r.limit - r.start) // r.stride) for r in ranges]
     flags = [
         flag and r.start == 0 and r.limit == size and r.stride == 1
-        for flag, r, size in zip(dynamic(operand), ranges, operand.dimensions, strict=True)
+        for flag, r, size in zip(operand.dynamic_flags, ranges, operand.dimensions, strict=True)
     ]
     return dims(operand.element_type, sizes, flags)
 
@@ -161,7 +160,7 @@ def _slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sh
 def _slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """A dynamic dimension that is sliced partially becomes static: zeros fill it up to its bound."""
     operand, shape = values[0], instruction.operand(0).shape
-    for axis, (was, stays) in enumerate(zip(dynamic(shape), dynamic(instruction.shape), strict=True)):
+    for axis, (was, stays) in enumerate(zip(shape.dynamic_flags, instruction.shape.dynamic_flags, strict=True)):
         if was and not stays:
             operand = extended(operand, axis, shape.dimensions[axis])
     return operand[tuple([slice(r.start, r.limit, r.stride) for r in instruction.attributes["slice"]])]
@@ -218,7 +217,7 @@ def _concatenate_shape(operands: Sequence[Shape], attributes: Attributes, declar
             )
     sizes = list(first.dimensions)
     sizes[axis] = sum(o.dimensions[axis] for o in operands)
-    flags = [any(column) for column in zip(*(dynamic(o) for o in operands), strict=True)]
+    flags = [any(column) for column in zip(*(o.dynamic_flags for o in operands), strict=True)]
     return dims(first.element_type, sizes, flags)
 
 

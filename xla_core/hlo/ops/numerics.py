@@ -19,7 +19,6 @@ __all__ = [
     "LONG",
     "LONG_COMPLEX",
     "Array",
-    "bits_of",
     "compute_in",
     "integer_bounds",
     "round_to",
@@ -136,14 +135,9 @@ def signless(x: Array) -> Array:
     return np.asarray(x).view(f"u{x.dtype.itemsize}")
 
 
-bits_of = signless
-
-
 def integer_bounds(dtype: np.dtype) -> tuple[int, int]:
     """Returns the least and the greatest value of an integer type."""
-    width = BIT_WIDTH[dtype]
-    signed = CLASS[dtype] == "i" or dtype in _SIGNED_NARROW
-    return (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
+    return ElementType.from_numpy(dtype).integer_range
 
 
 def total_order_key(x: Array) -> Array:

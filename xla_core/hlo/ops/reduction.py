@@ -19,7 +19,6 @@ from xla_core.hlo.ops.rules import (
     check,
     check_axes,
     dims,
-    dynamic,
     normalize,
     parameter_shapes,
     same_dimensions,
@@ -57,7 +56,7 @@ def _reduce_shape(operands: Sequence[Shape], attributes: Attributes, declared: S
     kept = [d for d in range(first.rank) if d not in axes]
     scalar_signature(attributes["to_apply"], inputs, "to_apply")
     types = scalar_signature(attributes["to_apply"], initial, "to_apply")
-    flags = dynamic(first)
+    flags = first.dynamic_flags
     return shape_of_parts([dims(t, [first.dimensions[d] for d in kept], [flags[d] for d in kept]) for t in types])
 
 

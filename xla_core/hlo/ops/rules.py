@@ -37,10 +37,10 @@ __all__ = [
     "category",
     "check",
     "check_axes",
+    "check_comparator",
     "check_permutation",
     "declared_array",
     "dims",
-    "dynamic",
     "extended",
     "normalize",
     "parameter_shapes",
@@ -176,11 +176,6 @@ def normalize(shape: Shape) -> Shape:
     return shape.without_layout()
 
 
-def dynamic(shape: Shape) -> tuple[bool, ...]:
-    """Returns a flag for each dimension that says whether it is dynamic."""
-    return shape.dynamic_dimensions or (False,) * len(shape.dimensions)
-
-
 def extended(value: np.ndarray, axis: int, size: int) -> np.ndarray:
     """Appends zeros along an axis until it has at least `size` elements."""
     missing = list(value.shape)
@@ -206,7 +201,7 @@ def same_dimensions(operands: Sequence[Shape]) -> Shape:
         if array(other).dimensions != first.dimensions:
             raise InvalidArgumentError(f"operands have shapes {_list(operands)}; expected the same dimensions")
         if other.dynamic_dimensions:
-            flags = tuple(a or b for a, b in zip(flags or dynamic(first), dynamic(other), strict=True))
+            flags = tuple(a or b for a, b in zip(flags or first.dynamic_flags, other.dynamic_flags, strict=True))
     return Shape(first.element_type, first.dimensions, None, flags)
 
 
@@ -240,6 +235,18 @@ def check_permutation(axes: Sequence[int], rank: int, what: str) -> None:
 
 def parameter_shapes(computation: HloComputation) -> list[Shape]:
     return [p.shape for p in computation.parameters]
+
+
+def check_comparator(computation: HloComputation, element_types: Sequence[ElementType], what: str) -> None:
+    """Checks that a computation, which errors call `what`, maps two scalars of each element type to a scalar pred."""
+    parameters, root = parameter_shapes(computation), computation.root.shape
+    if len(parameters) != 2 * len(element_types) or any(
+        not p.is_scalar or p.element_type is not element_types[i // 2] for i, p in enumerate(parameters)
+    ):
+        types = ", ".join(map(str, element_types))
+        raise InvalidArgumentError(f"{what} {computation.name} must take two scalars of each operand's type ({types})")
+    if not root.is_scalar or root.element_type is not ElementType.PRED:
+        raise InvalidArgumentError(f"{what} {computation.name} must return a scalar pred")
 
 
 def shape_of_parts(parts: Sequence[Shape]) -> Shape:

@@ -19,9 +19,9 @@ from xla_core.hlo.ops.rules import (
     attr,
     check,
     check_axes,
+    check_comparator,
     dims,
     normalize,
-    parameter_shapes,
     same_dimensions,
     shape_of_parts,
 )
@@ -42,15 +42,7 @@ def _sort_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     first, comparator = same_dimensions(operands), attributes["to_apply"]
     check(len(attributes["dimensions"]) == 1, "dimensions must name one dimension")
     check_axes(attributes["dimensions"], first.rank, "dimensions")
-    parameters = parameter_shapes(comparator)
-    if len(parameters) != 2 * len(operands) or any(
-        not p.is_scalar or p.element_type is not operands[i // 2].element_type for i, p in enumerate(parameters)
-    ):
-        raise InvalidArgumentError(f"comparator {comparator.name} must take two scalars of each operand's type")
-    root = comparator.root.shape
-    check(
-        root.is_scalar and root.element_type is ElementType.PRED, lambda: f"{comparator.name} must return a scalar pred"
-    )
+    check_comparator(comparator, [o.element_type for o in operands], "comparator")
     return shape_of_parts([normalize(o) for o in operands])
 
 

@@ -21,7 +21,6 @@ from xla_core.hlo.ops.rules import (
     check_axes,
     declared_array,
     dims,
-    dynamic,
     extended,
     normalize,
 )
@@ -107,8 +106,8 @@ def _set_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes,
     _check_sized_dimension(operand, attributes)
     check(size.is_scalar and size.element_type.is_integral, lambda: f"the size must be a scalar integer, not {size}")
     (axis,) = attributes["dimensions"]
-    flags = list(dynamic(operand))
-    flags[axis] = declared is None or declared.rank != operand.rank or dynamic(declared)[axis]
+    flags = list(operand.dynamic_flags)
+    flags[axis] = declared is None or declared.rank != operand.rank or declared.dynamic_flags[axis]
     return dims(operand.element_type, operand.dimensions, flags)
 
 
@@ -121,7 +120,7 @@ def _set_dimension_size(context: EvaluationContext, instruction: HloInstruction,
     bound = instruction.operand(0).shape.dimensions[axis]
     if not 0 <= size <= bound:
         raise InvalidArgumentError(f"size {size} of dimension {axis} is not within its bound {bound}")
-    if size < bound and not dynamic(instruction.shape)[axis]:
+    if size < bound and not instruction.shape.dynamic_flags[axis]:
         raise InvalidArgumentError(f"size {size} of dimension {axis} is not that of the result, {instruction.shape}")
     return extended(operand, axis, size)[(slice(None),) * axis + (slice(0, size),)]
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.backend_config import parse_backend_config
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.custom_calls import register_custom_call, register_custom_call_shape
-from xla_core.hlo.ops.rules import array, check, dims, parameter_shapes, same_dimensions, shape_of_parts
+from xla_core.hlo.ops.rules import array, check, check_comparator, dims, same_dimensions, shape_of_parts
 from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 from xla_core.hlo.ops.sorting import topk_shape
 from xla_core.hlo.shape import Shape
@@ -70,14 +69,7 @@ def _approx_top_k_shape(operands: Sequence[Shape], attributes: Attributes, decla
             raise InvalidArgumentError(f"an initial value is {initial}, expected a scalar {operand.element_type}")
     called: Sequence[HloComputation] = attributes.get("called_computations") or ()
     check(len(called) == 1, f"ApproxTopK calls one comparator, not {len(called)}")
-    parameters, root = parameter_shapes(called[0]), called[0].root.shape
-    check(
-        len(parameters) == 2 * n
-        and all(p.is_scalar and p.element_type is operands[i // 2].element_type for i, p in enumerate(parameters))
-        and root.is_scalar
-        and root.element_type is ElementType.PRED,
-        lambda: f"comparator {called[0].name} must take two scalars of each operand's type and return a scalar pred",
-    )
+    check_comparator(called[0], [o.element_type for o in operands[:n]], "comparator")
     axis = _reduced_dimension(first, attributes, declared)
     kept = array(declared.tuple_shapes[0] if declared.is_tuple and declared.tuple_shapes else declared, "the result")
     sizes = list(first.dimensions)

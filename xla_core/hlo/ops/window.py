@@ -11,10 +11,8 @@ import numpy as np
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.combiner import combiner
-from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops import arithmetic
 from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, windows
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import round_to, widen
@@ -25,8 +23,8 @@ from xla_core.hlo.ops.rules import (
     array,
     attr,
     check,
+    check_comparator,
     dims,
-    parameter_shapes,
     same_dimensions,
     scalar_signature,
     shape_of_parts,
@@ -79,19 +77,15 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     context.charge(n * math.prod(_padded_sizes(values[0].shape, window)) * passes)
     bases = [padded(context, convert(v, t), i, window) for v, t, i in zip(values[:n], types, initial, strict=False)]
     op = combiner(computation)
-    opcode = None if op is None else op.opcode
-    wide = opcode in (Opcode.ADD, Opcode.MULTIPLY)
+    wide = op is not None and op.opcode in (Opcode.ADD, Opcode.MULTIPLY)
     if wide and not few(math.prod(w.size for w in window), types[0]):
         bases, initial = [widen(b) for b in bases], [widen(i) for i in initial]
     counts = windowed(values[0].shape, window)
     for axis in range(len(window) - 1, -1, -1):
         w = window[axis]
         bases = windows(context, computation, bases, axis, w.size, w.stride, w.window_dilation, counts[axis])
-    if wide:
-        total = (
-            arithmetic.add(initial[0], bases[0]) if opcode == Opcode.ADD else arithmetic.multiply(initial[0], bases[0])
-        )
-        return round_to(total, types[0])
+    if op is not None and op.evaluate is not None and wide:
+        return round_to(op.evaluate(context, computation.root, [initial[0], bases[0]]), types[0])
     return as_value(fold(context, computation, [b[None] for b in bases], initial, (0,)))
 
 
@@ -105,13 +99,7 @@ def _select_and_scatter_shape(operands: Sequence[Shape], attributes: Attributes,
         lambda: f"the source is {source.without_layout()}; expected dimensions {list(expected)}",
     )
     check(initial.is_scalar, lambda: f"the initial value is {initial}; expected a scalar")
-    parameters = parameter_shapes(select)
-    if len(parameters) != 2 or not all(p.is_scalar and p.element_type is operand.element_type for p in parameters):
-        raise InvalidArgumentError(f"select {select.name} must take two scalars of {operand.element_type}")
-    check(
-        select.root.shape.is_scalar and select.root.shape.element_type is ElementType.PRED,
-        lambda: f"select {select.name} must return a scalar pred",
-    )
+    check_comparator(select, [operand.element_type], "select")
     scalar_signature(attributes["scatter"], [source], "scatter")
     (result,) = scalar_signature(attributes["scatter"], [initial], "scatter")
     return dims(result, operand.dimensions, operand.dynamic_dimensions)

@@ -6,13 +6,11 @@ RoundTripFpToString).
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from xla_core.hlo.element_type import ElementType
@@ -91,16 +89,9 @@ def _float_to_text(value: Any, element_type: ElementType) -> str:
     return text if np.asarray(float(text)).astype(element_type.dtype) == value else repr(number)
 
 
-@functools.cache
-def _mantissa_bits(element_type: ElementType) -> int:
-    info: Any = ml_dtypes.finfo  # its stub has no types
-    return int(info(element_type.dtype).nmant)
-
-
-@functools.cache
 def _max_digits(element_type: ElementType) -> int:
     """Returns the decimal digits that distinguish all values of a narrow type (std::numeric_limits::max_digits10)."""
-    return math.ceil(1 + (_mantissa_bits(element_type) + 1) * math.log10(2))
+    return math.ceil(1 + (element_type.mantissa_bits + 1) * math.log10(2))
 
 
 def _bits(element_type: ElementType) -> np.dtype:
@@ -113,7 +104,7 @@ def _nan_to_text(value: Any, element_type: ElementType) -> str:
         return "nan"
     if bits == default | sign:
         return "-nan"
-    payload = bits & ((1 << _mantissa_bits(element_type)) - 1)
+    payload = bits & ((1 << element_type.mantissa_bits) - 1)
     return f"{'-' if bits & sign else ''}nan(0x{payload:x})"
 
 
@@ -261,9 +252,8 @@ def _element(text: str, element_type: ElementType) -> Any | None:
             return int(text == "true")
         if not _WHOLE.fullmatch(text):
             return None
-        whole, bits = int(text), element_type.bit_width
-        least, most = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
-        return whole if least <= whole <= most else None
+        least, greatest = element_type.integer_range
+        return int(text) if least <= int(text) <= greatest else None
     return _float_element(text, element_type)
 
 
@@ -273,7 +263,7 @@ def _float_element(text: str, element_type: ElementType) -> Any | None:
         if not (nan[1] == "-" or nan[2]):
             return canonical[()] if canonical != canonical else None
         bits, default, sign = _nan_bits(canonical, element_type)
-        mantissa = (1 << _mantissa_bits(element_type)) - 1
+        mantissa = (1 << element_type.mantissa_bits) - 1
         if nan[2]:
             payload = int(nan[2], 16)
             if payload == 0 or payload > mantissa:
