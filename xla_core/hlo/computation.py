@@ -33,6 +33,8 @@ class HloComputation:
         self.name = sanitized_name(name)
         self.module: HloModule | None = None
         self._instructions: dict[HloInstruction, None] = {}
+        self._callers: dict[HloInstruction, None] = {}  # the instructions whose op calls computations
+        self._order: list[HloInstruction] | None = None  # the post order, until an instruction changes
         self._parameters: list[HloInstruction] = []
         self._root: HloInstruction | None = None
         self._names = NameUniquer()
@@ -84,6 +86,9 @@ class HloComputation:
         instruction.name = self.unique_name(name or instruction.name or instruction.opcode.value)
         instruction.parent = self
         self._instructions[instruction] = None
+        self._order = None
+        if instruction.op.calls:
+            self._callers[instruction] = None
         if instruction.opcode == Opcode.PARAMETER:
             number = instruction.parameter_number
             while len(self._parameters) <= number:
@@ -164,6 +169,11 @@ class HloComputation:
 
         The order is deterministic.
         """
+        if self._order is None:
+            self._order = self._computed_order()
+        return list(self._order)
+
+    def _computed_order(self) -> list[HloInstruction]:
         order: list[HloInstruction] = []
         state: dict[HloInstruction, bool] = {}  # False: entered, True: left
         for start in self._instructions:
@@ -193,9 +203,7 @@ class HloComputation:
     def called_computations(self) -> Iterator[HloComputation]:
         """Returns the computations that the instructions of this one refer to, each once."""
         seen: set[int] = set()
-        for instruction in self._instructions:
-            if not instruction.op.calls:
-                continue
+        for instruction in self._callers:
             for computation in instruction.called_computations:
                 if id(computation) not in seen:
                     seen.add(id(computation))
@@ -220,6 +228,8 @@ class HloComputation:
             successor.control_predecessors = [*kept, *instruction.control_predecessors]
         instruction.control_predecessors = ()
         del self._instructions[instruction]
+        self._callers.pop(instruction, None)
+        self._order = None
         instruction.parent = None
 
     def remove_parameter(self, number: int) -> None:

@@ -39,6 +39,7 @@ class HloInstruction:
         "attributes",
         "metadata",
         "name",
+        "op",
         "opcode",
         "parent",
         "shape",
@@ -56,6 +57,7 @@ class HloInstruction:
         metadata: OpMetadata = _NO_METADATA,
     ) -> None:
         self.opcode = opcode
+        self.op: OpDef = op_table.OPS.get(opcode) or op_table.lookup(opcode)
         self.shape = shape
         self.attributes: dict[str, Any] = dict(attributes) if attributes else {}
         self.name = name
@@ -101,6 +103,7 @@ class HloInstruction:
         self._control_predecessors = list(dict.fromkeys(predecessors))
         for new in self._control_predecessors:
             new._control_successors[self] = None
+        self._changed()
 
     @property
     def control_successors(self) -> Sequence[HloInstruction]:
@@ -113,6 +116,7 @@ class HloInstruction:
         if old not in self._operands:
             old._users.pop(self, None)
         new._users[self] = None
+        self._changed()
 
     def replace_all_uses_with(self, new: HloInstruction) -> None:
         """Replaces this instruction by `new` in all users and as the computation's root.
@@ -128,14 +132,16 @@ class HloInstruction:
                 user._operands = [new if operand is self else operand for operand in user._operands]
                 new._users[user] = None
                 del self._users[user]
+                user._changed()
         if self.parent is not None and self.parent.root is self:
             self.parent.set_root(new)
 
-    # -- what it is --------------------------------------------------------------------------------------------------
+    def _changed(self) -> None:
+        """Tells the computation that the order of its instructions may have changed."""
+        if self.parent is not None:
+            self.parent._order = None
 
-    @property
-    def op(self) -> OpDef:
-        return op_table.OPS.get(self.opcode) or op_table.lookup(self.opcode)
+    # -- what it is --------------------------------------------------------------------------------------------------
 
     def attribute(self, name: str) -> Any:
         """Returns an attribute's value, or its default in the op table.

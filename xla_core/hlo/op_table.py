@@ -100,6 +100,8 @@ class Attribute:
 
 
 class Trait(enum.Enum):
+    __hash__ = object.__hash__  # Enum's own is written in Python, and passes ask for traits all the time
+
     ELEMENTWISE = enum.auto()  # output element i depends on element i of each operand (of the same dimensions) only
     COMMUTATIVE = enum.auto()  # binary, operands may be swapped
     ASSOCIATIVE = enum.auto()  # over integers and reals

@@ -9,7 +9,7 @@ from xla_core.hlo.attribute_kinds import is_of_kind
 from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.module import HloModule, require_module
-from xla_core.hlo.op_table import COMMON_ATTRIBUTES, OpDef, Trait
+from xla_core.hlo.op_table import COMMON_ATTRIBUTES, OpDef, Trait, lookup
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.collective_groups import DEVICE_COUNTS, DeviceCounts
 
@@ -115,7 +115,7 @@ def _stated_counts(instruction: HloInstruction) -> DeviceCounts:
 
 def _verify_instruction(instruction: HloInstruction, counts: DeviceCounts) -> None:
     try:
-        op = instruction.op
+        op = lookup(instruction.opcode)
         if not op.accepts_arity(len(instruction.operands)):
             raise _error(instruction, f"it has {len(instruction.operands)} operands; {op.opcode} takes {op.arity}")
         _verify_attributes(instruction, op)

@@ -57,6 +57,8 @@ class PassContext:
     dump: ModuleDump | None = None
     invariants: list[Invariant] = dataclasses.field(default_factory=list)
     timings: list[PassTiming] = dataclasses.field(default_factory=list)
+    _changes: int = 0  # how many passes have changed the module
+    _settled: dict[HloPass, int] = dataclasses.field(default_factory=dict)  # pass -> `_changes` when it changed nothing
 
     @staticmethod
     def default(module: HloModule | None = None, *, verify: bool | None = None) -> PassContext:
@@ -76,6 +78,8 @@ class PassContext:
     def run(self, hlo_pass: HloPass, module: HloModule, path: tuple[str, ...], following: str = "") -> bool:
         """Runs, times, dumps and checks one pass; returns whether it changed the module.
 
+        The pass is skipped if it changed nothing when it ran last, and no pass has changed the module since.
+
         Args:
             hlo_pass: the pass.
             module: the module, which is changed in place.
@@ -87,6 +91,8 @@ class PassContext:
         """
         if isinstance(hlo_pass, PassGroup):
             return hlo_pass.run_in(module, self, path)
+        if self._settled.get(hlo_pass) == self._changes:
+            return False
         for computation in module.computations:
             computation.set_root(computation.root)  # else the newest instruction that the pass adds would be the root
         before = module.instruction_count
@@ -94,6 +100,10 @@ class PassContext:
         with profiler.span(hlo_pass.name, category="pass", pipeline="/".join(path), module=module.name):
             changed = hlo_pass.run(module)
         seconds = time.perf_counter() - start
+        if changed:
+            self._changes += 1
+        else:
+            self._settled[hlo_pass] = self._changes
         self.timings.append(
             PassTiming(hlo_pass.name, "/".join(path), seconds, changed, before, module.instruction_count)
         )

@@ -58,38 +58,34 @@ def simplification_pipeline(
 ) -> HloPassPipeline:
     """Inlines calls, simplifies to a fixed point, then makes dots canonical and simplifies again."""
     options = options or SimplificationOptions()
-    algebra = AlgebraicSimplifierOptions(fast_math=options.fast_math, accept=options.accept)
+    # A pass that occurs several times is one object, so that it is skipped where it has nothing left to do.
+    algebra = AlgebraicSimplifier(AlgebraicSimplifierOptions(fast_math=options.fast_math, accept=options.accept))
+    tuples, folding, cse, dce = TupleSimplifier(), HloConstantFolding(), HloCse(), HloDce()
+    reshapes = ReshapeMover(options.accept)
     rounds = HloPassPipeline(
         "simplify",
         [
             ZeroSizedHloElimination(),
-            TupleSimplifier(),
-            AlgebraicSimplifier(algebra),
-            HloConstantFolding(),
-            HloCse(),
+            tuples,
+            algebra,
+            folding,
+            cse,
             WhileLoopConstantSinking(),
             WhileLoopSimplifier(),
             ConditionalSimplifier(),
             SortSimplifier(),
-            ReshapeMover(options.accept),
+            reshapes,
             ConvertMover(options.accept),
             WhileLoopInvariantCodeMotion(),
-            HloDce(),
+            dce,
         ],
     )
-    pipeline = HloPassPipeline(name, [CallInliner(options.keep_call), MapInliner(), TupleSimplifier(), HloDce()])
+    pipeline = HloPassPipeline(name, [CallInliner(options.keep_call), MapInliner(), tuples, dce])
     if options.accept is None:
         pipeline.add(GatherSimplifier())
     pipeline.add(HloPassFix(rounds, options.limit))
     if options.canonical_dots:
-        tidy = [
-            TransposeFolding(options.foldable_transpose),
-            AlgebraicSimplifier(algebra),
-            ReshapeMover(options.accept),
-            HloConstantFolding(),
-            HloCse(),
-            HloDce(),
-        ]
+        tidy = [TransposeFolding(options.foldable_transpose), algebra, reshapes, folding, cse, dce]
         pipeline.add(DotDecomposer())
         pipeline.add(HloPassFix(HloPassPipeline("simplify-products", tidy), options.limit))
     return pipeline

@@ -28,3 +28,24 @@ def test_add_refuses_what_the_table_does_not_have() -> None:
     with pytest.raises(InvalidArgumentError, match="unknown HLO opcode 'negat'") as caught:
         c.add("negat", x)
     assert "did you mean negate" in str(caught.value)
+
+
+def test_the_post_order_follows_every_change() -> None:
+    c = HloComputation("c")
+    x = c.parameter(0, Shape(F32))
+    a, b = c.add("negate", x), c.add("abs", x)
+    assert c.post_order() == [x, a, b]
+    a.replace_operand(0, b)
+    assert c.post_order() == [x, b, a]
+    a.replace_operand(0, x)
+    b.control_predecessors = [a]
+    assert c.post_order() == [x, a, b]
+    b.control_predecessors = []
+    late = c.add("sine", x)
+    a.replace_operand(0, late)
+    assert c.post_order() == [x, late, a, b]
+    late.replace_all_uses_with(b)
+    assert c.post_order() == [x, b, a, late]
+    c.set_root(a)
+    c.remove(late)
+    assert c.post_order() == [x, b, a]

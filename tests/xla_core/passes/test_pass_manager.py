@@ -83,6 +83,15 @@ def test_fix_stops_when_nothing_changes_and_at_the_limit():
     assert many.times == 90
 
 
+def test_a_pass_is_skipped_where_nothing_changed_since_it_changed_nothing():
+    first, second, third = Rename("first", times=2), Rename("second", times=1), Rename("third", times=0)
+    context = PassContext()
+    context.run(HloPassFix(HloPassPipeline("all", [first, second, third])), parse_hlo(TEXT), ())
+    ran = [t.name for t in context.timings]
+    # In the last round, `third` saw the module as the round before left it.
+    assert ran == ["first", "second", "third", "first", "second", "third", "first"]
+
+
 def test_timings_name_their_pipelines():
     context = PassContext()
     inner = HloPassPipeline("inner", [Rename("b")])
