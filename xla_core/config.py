@@ -26,10 +26,8 @@ from xla_core.errors import InvalidArgumentError
 
 __all__ = [
     "CoreFlags",
-    "Environment",
     "XlaFlags",
     "core_flags",
-    "environment",
     "find_flags_with",
     "misspelled_xla_flags",
     "plugin_flags",
@@ -39,16 +37,6 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=BaseModel)
-
-
-class Environment(BaseModel):
-    """The values of the environment variables."""
-
-    model_config = ConfigDict(frozen=True)
-
-    XLA_FLAGS: str = ""
-    XLA_CORE_FLAGS: str = ""
-    XLA_PLATFORM: str = ""
 
 
 class XlaFlags(BaseModel):
@@ -64,7 +52,7 @@ class XlaFlags(BaseModel):
         xla_force_host_platform_device_count: virtual devices of a host platform.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     xla_dump_to: str = ""
     xla_dump_hlo_pass_re: str = ""
@@ -81,7 +69,7 @@ class CoreFlags(BaseModel):
         xla_core_verify_passes: run the verifier after every pass.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     xla_core_verify_passes: bool = False
 
@@ -89,11 +77,6 @@ class CoreFlags(BaseModel):
 _schemas: dict[str, type[BaseModel]] = {"xla_core": CoreFlags}
 _finders: list[Callable[[], None]] = []
 _looking = contextvars.ContextVar("looking", default=False)
-
-
-def environment() -> Environment:
-    """Returns the current values of the environment variables."""
-    return Environment(**{name: os.environ[name] for name in Environment.model_fields if name in os.environ})
 
 
 def register_flags(owner: str, schema: type[BaseModel]) -> None:
@@ -128,7 +111,7 @@ def find_flags_with(finder: Callable[[], None]) -> None:
 
 def xla_flags() -> XlaFlags:
     """Returns the known flags of XLA_FLAGS."""
-    return _xla_flags(environment().XLA_FLAGS)
+    return _xla_flags(os.environ.get("XLA_FLAGS", ""))
 
 
 def misspelled_xla_flags() -> dict[str, str]:
@@ -137,7 +120,7 @@ def misspelled_xla_flags() -> dict[str, str]:
     XLA has many flags that xla-core ignores, so only names very close to one of `XlaFlags` are reported.
     """
     known = list(XlaFlags.model_fields)
-    unread = [name for name in _split(environment().XLA_FLAGS, "XLA_FLAGS") if name not in known]
+    unread = [name for name in _split(os.environ.get("XLA_FLAGS", ""), "XLA_FLAGS") if name not in known]
     near = {name: difflib.get_close_matches(name, known, 1, cutoff=0.88) for name in unread}
     return {name: found[0] for name, found in near.items() if found}
 
@@ -155,7 +138,7 @@ def plugin_flags(owner: str, schema: type[F]) -> F:
     """Returns a plugin's flags of XLA_CORE_FLAGS, with defaults for the others."""
     if _schemas.get(owner) is not schema:
         register_flags(owner, schema)
-    text = environment().XLA_CORE_FLAGS
+    text = os.environ.get("XLA_CORE_FLAGS", "")
     # A plugin that is being loaded reads its own flags; others' flags are not checked then.
     values = _split(text, "XLA_CORE_FLAGS") if _looking.get() else _core_values(text)
     return _validate(schema, {key: value for key, value in values.items() if key in schema.model_fields})

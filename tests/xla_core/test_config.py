@@ -78,8 +78,3 @@ def test_a_plugins_flag_is_unknown_without_it(monkeypatch):
 def test_two_owners_of_one_flag_clash(acme):
     with pytest.raises(InvalidArgumentError, match="belongs to acme"):
         config.register_flags("other", AcmeFlags)
-
-
-def test_platform(monkeypatch):
-    monkeypatch.setenv("XLA_PLATFORM", "acme")
-    assert config.environment().XLA_PLATFORM == "acme"

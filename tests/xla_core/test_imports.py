@@ -55,3 +55,8 @@ def test_a_first_compilation_loads_what_the_program_needs() -> None:
 def test_help_loads_nothing_that_compiles() -> None:
     modules = loaded_after("from xla_core.cli import main; main(['--help'])")
     assert not in_packages(modules, {"xla_core.passes", "xla_core.codegen", "xla_core.runtime", "xla_backend_cpu"})
+
+
+def test_a_client_that_opens_and_closes_loads_nothing_that_compiles() -> None:
+    modules = loaded_after("from xla_core.cli import main; main(['backends'])")
+    assert not in_packages(modules, {"xla_core.passes", "xla_core.codegen", "xla_core.stablehlo"})

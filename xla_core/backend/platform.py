@@ -69,6 +69,11 @@ class Platform(abc.ABC):
                 self._executors[ordinal] = self.create_executor(ordinal)
             return self._executors[ordinal]
 
+    def close_transfers(self) -> None:
+        """Ends programs that wait for their infeed. Without a transfer manager, no program does."""
+        if "transfer_manager" in self.__dict__:
+            self.transfer_manager.close()
+
     def close(self) -> None:
         """Closes the executors that were opened."""
         with self._lock:

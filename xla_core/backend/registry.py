@@ -94,7 +94,8 @@ def inspect_backends() -> list[BackendInfo]:
 
 
 def clear_cache() -> None:
-    """Clears the cache of loaded backends, for tests and after an installation in the same process."""
+    """Forgets which backends are installed and loaded: for tests, and after an installation in the same process."""
+    _installed.cache_clear()
     _load.cache_clear()
 
 
@@ -130,12 +131,20 @@ def _register_all_flags() -> None:
 config.find_flags_with(_register_all_flags)
 
 
-def _entry_points() -> list[importlib.metadata.EntryPoint]:
-    """Returns one entry point for each distribution and name, since an editable distribution may be found twice."""
+@cache
+def _installed() -> tuple[importlib.metadata.EntryPoint, ...]:
+    """Returns one entry point for each distribution and name, since an editable distribution may be found twice.
+
+    The result is cached, because each search reads the metadata of every installed distribution.
+    """
     unique: dict[tuple[str, str], importlib.metadata.EntryPoint] = {}
     for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         unique.setdefault((point.name, _distribution(point)), point)
-    return list(unique.values())
+    return tuple(unique.values())
+
+
+def _entry_points() -> tuple[importlib.metadata.EntryPoint, ...]:
+    return _installed()
 
 
 def _distribution(point: importlib.metadata.EntryPoint) -> str:

@@ -81,10 +81,6 @@ class StreamExecutor(abc.ABC):
 
     # -- what has a default ------------------------------------------------------------------------------------------
 
-    def memory_usage(self) -> tuple[int, int] | None:
-        """Returns free and total bytes as the device's driver reports them; None where it doesn't."""
-        return None
-
     def host_view(self, memory: DeviceMemory) -> memoryview | None:
         """Returns a writable view of the bytes of `memory`. None unless `DeviceFeatures.host_addressable` is set."""
         return None

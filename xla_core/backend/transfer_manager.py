@@ -133,11 +133,6 @@ class TransferManager:
         """The queue to which a program on device `ordinal` writes its outfeed."""
         return self._queue("outfeed", ordinal)
 
-    def close_queues(self, ordinal: int) -> None:
-        """Closes the infeed and outfeed of a device, which ends every wait for them."""
-        self.infeed(ordinal).close()
-        self.outfeed(ordinal).close()
-
     def close(self) -> None:
         """Closes all queues, which ends programs that wait for the host with CancelledError."""
         self._closed = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ COMMANDS_GROUP = "xla_core.commands"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command. Returns its exit code: 0 for success, 1 for a negative answer, 2 for an error."""
+    if arguments is None:  # a process of its own, whose objects are mostly modules that live until its end
+        gc.set_threshold(50_000)
     from xla_core.cli.app import run  # `import xla_core.cli` costs nothing
 
     return run(arguments)

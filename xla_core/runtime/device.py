@@ -166,7 +166,6 @@ class Device(Handle):
         """Finishes the enqueued work and closes the device. Later uses raise `error`."""
         if self.dead is None:
             self.dead = error
-            self.platform.transfer_manager.close_queues(self.local_ordinal)
             for stream in (self.h2d_stream, self.compute_stream, self.d2h_stream):
                 stream.close()
             self.allocator.close()
@@ -262,13 +261,12 @@ class DeviceSet:
 
     def close(self, error: XlaError) -> None:
         """Finishes the enqueued work and closes the devices and the platform. Any later use raises `error`."""
-        already = all(device.dead is not None for device in self.devices)
-        if not already:
-            self.platform.transfer_manager.close()  # otherwise a program that waits for an infeed never ends
+        if all(device.dead is not None for device in self.devices):
+            return
+        self.platform.close_transfers()
         for device in self.devices:
             device.close(error)
-        if not already:
-            self.platform.close()
+        self.platform.close()
 
 
 def _literal(value: Any) -> Literal:
@@ -294,12 +292,10 @@ def _after_fork() -> None:
 
 
 def _at_exit() -> None:
-    """Closes infeeds and outfeeds before the streams are finished; a program waiting for one would never end."""
+    """Closes infeeds before the streams are finished, because a program that waits for one would never end."""
     for device in list(_devices):
         if device.dead is None:
-            manager = vars(device.platform).get("transfer_manager")  # a cached property; without it there are no feeds
-            if manager is not None:
-                manager.close_queues(device.local_ordinal)
+            device.platform.close_transfers()
 
 
 atexit.register(_at_exit)

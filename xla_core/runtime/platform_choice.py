@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 
-from xla_core import config
 from xla_core.backend import registry
 from xla_core.backend.hooks import BackendSpec
 from xla_core.backend.platform import Platform
@@ -23,7 +23,7 @@ def choose_backend(name: str | None) -> tuple[str, BackendSpec]:
     """
     if name:
         return _named(name)
-    from_environment = config.environment().XLA_PLATFORM
+    from_environment = os.environ.get("XLA_PLATFORM")
     if not from_environment:
         return _best()
     try:

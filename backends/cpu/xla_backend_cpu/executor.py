@@ -73,10 +73,6 @@ class CpuExecutor(StreamExecutor):
     def create_event(self) -> Event:
         return HostEvent()
 
-    def memory_usage(self) -> tuple[int, int]:
-        page = os.sysconf("SC_PAGE_SIZE")
-        return page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES")
-
     def host_view(self, memory: DeviceMemory) -> memoryview:
         return memoryview((ctypes.c_char * memory.size).from_address(memory.handle + memory.offset)).cast("B")
 

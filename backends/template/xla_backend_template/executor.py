@@ -56,6 +56,3 @@ class TemplateExecutor(StreamExecutor):
 
     def create_event(self) -> Event:
         return HostEvent()
-
-    def memory_usage(self) -> tuple[int, int]:
-        return self.ram.bytes_free, self.ram.size

@@ -15,7 +15,7 @@ __all__ = ["TemplateFlags", "TemplatePlatform"]
 class TemplateFlags(BaseModel):
     """Flags in XLA_CORE_FLAGS: the number of simulated devices, and the bytes of memory that each has."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     xla_template_device_count: int = Field(default=2, ge=0, le=4096)
     xla_template_memory_bytes: int = Field(default=1 << 30, ge=1 << 10)
