@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
-from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import INDEX, tensor
+from xla_core.stablehlo.ops.common import INDEX, OneOp, tensor
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Values, define
 from xla_core.stablehlo.table.type_constraints import ELEMENTWISE_FLOAT, Elements, TypeConstraint
 from xla_core.stablehlo.verify.compatibility import (
@@ -63,15 +60,6 @@ def _pairwise_compatible(types: Sequence[TensorType]) -> bool:
     return all(compatible_shapes(a.shape, b.shape) for a, b in itertools.combinations(types, 2))
 
 
-def _norm_attributes(op: ir.Op) -> dict[str, Any]:
-    return {"epsilon": float(op.attributes["epsilon"]), "feature_index": int(op.attributes["feature_index"])}
-
-
-def _lower_norm_training(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `batch-norm-training`."""
-    return ctx.results(ctx.add(Opcode.BATCH_NORM_TRAINING, *operands, **_norm_attributes(op)), op)
-
-
 def _norm_training_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     operand, vector = _check_norm(op, (0,), (1, 2))
     return [operand, vector, vector]
@@ -86,22 +74,12 @@ def _norm_grad_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [operand, vector, vector]
 
 
-def _lower_norm_inference(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-    """HLO `batch-norm-inference`."""
-    return ctx.add(Opcode.BATCH_NORM_INFERENCE, *operands, **_norm_attributes(op))
-
-
-def _lower_norm_grad(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> Sequence[HloInstruction]:
-    """HLO `batch-norm-grad`."""
-    return ctx.results(ctx.add(Opcode.BATCH_NORM_GRAD, *operands, **_norm_attributes(op)), op)
-
-
 define(
     "stablehlo.batch_norm_training",
     (Values("operand", ELEMENTWISE_FLOAT), Values("scale", _FLOAT_1D), Values("offset", _FLOAT_1D)),
     (Values("output", ELEMENTWISE_FLOAT), Values("batch_mean", _FLOAT_1D), Values("batch_var", _FLOAT_1D)),
     rule=_norm_training_rule,
-    lower=_lower_norm_training,
+    lower=OneOp(Opcode.BATCH_NORM_TRAINING, "epsilon", "feature_index"),
     attributes=_NORM,
     doc=(
         "Normalizes the operand over all dimensions but `feature_index`: (x - mean) / sqrt(variance + epsilon) * "
@@ -114,7 +92,7 @@ define(
     (Values("operand", ELEMENTWISE_FLOAT), *(Values(n, _FLOAT_1D) for n in ("scale", "offset", "mean", "variance"))),
     result_types=ELEMENTWISE_FLOAT,
     rule=_norm_inference_rule,
-    lower=_lower_norm_inference,
+    lower=OneOp(Opcode.BATCH_NORM_INFERENCE, "epsilon", "feature_index"),
     attributes=_NORM,
     doc=(
         "Normalizes the operand by given means and variances: (x - mean) / sqrt(variance + epsilon) * scale + "
@@ -131,7 +109,7 @@ define(
     ),
     (Values("grad_operand", ELEMENTWISE_FLOAT), Values("grad_scale", _FLOAT_1D), Values("grad_offset", _FLOAT_1D)),
     rule=_norm_grad_rule,
-    lower=_lower_norm_grad,
+    lower=OneOp(Opcode.BATCH_NORM_GRAD, "epsilon", "feature_index"),
     attributes=_NORM,
     doc=("The gradients of `batch_norm_training` with respect to operand, scale and offset, given that of its output."),
     type_traits=("compatible-element-types",),

@@ -15,7 +15,7 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
-from xla_core.stablehlo.ops.common import elementwise, same_type, tensor_of
+from xla_core.stablehlo.ops.common import OneOp, same_type, tensor_of
 from xla_core.stablehlo.special_functions.expressions import Expression, in_float32, select, wrap
 from xla_core.stablehlo.table.assembly_format import CHLO_BINARY_ASSEMBLY, CHLO_UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower, Values, define
@@ -51,7 +51,7 @@ for _name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh",
         f"chlo.{_name}",
         "operand",
         rule=same_type,
-        lower=elementwise(Opcode(_name)),
+        lower=OneOp(Opcode(_name)),
         types=PLAIN_FLOAT_OR_COMPLEX,
         type_traits=("compatible-types", "elementwise"),
         assembly=CHLO_UNARY_ASSEMBLY,
@@ -60,7 +60,7 @@ define(
     "chlo.erf",
     "operand",
     rule=same_type,
-    lower=elementwise(Opcode.ERF),
+    lower=OneOp(Opcode.ERF),
     types=FLOAT,
     type_traits=("compatible-types", "elementwise"),
     assembly=CHLO_UNARY_ASSEMBLY,
@@ -171,7 +171,7 @@ define(
     (Values("lhs", INTEGER), Values("rhs", INTEGER)),
     (Values("result", INTEGER),),
     rule=same_type,
-    lower=elementwise(Opcode.MULHI),
+    lower=OneOp(Opcode.MULHI),
     type_traits=("compatible-types",),
     assembly=CHLO_BINARY_ASSEMBLY,
 )

@@ -13,7 +13,7 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
-from xla_core.stablehlo.ops.common import elementwise
+from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.ops.elementwise import BINARY_OPS
 from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, broadcast_shape, broadcast_type
 from xla_core.stablehlo.table.assembly_format import CHLO_BROADCAST_ASSEMBLY
@@ -109,7 +109,7 @@ define(
     "chlo.broadcast_complex",
     "lhs rhs",
     rule=_broadcast_rule(lambda e: f"complex<{e}>"),
-    lower=_lower_broadcast(elementwise(Opcode.COMPLEX)),
+    lower=_lower_broadcast(OneOp(Opcode.COMPLEX)),
     types=FLOAT,
     result_types=COMPLEX,
     attributes=_DIMS,
@@ -151,6 +151,6 @@ define(
     "chlo.broadcast_select",
     (Values("pred", PRED), Values("on_true", ANY_TENSOR), Values("on_false", ANY_TENSOR)),
     rule=_broadcast_select_rule,
-    lower=_lower_broadcast(elementwise(Opcode.SELECT)),
+    lower=_lower_broadcast(OneOp(Opcode.SELECT)),
     assembly="% , % , % attr-dict : :functional:",
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import ChannelHandle, DenseElements, ResultAccuracy
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.table.op_table import Attribute, Kind, Lower
+from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
 from xla_core.stablehlo.verify.compatibility import compatible_elements, compatible_shapes, fail, most_specific
 
 __all__ = [
@@ -22,11 +23,10 @@ __all__ = [
     "PRECISION",
     "SIZE",
     "ZERO_INDEX",
-    "Elementwise",
+    "OneOp",
     "check_accuracy",
     "check_dimension_list",
     "check_same_operands",
-    "elementwise",
     "ints",
     "matrix",
     "same_type",
@@ -74,20 +74,46 @@ def tensor_of(value: ir.Value) -> TensorType:
     return type
 
 
-class Elementwise:
-    """Lowers an op to the HLO op `opcode` with the same operands and shape; raising to StableHLO reads `opcode`."""
+class OneOp:
+    """Lowers an op to one HLO op of the same operands. Raising to StableHLO reads the same description.
 
-    def __init__(self, opcode: Opcode) -> None:
+    Args:
+        opcode: the HLO op.
+        same: the attributes that have the same name in both.
+        declared: whether the HLO op takes the shape of the declared result; HLO infers the shape otherwise.
+        renamed: StableHLO's name of other attributes, by HLO's. It is in a tuple where HLO has a list of one number
+            and StableHLO has the number.
+    """
+
+    def __init__(self, opcode: Opcode, *same: str, declared: bool = False, **renamed: str | tuple[str]) -> None:
         self.opcode = opcode
+        self.declared = declared
+        self.attributes: dict[str, str | tuple[str]] = {**{name: name for name in same}, **renamed}
         self.__doc__ = f"HLO `{opcode}`."
 
-    def __call__(self, ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-        return ctx.add(self.opcode, *operands)
+    def __call__(
+        self, ctx: LoweringContext, op: ir.Op, *operands: HloInstruction
+    ) -> HloInstruction | Sequence[HloInstruction]:
+        given: dict[str, Any] = {name: self._attribute(op, source) for name, source in self.attributes.items()}
+        made = ctx.add(self.opcode, *operands, shape=ctx.result_shape(op) if self.declared else None, **given)
+        return made if len(op.results) == 1 else ctx.elements(made)
+
+    def _attribute(self, op: ir.Op, source: str | tuple[str]) -> Any:
+        if isinstance(source, tuple):
+            return (self._attribute(op, source[0]),)
+        definition = OPS[op.name]
+        kind = definition.attributes[source].kind
+        return ints(op, source) if kind is Kind.INTS else _PLAIN[kind](definition.attribute(op, source))
 
 
-def elementwise(opcode: Opcode) -> Lower:
-    """Makes a lowering to the HLO op of the same operands and shape."""
-    return Elementwise(opcode)
+_PLAIN: dict[Kind, Callable[[Any], Any]] = {
+    Kind.BOOL: bool,
+    Kind.ENUM: str,
+    Kind.FLOAT: float,
+    Kind.INT: int,
+    Kind.INT32: int,
+}
+"""What HLO's attributes hold, by the kind of StableHLO's."""
 
 
 def same_type(op: ir.Op, module: ir.Module) -> Sequence[ir.Type] | None:

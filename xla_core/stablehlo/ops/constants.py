@@ -12,7 +12,7 @@ from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import element_type, shape_of
-from xla_core.stablehlo.ops.common import INDEX
+from xla_core.stablehlo.ops.common import INDEX, OneOp
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.table.type_constraints import STATIC_NUMBER, STATIC_OR_PER_AXIS
 from xla_core.stablehlo.verify.compatibility import fail, fail_inferred, types_text
@@ -65,17 +65,12 @@ def _iota_rule(op: ir.Op, module: ir.Module) -> None:
         fail(op, "iota dimension cannot go beyond the output rank.")
 
 
-def _lower_iota(ctx: LoweringContext, op: ir.Op) -> HloInstruction:
-    """HLO `iota`."""
-    return ctx.add(Opcode.IOTA, shape=ctx.result_shape(op), iota_dimension=int(op.attributes["iota_dimension"]))
-
-
 define(
     "stablehlo.iota",
     "",
     "output",
     rule=_iota_rule,
-    lower=_lower_iota,
+    lower=OneOp(Opcode.IOTA, "iota_dimension", declared=True),
     attributes={"iota_dimension": INDEX},
     assembly="dim = iota_dimension:int attr-dict : :results:",
     doc="0, 1, 2, ... along `iota_dimension`, the same at every position of the other dimensions.",

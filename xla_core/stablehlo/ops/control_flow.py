@@ -9,6 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
+from xla_core.stablehlo.ops.common import OneOp
 from xla_core.stablehlo.table.assembly_format import RESULTS_ASSEMBLY, RETURN_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY, BRANCH_RESULT, I32, LOOP_STATE, PRED, TENSOR_OR_TOKEN, TOKEN
@@ -195,16 +196,11 @@ define(
 # -- tokens and barriers ---------------------------------------------------------------------------------------------
 
 
-def _lower_after_all(ctx: LoweringContext, op: ir.Op, *tokens: HloInstruction) -> HloInstruction:
-    """HLO `after-all`."""
-    return ctx.add(Opcode.AFTER_ALL, *tokens)
-
-
 define(
     "stablehlo.after_all",
     (Values("inputs", TOKEN, Arity.VARIADIC),),
     (Values("result", TOKEN),),
-    lower=_lower_after_all,
+    lower=OneOp(Opcode.AFTER_ALL),
     assembly="%* attr-dict : :same:",
     doc="A token that is there when all operand tokens are: it joins chains of effects.",
 )
@@ -212,7 +208,7 @@ define(
     "stablehlo.create_token",
     (),
     (Values("output", TOKEN),),
-    lower=_lower_after_all,
+    lower=OneOp(Opcode.AFTER_ALL),
     assembly=RESULTS_ASSEMBLY,
     doc="A new token, which depends on nothing. `after_all` without operands replaced it.",
 )

@@ -9,7 +9,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import check_accuracy, tensor
+from xla_core.stablehlo.ops.common import OneOp, check_accuracy, tensor
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
 from xla_core.stablehlo.table.type_constraints import (
@@ -122,17 +122,11 @@ def _reduce_precision_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [tensor(op, 0)]
 
 
-def _lower_reduce_precision(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `reduce-precision`."""
-    exponent, mantissa = int(op.attributes["exponent_bits"]), int(op.attributes["mantissa_bits"])
-    return ctx.add(Opcode.REDUCE_PRECISION, operand, exponent_bits=exponent, mantissa_bits=mantissa)
-
-
 define(
     "stablehlo.reduce_precision",
     "operand",
     rule=_reduce_precision_rule,
-    lower=_lower_reduce_precision,
+    lower=OneOp(Opcode.REDUCE_PRECISION, "exponent_bits", "mantissa_bits"),
     types=ELEMENTWISE_FLOAT,
     attributes={"exponent_bits": Attribute(Kind.INT32, minimum=1), "mantissa_bits": Attribute(Kind.INT32, minimum=0)},
     assembly="% , format = <exponent_mantissa> attr-dict : :same:",

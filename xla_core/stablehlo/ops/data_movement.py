@@ -13,7 +13,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import INDEX, ints, same_type, tensor, tensor_of
+from xla_core.stablehlo.ops.common import INDEX, OneOp, ints, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.ops.quantized_constraints import check_quantized_reshape, check_quantized_transpose
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
@@ -46,16 +46,11 @@ def _reshape_rule(op: ir.Op, module: ir.Module) -> None:
         check_quantized_reshape(op, operand, result)
 
 
-def _lower_reshape(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `reshape`."""
-    return ctx.add(Opcode.RESHAPE, operand, shape=ctx.result_shape(op))
-
-
 define(
     "stablehlo.reshape",
     "operand",
     rule=_reshape_rule,
-    lower=_lower_reshape,
+    lower=OneOp(Opcode.RESHAPE, declared=True),
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
     doc="The operand's elements, in row-major order, under other dimensions of the same product.",
@@ -84,16 +79,11 @@ def _transpose_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [TensorType(tuple(operand.shape[p] for p in permutation), element, bounds)]
 
 
-def _lower_transpose(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `transpose`."""
-    return ctx.add(Opcode.TRANSPOSE, operand, dimensions=ints(op, "permutation"))
-
-
 define(
     "stablehlo.transpose",
     "operand",
     rule=_transpose_rule,
-    lower=_lower_transpose,
+    lower=OneOp(Opcode.TRANSPOSE, dimensions="permutation"),
     attributes={"permutation": _INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dims = permutation:dims attr-dict : :functional:",
@@ -115,16 +105,11 @@ def _reverse_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [operand]
 
 
-def _lower_reverse(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `reverse`."""
-    return ctx.add(Opcode.REVERSE, operand, dimensions=ints(op, "dimensions"))
-
-
 define(
     "stablehlo.reverse",
     "operand",
     rule=_reverse_rule,
-    lower=_lower_reverse,
+    lower=OneOp(Opcode.REVERSE, "dimensions"),
     attributes={"dimensions": _INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , dims = dimensions:dims attr-dict : :same:",
@@ -168,16 +153,11 @@ def _joined(left: Dimension, right: Dimension) -> Dimension:
     return DYNAMIC, None if None in most else sum(n for n in most if n is not None)
 
 
-def _lower_concatenate(ctx: LoweringContext, op: ir.Op, *operands: HloInstruction) -> HloInstruction:
-    """HLO `concatenate`."""
-    return ctx.add(Opcode.CONCATENATE, *operands, dimensions=(int(op.attributes["dimension"]),))
-
-
 define(
     "stablehlo.concatenate",
     "inputs*",
     rule=_concatenate_rule,
-    lower=_lower_concatenate,
+    lower=OneOp(Opcode.CONCATENATE, dimensions=("dimension",)),
     attributes={"dimension": INDEX},
     traits=(Trait.ON_STORAGE,),
     assembly="%,* dim = dimension:int attr-dict : :functional:",
@@ -296,16 +276,11 @@ define(
 # -- copy --------------------------------------------------------------------------------------------------------------
 
 
-def _lower_copy(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `copy`."""
-    return ctx.add(Opcode.COPY, operand)
-
-
 define(
     "mhlo.copy",  # TensorFlow leaves this op in its StableHLO exports.
     "operand",
     rule=same_type,
-    lower=_lower_copy,
+    lower=OneOp(Opcode.COPY),
     type_traits=("compatible-types",),
     attributes={"cross_program_prefetch_index": Attribute(Kind.INT32, None)},
     traits=(Trait.ON_STORAGE,),

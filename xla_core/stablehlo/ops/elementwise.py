@@ -8,7 +8,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import ResultAccuracy
-from xla_core.stablehlo.ops.common import check_same_operands, elementwise, same_type, tensor, tensor_of
+from xla_core.stablehlo.ops.common import OneOp, check_same_operands, same_type, tensor, tensor_of
 from xla_core.stablehlo.ops.quantized_constraints import any_quantized, check_quantized_sum
 from xla_core.stablehlo.table.assembly_format import BINARY_ASSEMBLY, FUNCTIONAL_ASSEMBLY, UNARY_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Attribute, Kind, Trait, define
@@ -65,7 +65,7 @@ for _name, _types in (
         f"stablehlo.{_name}",
         "operand",
         rule=same_type,
-        lower=elementwise(Opcode(_name.replace("_", "-"))),
+        lower=OneOp(Opcode(_name.replace("_", "-"))),
         types=_types,
         type_traits=_COMPATIBLE,
         assembly=UNARY_ASSEMBLY,
@@ -89,7 +89,7 @@ for _name, _releases in (
         f"stablehlo.{_name}",
         "operand",
         rule=same_type,
-        lower=elementwise(Opcode(_name.replace("_", "-"))),
+        lower=OneOp(Opcode(_name.replace("_", "-"))),
         types=FLOAT_OR_COMPLEX,
         type_traits=_COMPATIBLE,
         attributes=_ACCURACY,
@@ -121,7 +121,7 @@ for _name, _types, _commutes in BINARY_OPS:
         f"stablehlo.{_name}",
         "lhs rhs",
         rule=_add_rule if _name == "add" else same_type,
-        lower=elementwise(Opcode(_name.replace("_", "-"))),
+        lower=OneOp(Opcode(_name.replace("_", "-"))),
         types=_types,
         result_types=TENSOR if _types is PRED_OR_INTEGER else None,
         type_traits=("same-shape",) if _name == "add" else (*_COMPATIBLE, "same-shape"),
@@ -149,7 +149,7 @@ for _name, _types, _parts in (
         f"stablehlo.{_name}",
         "operand",
         rule=_component_rule,
-        lower=elementwise(Opcode(_name)),
+        lower=OneOp(Opcode(_name)),
         types=_types,
         result_types=_parts,
         type_traits=("elementwise",),
@@ -167,7 +167,7 @@ define(
     "stablehlo.complex",
     "lhs rhs",
     rule=_complex_rule,
-    lower=elementwise(Opcode.COMPLEX),
+    lower=OneOp(Opcode.COMPLEX),
     types=COMPLEX_PART,
     result_types=COMPLEX,
     type_traits=(
@@ -192,7 +192,7 @@ define(
     "stablehlo.is_finite",
     "operand",
     rule=_is_finite_rule,
-    lower=elementwise(Opcode.IS_FINITE),
+    lower=OneOp(Opcode.IS_FINITE),
     types=ELEMENTWISE_FLOAT,
     result_types=PRED,
     type_traits=("elementwise",),

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
-from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import ints, tensor
+from xla_core.stablehlo.ops.common import OneOp, ints, tensor
 from xla_core.stablehlo.ops.reducers import element_text
 from xla_core.stablehlo.table.op_table import Attribute, Kind, define
 from xla_core.stablehlo.table.type_constraints import FLOAT_OR_COMPLEX, PLAIN_FLOAT_OR_COMPLEX, Elements, elements_of
@@ -37,16 +34,11 @@ def _cholesky_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [a]
 
 
-def _lower_cholesky(ctx: LoweringContext, op: ir.Op, a: HloInstruction) -> HloInstruction:
-    """HLO `cholesky`."""
-    return ctx.add(Opcode.CHOLESKY, a, lower=bool(op.attributes.get("lower", False)))
-
-
 define(
     "stablehlo.cholesky",
     "a",
     rule=_cholesky_rule,
-    lower=_lower_cholesky,
+    lower=OneOp(Opcode.CHOLESKY, "lower"),
     types=FLOAT_OR_COMPLEX,
     attributes={"lower": Attribute(Kind.BOOL, False)},
     assembly="% (? , lower = lower:bool ?) attr-dict : :same:",
@@ -77,17 +69,11 @@ def _triangular_solve_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [b]
 
 
-def _lower_triangular_solve(ctx: LoweringContext, op: ir.Op, a: HloInstruction, b: HloInstruction) -> HloInstruction:
-    """HLO `triangular-solve`."""
-    flags: dict[str, Any] = {name: bool(op.attributes[name]) for name in ("left_side", "lower", "unit_diagonal")}
-    return ctx.add(Opcode.TRIANGULAR_SOLVE, a, b, transpose_a=str(op.attributes["transpose_a"]), **flags)
-
-
 define(
     "stablehlo.triangular_solve",
     "a b",
     rule=_triangular_solve_rule,
-    lower=_lower_triangular_solve,
+    lower=OneOp(Opcode.TRIANGULAR_SOLVE, "left_side", "lower", "unit_diagonal", "transpose_a"),
     types=PLAIN_FLOAT_OR_COMPLEX,
     attributes={
         "left_side": _BOOL,
@@ -146,16 +132,11 @@ def _fft_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [operand]
 
 
-def _lower_fft(ctx: LoweringContext, op: ir.Op, operand: HloInstruction) -> HloInstruction:
-    """HLO `fft`."""
-    return ctx.add(Opcode.FFT, operand, fft_type=str(op.attributes["fft_type"]), fft_length=ints(op, "fft_length"))
-
-
 define(
     "stablehlo.fft",
     "operand",
     rule=_fft_rule,
-    lower=_lower_fft,
+    lower=OneOp(Opcode.FFT, "fft_type", "fft_length"),
     types=PLAIN_FLOAT_OR_COMPLEX,
     attributes={
         "fft_type": Attribute(

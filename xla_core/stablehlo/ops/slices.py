@@ -13,7 +13,7 @@ from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import constant_of
 from xla_core.stablehlo.lower.context import LoweringContext
-from xla_core.stablehlo.ops.common import ints, tensor
+from xla_core.stablehlo.ops.common import OneOp, ints, tensor
 from xla_core.stablehlo.ops.output_shapes import sized
 from xla_core.stablehlo.table.assembly_format import FUNCTIONAL_ASSEMBLY
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
@@ -100,18 +100,11 @@ def _dynamic_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type]:
     return [TensorType(sizes, operand.element)]
 
 
-def _lower_dynamic_slice(
-    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, *starts: HloInstruction
-) -> HloInstruction:
-    """HLO `dynamic-slice`."""
-    return ctx.add(Opcode.DYNAMIC_SLICE, operand, *starts, dynamic_slice_sizes=ints(op, "slice_sizes"))
-
-
 define(
     "stablehlo.dynamic_slice",
     (Values("operand"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
     rule=_dynamic_slice_rule,
-    lower=_lower_dynamic_slice,
+    lower=OneOp(Opcode.DYNAMIC_SLICE, dynamic_slice_sizes="slice_sizes"),
     attributes={"slice_sizes": _INTS},
     traits=(Trait.ON_STORAGE,),
     assembly="% , %,* sizes = slice_sizes:dims attr-dict : :functional:",
@@ -138,18 +131,11 @@ def _dynamic_update_slice_rule(op: ir.Op, module: ir.Module) -> Sequence[ir.Type
     return [operand]
 
 
-def _lower_dynamic_update_slice(
-    ctx: LoweringContext, op: ir.Op, operand: HloInstruction, update: HloInstruction, *starts: HloInstruction
-) -> HloInstruction:
-    """HLO `dynamic-update-slice`."""
-    return ctx.add(Opcode.DYNAMIC_UPDATE_SLICE, operand, update, *starts)
-
-
 define(
     "stablehlo.dynamic_update_slice",
     (Values("operand"), Values("update"), Values("start_indices", INTEGER_SCALAR, Arity.VARIADIC)),
     rule=_dynamic_update_slice_rule,
-    lower=_lower_dynamic_update_slice,
+    lower=OneOp(Opcode.DYNAMIC_UPDATE_SLICE),
     traits=(Trait.ON_STORAGE,),
     assembly=FUNCTIONAL_ASSEMBLY,
     doc=(

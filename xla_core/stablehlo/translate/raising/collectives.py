@@ -144,8 +144,3 @@ def _permute(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     name = "stablehlo.collective_permute"
     moved = ctx.add(name, [value], value.type, source_target_pairs=pairs, **_channel(instruction))
     return moved if instruction.opcode == Opcode.COLLECTIVE_PERMUTE else started(ctx, instruction, value, moved)
-
-
-@raises(Opcode.PARTITION_ID, Opcode.REPLICA_ID)
-def _id(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results(f"stablehlo.{instruction.opcode.replace('-', '_')}", [])

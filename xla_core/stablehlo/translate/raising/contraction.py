@@ -19,7 +19,6 @@ from xla_core.stablehlo.ir.attributes import (
     DotDimensionNumbers,
     EnumAttribute,
     RaggedDotDimensionNumbers,
-    TypedFloat,
 )
 from xla_core.stablehlo.ir.dot_algorithms import algorithm_of
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
@@ -114,36 +113,4 @@ def _convolution(ctx: RaisingContext, instruction: HloInstruction, operands: Seq
         feature_group_count=int(instruction.attribute("feature_group_count")),
         batch_group_count=int(instruction.attribute("batch_group_count")),
         **_precision(instruction),
-    )
-
-
-@raises(Opcode.CHOLESKY)
-def _cholesky(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results("stablehlo.cholesky", [single(operands[0])], lower=bool(instruction.attribute("lower")))
-
-
-@raises(Opcode.TRIANGULAR_SOLVE)
-def _triangular_solve(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    flags = {name: bool(instruction.attribute(name)) for name in ("left_side", "lower", "unit_diagonal")}
-    transpose = EnumAttribute(instruction.attribute("transpose_a"), "transpose")
-    return ctx.results("stablehlo.triangular_solve", [single(o) for o in operands], transpose_a=transpose, **flags)
-
-
-@raises(Opcode.FFT)
-def _fft(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results(
-        "stablehlo.fft",
-        [single(operands[0])],
-        fft_type=EnumAttribute(instruction.attribute("fft_type"), "fft_type"),
-        fft_length=i64s(instruction.attribute("fft_length")),
-    )
-
-
-@raises(Opcode.BATCH_NORM_TRAINING, Opcode.BATCH_NORM_INFERENCE, Opcode.BATCH_NORM_GRAD)
-def _batch_norm(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results(
-        f"stablehlo.{instruction.opcode.replace('-', '_')}",
-        [single(o) for o in operands],
-        epsilon=TypedFloat(float(np.float32(instruction.attribute("epsilon"))), "f32"),
-        feature_index=int(instruction.attribute("feature_index")),
     )

@@ -18,7 +18,6 @@ from xla_core.stablehlo.ir.attributes import (
     DenseElements,
     EnumAttribute,
     GatherDimensionNumbers,
-    TypedInt,
 )
 from xla_core.stablehlo.translate.raising.context import RaisingContext, raises
 from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
@@ -55,11 +54,6 @@ def _constant(ctx: RaisingContext, instruction: HloInstruction, operands: Sequen
         return constant(ctx, literal.array, type_of(literal.shape))
 
     return make(instruction.literal)
-
-
-@raises(Opcode.IOTA)
-def _iota(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    return ctx.results("stablehlo.iota", [], iota_dimension=int(instruction.attribute("iota_dimension")))
 
 
 @raises(Opcode.TUPLE)
@@ -128,12 +122,6 @@ def _compare(ctx: RaisingContext, instruction: HloInstruction, operands: Sequenc
     )
 
 
-@raises(Opcode.REDUCE_PRECISION)
-def _reduce_precision(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    bits = {name: TypedInt(instruction.attribute(name), "i32") for name in ("exponent_bits", "mantissa_bits")}
-    return ctx.results("stablehlo.reduce_precision", [single(operands[0])], **bits)
-
-
 @raises(Opcode.BITCAST)
 def _bitcast(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
     """The same bytes under another shape: dimensions in physical order, reshaped, and back in logical order."""
@@ -180,24 +168,6 @@ def _dynamic_reshape(ctx: RaisingContext, instruction: HloInstruction, operands:
         return ctx.results("stablehlo.reshape", [single(operands[0])])
     sizes = ctx.add("stablehlo.concatenate", parts, ir.TensorType((len(parts),), "i64"), dimension=0)
     return ctx.results("stablehlo.dynamic_reshape", [single(operands[0]), sizes])
-
-
-@raises(Opcode.TRANSPOSE)
-def _transpose(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    permutation = i64s(instruction.attribute("dimensions"))
-    return ctx.results("stablehlo.transpose", [single(operands[0])], permutation=permutation)
-
-
-@raises(Opcode.REVERSE)
-def _reverse(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    dimensions = i64s(instruction.attribute("dimensions"))
-    return ctx.results("stablehlo.reverse", [single(operands[0])], dimensions=dimensions)
-
-
-@raises(Opcode.CONCATENATE)
-def _concatenate(ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]) -> Raised:
-    (dimension,) = instruction.attribute("dimensions")
-    return ctx.results("stablehlo.concatenate", [single(o) for o in operands], dimension=int(dimension))
 
 
 @raises(Opcode.SLICE)

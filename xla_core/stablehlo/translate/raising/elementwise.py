@@ -1,9 +1,10 @@
-"""Raises elementwise ops. The op table says which op of StableHLO lowers to which opcode."""
+"""Raises the ops that the op table lowers to one HLO op. The table says which opcode, and which attributes."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,30 +14,29 @@ from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
-from xla_core.stablehlo.ops.common import Elementwise
-from xla_core.stablehlo.table.op_table import OPS
+from xla_core.stablehlo.ir.attributes import ENUMS, EnumAttribute, TypedFloat, TypedInt
+from xla_core.stablehlo.ops.common import OneOp
+from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind
 from xla_core.stablehlo.translate.raising.context import RULES, RaisingContext
-from xla_core.stablehlo.translate.raising.data import constant
+from xla_core.stablehlo.translate.raising.data import constant, i64s
 from xla_core.stablehlo.translate.raising.meaning import meaning_of
-from xla_core.stablehlo.translate.raising.values import Raised, single, type_of
+from xla_core.stablehlo.translate.raising.values import Raised, single
 
 __all__: list[str] = []
 
-_COUNTERPARTS = {
-    Opcode.BITCAST_CONVERT: "stablehlo.bitcast_convert",
-    Opcode.CLAMP: "stablehlo.clamp",
-    Opcode.CONVERT: "stablehlo.convert",
-    Opcode.RESHAPE: "stablehlo.reshape",
-    Opcode.SELECT: "stablehlo.select",
+_COUNTERPARTS: dict[Opcode, tuple[str, Mapping[str, str | tuple[str]]]] = {
+    Opcode.BITCAST_CONVERT: ("stablehlo.bitcast_convert", {}),
+    Opcode.CLAMP: ("stablehlo.clamp", {}),
+    Opcode.CONVERT: ("stablehlo.convert", {}),
+    Opcode.SELECT: ("stablehlo.select", {}),
+    # If two ops lower to the same opcode, StableHLO's op overrides CHLO's, because it sorts last.
+    **{
+        definition.lower.opcode: (name, definition.lower.attributes)
+        for name, definition in sorted(OPS.items())
+        if isinstance(definition.lower, OneOp)
+    },
 }
-"""The StableHLO ops of opcodes whose lowering is not always a single HLO op, so that the op table doesn't give them."""
-
-# If two ops lower to the same opcode, StableHLO's op overrides CHLO's, because it sorts last.
-_COUNTERPARTS |= {
-    definition.lower.opcode: name
-    for name, definition in sorted(OPS.items())
-    if isinstance(definition.lower, Elementwise)
-}
+"""The StableHLO op of an opcode, and its attributes by HLO's names. The first have a lowering of their own."""
 
 
 _DECOMPOSITIONS = {**dict.fromkeys(map(Opcode, OPCODES), decompose_elementary), Opcode.MULHI: decompose_mulhi}
@@ -63,15 +63,44 @@ _OF_PRED: dict[Opcode, Callable[..., ir.Value]] = {
 """What ops are of types that StableHLO's don't take."""
 
 
-def _raise_elementwise(
-    name: str, ctx: RaisingContext, instruction: HloInstruction, operands: Sequence[Raised]
+def _raise_op(
+    name: str,
+    attributes: Mapping[str, str | tuple[str]],
+    ctx: RaisingContext,
+    instruction: HloInstruction,
+    operands: Sequence[Raised],
 ) -> Raised:
     if name.startswith("chlo.") and not ctx.program.has_chlo:
         return ctx.inline(meaning_of(instruction, _DECOMPOSITIONS[instruction.opcode]), operands)
-    values, kind = [single(o) for o in operands], instruction.operand(0).shape.element_type
-    table = _OF_PRED if kind is ElementType.PRED else _OF_UNSIGNED if kind.is_unsigned else {}
+    values = [single(o) for o in operands]
+    kind = instruction.operand(0).shape.element_type if operands else None
+    table = _OF_PRED if kind is ElementType.PRED else _OF_UNSIGNED if kind is not None and kind.is_unsigned else {}
     special = table.get(instruction.opcode)
-    return ctx.add(name, values, type_of(instruction.shape)) if special is None else special(ctx, *values)
+    if special is not None:
+        return special(ctx, *values)
+    given: dict[str, Any] = {}
+    for theirs, ours in attributes.items():
+        value = instruction.attribute(theirs)
+        if isinstance(ours, tuple):
+            (ours,), (value,) = ours, value
+        given[ours] = _attribute(OPS[name].attributes[ours], value)
+    return ctx.results(name, values, **given)
 
 
-RULES.update({opcode: functools.partial(_raise_elementwise, name) for opcode, name in _COUNTERPARTS.items()})
+def _attribute(attribute: Attribute, value: Any) -> Any:
+    """Converts the value of an HLO attribute to one of StableHLO's."""
+    match attribute.kind:
+        case Kind.ENUM:
+            return EnumAttribute(value, next(kind for kind, cases in ENUMS.items() if cases == attribute.cases))
+        case Kind.FLOAT:
+            return TypedFloat(float(np.float32(value)), "f32")
+        case Kind.INT32:
+            return TypedInt(value, "i32")
+        case Kind.INTS:
+            return i64s(value)
+        case _:
+            return bool(value) if attribute.kind is Kind.BOOL else int(value)
+
+
+for _opcode, (_name, _attributes) in _COUNTERPARTS.items():
+    RULES.setdefault(_opcode, functools.partial(_raise_op, _name, _attributes))
