@@ -25,7 +25,8 @@ from xla_core.stablehlo.ir import (
     type_text,
 )
 from xla_core.stablehlo.ir.attributes import UNIT, OpaqueAttribute, SymbolRef, TypeExtensions
-from xla_core.stablehlo.ir.quantized_types import problem_of
+from xla_core.stablehlo.ir.quantized_types import canonical, problem_of
+from xla_core.stablehlo.ir.types import bounds_problem, dimensions_text, unranked
 
 __all__ = [
     "ATTRIBUTES",
@@ -190,13 +191,10 @@ def tensor_type(reader: DialectReader, encoding: Any = None) -> TensorType:
     element = _element(reader)
     if not isinstance(encoding, TypeExtensions):
         return TensorType(dims, element, (), encoding)
-    bounds = encoding.bounds
-    if len(bounds) != len(dims):
-        message = f"Bounds length is {len(bounds)}, expected to be equal to rank({len(dims)}) of the tensor"
-        raise reader.error(message, start)
-    if any(size != DYNAMIC and bound is not None for size, bound in zip(dims, bounds, strict=True)):
-        raise reader.error("a static dimension cannot have a bound", start)
-    return TensorType(dims, element, bounds)
+    type = TensorType(dims, element, encoding.bounds)
+    if (problem := bounds_problem(type)) is not None:
+        raise reader.error(problem, start)
+    return type
 
 
 def tensor_with_encoding(reader: DialectReader) -> TensorType:
@@ -208,8 +206,7 @@ def _kept(word: str, has_space: bool, has_layout: bool = True) -> Decoder:
 
     def read(reader: DialectReader) -> OpaqueType:
         parts = [str(reader.attribute())] if has_space else []
-        text = "".join("?x" if d == DYNAMIC else f"{d}x" for d in shape(reader))
-        text += type_text(reader.type())
+        text = dimensions_text(shape(reader)) + type_text(reader.type())
         if has_layout:
             layout = str(reader.attribute())
             if not layout.startswith("affine_map") or not _is_identity(layout):
@@ -222,10 +219,6 @@ def _kept(word: str, has_space: bool, has_layout: bool = True) -> Decoder:
 def _is_identity(layout: str) -> bool:
     inputs, _, outputs = layout.removeprefix("affine_map<").removesuffix(">").partition(" -> ")
     return inputs == outputs
-
-
-def _unranked(reader: DialectReader) -> OpaqueType:
-    return OpaqueType(f"tensor<*x{type_text(reader.type())}>")
 
 
 TYPES: dict[int, Decoder] = {
@@ -244,7 +237,7 @@ TYPES: dict[int, Decoder] = {
     14: tensor_with_encoding,
     15: lambda reader: TupleType(reader.types()),
     16: lambda reader: OpaqueType(f"memref<*x{reader.type()}>"),
-    18: _unranked,
+    18: lambda reader: unranked(reader.type()),
     19: _kept("vector", has_space=False, has_layout=False),
     20: _kept("vector", has_space=False, has_layout=False),
 }
@@ -301,17 +294,11 @@ def _quantized(
     axis: int | None = None,
     blocks: tuple[tuple[int, int], ...] = (),
 ) -> QuantizedType:
-    kind, width = integer_format(storage) or ("", 0)
     if len(scales) != len(zeros):
         raise reader.error("the scales and zero points of a quantized type don't go together")
-    if kind and width <= 64:
-        is_signed = bool(flags & _SIGNED)
-        if kind == "i" and not is_signed:  # as in the text format
-            storage = f"u{width}"
-        default = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
-        if (low, high) == default:  # the storage type's whole range is the default
-            low = high = None
     type = QuantizedType(storage, expressed, scales, zeros, axis, low, high, blocks)
+    if (kind := integer_format(storage)) is not None and kind[1] <= 64:
+        type = canonical(bool(flags & _SIGNED), type)
     if (problem := problem_of(type)) is not None:
         raise reader.error(problem.message)
     return type

@@ -8,7 +8,7 @@ from typing import Any
 from xla_core.errors import InvalidArgumentError, SourceLocation, UnimplementedError, XlaError
 from xla_core.stablehlo.bytecode.encoding import ByteReader
 from xla_core.stablehlo.bytecode.sections import Entry, Sections
-from xla_core.stablehlo.ir import OpaqueType, QuantizedType, ScalarType, TensorType
+from xla_core.stablehlo.ir import OpaqueType, QuantizedType, ScalarType, TensorType, type_text
 from xla_core.stablehlo.ir.attributes import ENUMS, EnumAttribute
 from xla_core.stablehlo.text.cursor import MAX_DEPTH, MAX_OP_NODES
 from xla_core.stablehlo.text.op_reader import OpReader
@@ -222,7 +222,7 @@ class DialectReader(ByteReader):
 def plain(type: Any) -> Any:
     """Converts a type to its form outside of a tensor: a quantized type becomes an opaque type with its text."""
     if isinstance(type, QuantizedType):
-        return OpaqueType(str(TensorType((), type))[len("tensor<") : -1])
+        return OpaqueType(type_text(type))
     return type
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader, enum_reader
-from xla_core.stablehlo.ir import OpaqueType, TokenType
+from xla_core.stablehlo.ir import TokenType
 from xla_core.stablehlo.ir.attributes import (
     AxisRef,
     ChannelHandle,
@@ -25,6 +25,7 @@ from xla_core.stablehlo.ir.attributes import (
     SymbolRef,
     TypeExtensions,
 )
+from xla_core.stablehlo.ir.types import future
 
 __all__ = [
     "ATTRIBUTES",
@@ -32,7 +33,6 @@ __all__ = [
     "TYPES",
     "axis_ref",
     "device_ids",
-    "future",
     "mesh_axes",
     "output_operand_alias",
     "pair",
@@ -114,11 +114,6 @@ def _replica_groups(reader: DialectReader) -> ReplicaGroupMeshAxes:
     return ReplicaGroupMeshAxes(mesh, axes)
 
 
-def future(reader: DialectReader) -> OpaqueType:
-    types = reader.types()
-    return OpaqueType(f"!stablehlo.future<{', '.join(map(str, types))}>", types)
-
-
 def _channel_handle(reader: DialectReader) -> ChannelHandle:
     return ChannelHandle(reader.signed(), reader.signed())
 
@@ -153,4 +148,4 @@ CHLO_ATTRIBUTES: dict[int, Decoder] = {
     1: enum_reader("comparison_type"),
 }
 
-TYPES: dict[int, Decoder] = {0: lambda reader: TokenType(), 1: future}
+TYPES: dict[int, Decoder] = {0: lambda reader: TokenType(), 1: lambda reader: future(reader.types())}

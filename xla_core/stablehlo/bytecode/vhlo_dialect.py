@@ -14,14 +14,13 @@ from xla_core.stablehlo.bytecode.pool import Decoder, DialectReader, enum_reader
 from xla_core.stablehlo.bytecode.stablehlo_dialect import (
     axis_ref,
     device_ids,
-    future,
     mesh_axes,
     output_operand_alias,
     pair,
     result_accuracy,
     type_extensions,
 )
-from xla_core.stablehlo.ir import DYNAMIC, OpaqueType, TokenType, TupleType, type_text
+from xla_core.stablehlo.ir import OpaqueType, TokenType, TupleType, type_text
 from xla_core.stablehlo.ir.attributes import (
     ENUMS,
     AxisRef,
@@ -32,6 +31,7 @@ from xla_core.stablehlo.ir.attributes import (
     SymbolRef,
     TypedInt,
 )
+from xla_core.stablehlo.ir.types import dimensions_text, future, unranked
 
 __all__ = ["ATTRIBUTES", "TYPES", "mesh_or_name"]
 
@@ -101,8 +101,7 @@ ATTRIBUTES: dict[int, Decoder] = {
 
 
 def _buffer(reader: DialectReader) -> OpaqueType:
-    dims = "".join("?x" if d == DYNAMIC else f"{d}x" for d in builtin.shape(reader))
-    return OpaqueType(f"memref<{dims}{type_text(reader.type())}>")
+    return OpaqueType(f"memref<{dimensions_text(builtin.shape(reader))}{type_text(reader.type())}>")
 
 
 TYPES: dict[int, Decoder] = {
@@ -114,9 +113,9 @@ TYPES: dict[int, Decoder] = {
     VhloType.TOKEN: lambda reader: TokenType(),
     VhloType.TUPLE: lambda reader: TupleType(reader.types()),
     VhloType.UNIFORM_QUANTIZED: builtin.quantized_per_tensor,
-    VhloType.UNRANKED_TENSOR: lambda reader: OpaqueType(f"tensor<*x{type_text(reader.raw_type())}>"),
+    VhloType.UNRANKED_TENSOR: lambda reader: unranked(reader.raw_type()),
     VhloType.WITNESS: lambda reader: OpaqueType("!shape.witness"),
     VhloType.UNIFORM_QUANTIZED_PER_AXIS: builtin.quantized_per_axis,
     VhloType.BUFFER: _buffer,
-    VhloType.FUTURE: future,
+    VhloType.FUTURE: lambda reader: future(reader.types()),
 }

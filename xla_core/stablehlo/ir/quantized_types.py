@@ -5,6 +5,7 @@ Source: MLIR, lib/Dialect/Quant/IR/QuantTypes.cpp.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import ml_dtypes
 from xla_core.hlo.scalar_types import DTYPES, FLOATS, OTHER_FLOATS
 from xla_core.stablehlo.ir.types import DYNAMIC, QuantizedType, TensorType, Type
 
-__all__ = ["axis_problem", "element_problem", "problem_of", "quantized_hint"]
+__all__ = ["axis_problem", "canonical", "element_problem", "problem_of", "quantized_hint"]
 
 _STORAGE = re.compile(r"(si|ui|u|i)([0-9]{1,9})\Z").match
 _MAX_BITS = 32
@@ -48,6 +49,21 @@ def problem_of(type: QuantizedType) -> Problem | None:
         if size <= 0:
             return Problem(f"illegal block size: {size}")
     return _scale_problem(type)
+
+
+def canonical(is_signed: bool, type: QuantizedType) -> QuantizedType:
+    """Returns the type as StableHLO's text has it, for a type whose sign is said apart from its storage type.
+
+    The storage type i8 becomes u8 if it is not signed; a range that is the storage type's whole range is left out.
+    """
+    integer = _STORAGE(type.storage)
+    if integer is None:
+        return type
+    bits = int(integer[2])
+    storage = f"u{bits}" if integer[1] == "i" and not is_signed else type.storage
+    whole = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
+    low, high = (None, None) if (type.storage_min, type.storage_max) == whole else (type.storage_min, type.storage_max)
+    return dataclasses.replace(type, storage=storage, storage_min=low, storage_max=high)
 
 
 def _range_problem(type: QuantizedType) -> Problem | None:

@@ -18,7 +18,12 @@ __all__ = [
     "TokenType",
     "TupleType",
     "Type",
+    "bounds_problem",
+    "dimensions_text",
+    "future",
+    "is_unranked",
     "type_text",
+    "unranked",
 ]
 
 DYNAMIC = -1
@@ -137,20 +142,55 @@ class ScalarType(str):
 Type = TensorType | TokenType | TupleType | FunctionType | OpaqueType | ScalarType
 
 
-def type_text(root: Type | QuantizedType) -> str:
+def future(types: Sequence[Type]) -> OpaqueType:
+    """Returns the type of what an asynchronous op will give."""
+    return OpaqueType(f"!stablehlo.future<{', '.join(map(type_text, types))}>", tuple(types))
+
+
+def unranked(element: Type | QuantizedType | str) -> OpaqueType:
+    """Returns the type of a tensor of unknown rank."""
+    return OpaqueType(f"tensor<*x{element if isinstance(element, str) else type_text(element)}>")
+
+
+def is_unranked(type: Type) -> bool:
+    """Tells whether a type is an unranked tensor, which only CHLO's ops accept."""
+    return isinstance(type, OpaqueType) and type.text.startswith("tensor<*x")
+
+
+def dimensions_text(shape: Sequence[int]) -> str:
+    """Writes the sizes in a type, as `2x?x`."""
+    return "".join("?x" if size == DYNAMIC else f"{size}x" for size in shape)
+
+
+def bounds_problem(type: TensorType) -> str | None:
+    """Returns what is wrong with the bounds of a tensor type, in MLIR's words, or None."""
+    if not type.bounds:
+        return None
+    unbounded = f"'{TensorType(type.shape, type.element)}'"
+    if len(type.bounds) != type.rank:
+        return (
+            f"Bounds length is {len(type.bounds)}, expected to be equal to rank({type.rank}) of the tensor {unbounded}"
+        )
+    for i, (size, bound) in enumerate(zip(type.shape, type.bounds, strict=True)):
+        if size != DYNAMIC and bound is not None:
+            hint = "use ShapedType::kDynamic to indicate a missing bound"
+            return f"Static dimension {i} cannot have a bound, {hint} in tensor {unbounded}"
+    return None
+
+
+def type_text(root: Type | QuantizedType | str) -> str:
     """The MLIR text of a type. (Iterative: a type from a hostile program may be nested deeply.)"""
     out: list[str] = []
     stack: list[Any] = [root]
     while stack:
         item = stack.pop()
         if isinstance(item, TensorType):
-            dims = "".join("?x" if d == DYNAMIC else f"{d}x" for d in item.shape)
             if item.bounds:
                 text = ", ".join("?" if b is None else str(b) for b in item.bounds)
                 tail = f", #stablehlo.bounds<{text}>>"
             else:
                 tail = f", {item.encoding}>" if item.encoding is not None else ">"
-            stack += [tail, item.element, f"tensor<{dims}"]
+            stack += [tail, item.element, f"tensor<{dimensions_text(item.shape)}"]
         elif isinstance(item, QuantizedType):
             out.append(_quantized_text(item))
         elif isinstance(item, TokenType):

@@ -13,6 +13,7 @@ from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir, special_functions
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.ir.types import unranked
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import OneOp, same_type, tensor_of
@@ -28,7 +29,7 @@ from xla_core.stablehlo.table.type_constraints import (
     STATIC_TENSOR,
     TypeConstraint,
 )
-from xla_core.stablehlo.verify.compatibility import element_of, fail, unranked
+from xla_core.stablehlo.verify.compatibility import element_of, fail
 
 __all__ = ["BROADCASTING"]
 

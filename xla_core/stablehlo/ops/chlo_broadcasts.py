@@ -10,6 +10,7 @@ from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.opcode import Opcode
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
+from xla_core.stablehlo.ir.types import unranked
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.ops.broadcasts import broadcast_in_dim
 from xla_core.stablehlo.ops.chlo import BROADCASTING
@@ -19,7 +20,7 @@ from xla_core.stablehlo.ops.implicit_broadcasts import broadcast_dimensions, bro
 from xla_core.stablehlo.table.assembly_format import CHLO_BROADCAST_ASSEMBLY
 from xla_core.stablehlo.table.op_table import OPS, Attribute, Kind, Lower, Rule, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, COMPLEX, FLOAT, PRED
-from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, fail, unranked
+from xla_core.stablehlo.verify.compatibility import compatible_elements, element_of, fail
 
 __all__: list[str] = []
 

@@ -12,6 +12,7 @@ from xla_core.hlo.shape import Shape
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, TensorType
 from xla_core.stablehlo.ir.attributes import RaggedDotDimensionNumbers
+from xla_core.stablehlo.ir.types import unranked
 from xla_core.stablehlo.lower.context import LoweringContext
 from xla_core.stablehlo.lower.type_conversion import shape_of
 from xla_core.stablehlo.ops.common import INDEX, PRECISION, ints, tensor
@@ -19,7 +20,7 @@ from xla_core.stablehlo.ops.contraction import check_distinct, check_dot_dimensi
 from xla_core.stablehlo.table.op_table import Arity, Attribute, Kind, Trait, Values, define
 from xla_core.stablehlo.table.type_constraints import ANY_TENSOR, INTEGER
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
-from xla_core.stablehlo.verify.compatibility import compatible, compatible_dimensions, fail, list_text, unranked
+from xla_core.stablehlo.verify.compatibility import compatible, compatible_dimensions, fail, list_text
 
 __all__: list[str] = []
 

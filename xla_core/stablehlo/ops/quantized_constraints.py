@@ -50,8 +50,8 @@ def check_quantized_sum(op: ir.Op, lhs: TensorType, rhs: TensorType, result: Ten
         if element.axis is not None and element.axis != out.axis:
             fail(
                 op,
-                f"quantization_dimension of {name} and result are not same {_element_text(type)} vs "
-                f"{_element_text(result)}",
+                f"quantization_dimension of {name} and result are not same '{ir.type_text(type.element)}' vs "
+                f"'{ir.type_text(result.element)}'",
             )
 
 
@@ -183,8 +183,3 @@ def _width(element: QuantizedType) -> str:
 
 def _quantized(type: TensorType) -> Any:
     return type.element
-
-
-def _element_text(type: TensorType) -> str:
-    """Returns the element type in quotes, as `'!quant.uniform<...>'`."""
-    return f"'{str(TensorType((), type.element))[len('tensor<') : -1]}'"

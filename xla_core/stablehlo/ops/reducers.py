@@ -118,7 +118,7 @@ def _check_promotion(
 
 def element_text(type: TensorType) -> str:
     """Returns the element type as MLIR prints it."""
-    return type.element if isinstance(type.element, str) else ir.type_text(type.element)
+    return ir.type_text(type.element)
 
 
 def promote(

@@ -9,6 +9,7 @@ import functools
 from xla_core.hlo.scalar_types import FLOATS
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import axis_problem, element_problem
+from xla_core.stablehlo.ir.types import is_unranked
 
 __all__ = [
     "ANY",
@@ -157,7 +158,7 @@ class TypeConstraint:
     def _accepts(self, type: ir.Type) -> bool:
         if not isinstance(type, ir.TensorType):
             # An unranked tensor, or a buffer, is the reader's OpaqueType.
-            return isinstance(type, self.classes) or (self.unranked and _is_unranked(type))
+            return isinstance(type, self.classes) or (self.unranked and is_unranked(type))
         if not (_elements_cached(type.element) & self.elements._value_):
             return False
         if self.rank is not None and len(type.shape) != self.rank:
@@ -212,10 +213,6 @@ class Nested:
 
     def __str__(self) -> str:
         return f"nested tuple with any combination of {self.of} values"
-
-
-def _is_unranked(type: ir.Type) -> bool:
-    return isinstance(type, ir.OpaqueType) and type.text.startswith("tensor<*")
 
 
 def _has_one_bounded_dimension(type: ir.TensorType) -> bool:

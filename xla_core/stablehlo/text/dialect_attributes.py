@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from xla_core.stablehlo.ir import ScalarType
@@ -95,12 +95,19 @@ class DialectAttributeReader(AttributeReader):
             raise self.error(f"unknown StableHLO attribute '{mnemonic}'", start, hint=hint)
         return reader(self)
 
-    def fields(self, readers: dict[str, Callable[[], Any]], opening: str = "<") -> dict[str, Any]:
+    def fields(
+        self,
+        readers: Mapping[str, Callable[[], Any]],
+        opening: str = "<",
+        closing: str = ">",
+        required: Iterable[str] = (),
+    ) -> dict[str, Any]:
         """`<name = value, ...>`, in any order, each at most once; `readers` reads a value by its name."""
+        self.expect(opening)
+        self.skip()
+        first = self.position
         values: dict[str, Any] = {}
-
-        def field() -> None:
-            self.skip()
+        while not self.at(">"):
             start = self.position
             name = self.word("a field's name")
             if name not in readers:
@@ -110,13 +117,12 @@ class DialectAttributeReader(AttributeReader):
                 raise self.error(f"duplicated `{name}` entry", start)
             self.expect("=", f"after '{name}'")
             values[name] = readers[name]()
-
-        self.expect(opening)
-        while not self.accept(">"):
-            field()
             if not self.accept(","):
-                self.expect(">", "to end the attribute")
                 break
+        missing = [name for name in required if name not in values]
+        if missing:
+            raise self.error(f"missing: {', '.join(missing)}", first)
+        self.expect(closing, "to end the attribute")
         return values
 
     def dimension_tuple(self) -> tuple[int, ...]:
@@ -134,22 +140,13 @@ class DialectAttributeReader(AttributeReader):
         self.expect_word("false")
         return False
 
-    def dimension_struct(self, cls: Any) -> Any:
+    def dimension_struct(self, cls: Any, opening: str = "<") -> Any:
         """A struct of integers and of lists of integers, with all fields optional."""
         readers: dict[str, Callable[[], Any]] = {
             name: self.integer if isinstance(default, int) else self.dimension_tuple
             for name, default in _defaults(cls).items()
         }
-        return cls(**self.fields(readers))
-
-    def required_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
-        """A struct all of whose fields must be there."""
-        start = self.position
-        values = self.fields(readers)
-        missing = [name for name in readers if name not in values]
-        if missing:
-            raise self.error(f"missing: {', '.join(missing)}", start)
-        return cls(**values)
+        return cls(**self.fields(readers, opening))
 
     def ordered_struct(self, cls: Any, readers: dict[str, Callable[[], Any]]) -> Any:
         """`<name = value, ...>` with every field in its place."""
@@ -204,32 +201,27 @@ class DialectAttributeReader(AttributeReader):
             raise self.error(problem, start)
         return accuracy
 
+    def optional_sizes(self, opening: str = "[", closing: str = "]") -> tuple[int | None, ...]:
+        """`[4, ?]`."""
+        sizes: list[int | None] = []
+        self.list_of(opening, closing, lambda: sizes.append(None if self.accept("?") else self.integer()))
+        return tuple(sizes)
+
     def bounds(self) -> TypeExtensions:
         """`<4, ?>`."""
-        bounds: list[int | None] = []
-        self.list_of("<", ">", lambda: bounds.append(None if self.accept("?") else self.integer()))
-        return TypeExtensions(tuple(bounds))
+        return TypeExtensions(self.optional_sizes("<", ">"))
 
     def type_extensions(self) -> TypeExtensions:
         """`<bounds = [4, ?]>`."""
-        bounds: list[int | None] = []
-
-        def read() -> None:
-            self.list_of("[", "]", lambda: bounds.append(None if self.accept("?") else self.integer()))
-
-        self.ordered_struct(dict, {"bounds": read})
-        return TypeExtensions(tuple(bounds))
+        extensions: TypeExtensions = self.ordered_struct(TypeExtensions, {"bounds": self.optional_sizes})
+        return extensions
 
     def convolution(self) -> ConvDimensionNumbers:
         """`<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>` or `<raw name = value, ...>`."""
         self.expect("<")
         if self.accept_word("raw"):
-            names = _defaults(ConvDimensionNumbers)
-            readers: dict[str, Callable[[], Any]] = {
-                name: self.integer if isinstance(default, int) else self.dimension_tuple
-                for name, default in names.items()
-            }
-            return ConvDimensionNumbers(**self.fields(readers, opening=""))
+            value: ConvDimensionNumbers = self.dimension_struct(ConvDimensionNumbers, opening="")
+            return value
         value = self.convolution_dimensions()
         self.expect(">", "to end the attribute")
         return value
@@ -286,10 +278,7 @@ class DialectAttributeReader(AttributeReader):
             self.expect(")")
             return pre_size, self.integer()
 
-        start = self.position
-        values = self.fields({"name": self.string, "sub_axis_info": sub_axis})
-        if "name" not in values:
-            raise self.error("missing: name", start)
+        values = self.fields({"name": self.string, "sub_axis_info": sub_axis}, required=("name",))
         return AxisRef(values["name"], *values.get("sub_axis_info", ()))
 
     def mesh(self) -> Mesh:
@@ -306,17 +295,13 @@ class DialectAttributeReader(AttributeReader):
 
     def mesh_axis(self) -> tuple[str, int]:
         """`<name = "x", size = 2>`."""
-        pair: tuple[str, int] = self.required_struct(
-            lambda name, size: (name, size), {"name": self.string, "size": self.integer}
-        )
-        return pair
+        values = self.fields({"name": self.string, "size": self.integer}, required=("name", "size"))
+        return values["name"], values["size"]
 
     def replica_group_mesh_axes(self) -> ReplicaGroupMeshAxes:
         """`<mesh = @mesh, axes = [...]>`."""
-        result: ReplicaGroupMeshAxes = self.required_struct(
-            ReplicaGroupMeshAxes, {"mesh": self.attribute, "axes": self.attribute}
-        )
-        return result
+        readers = {"mesh": self.attribute, "axes": self.attribute}
+        return ReplicaGroupMeshAxes(**self.fields(readers, required=readers))
 
     def channel_handle(self) -> ChannelHandle:
         """`<handle = 0, type = 0>`."""

@@ -17,6 +17,7 @@ from xla_core.stablehlo.ir import (
     TupleType,
     Type,
 )
+from xla_core.stablehlo.ir.types import bounds_problem, future, type_text
 from xla_core.stablehlo.text.cursor import Alias
 from xla_core.stablehlo.text.locations import LocationReader
 from xla_core.stablehlo.text.quantized_types import read_quantized
@@ -164,20 +165,12 @@ class TypeReader(LocationReader):
             encoding = self.attribute()
             found = getattr(encoding, "bounds", None)
             if isinstance(found, tuple):
-                self._check_bounds(TensorType(tuple(shape), element), found, start)
                 bounds, encoding = found, None
+        type = TensorType(tuple(shape), element, bounds, encoding)
+        if (problem := bounds_problem(type)) is not None:
+            raise self.error(problem, start)
         self.expect(">", "in tensor type")
-        return TensorType(tuple(shape), element, bounds, encoding)
-
-    def _check_bounds(self, unbounded: TensorType, bounds: tuple[int | None, ...], start: int) -> None:
-        shape = unbounded.shape
-        if len(bounds) != len(shape):
-            message = f"Bounds length is {len(bounds)}, expected to be equal to rank({len(shape)}) of the tensor"
-            raise self.error(f"{message} '{unbounded}'", start)
-        for i, (size, bound) in enumerate(zip(shape, bounds, strict=True)):
-            if size != DYNAMIC and bound is not None:
-                hint = "use ShapedType::kDynamic to indicate a missing bound"
-                raise self.error(f"Static dimension {i} cannot have a bound, {hint} in tensor '{unbounded}'", start)
+        return type
 
     def _element(self) -> str | QuantizedType:
         if self.at("!"):
@@ -206,6 +199,12 @@ class TypeReader(LocationReader):
             raise self.error(f"expected non-function type as element type, found '{word}'", start)
         return word
 
+    def opaque(self, quantized: QuantizedType) -> OpaqueType:
+        """Returns the form of a quantized type outside of a tensor, and remembers which type it stands for."""
+        text = type_text(quantized)
+        self.quantized_types[text] = quantized
+        return OpaqueType(text)
+
     def _dialect_type(self) -> Type:
         """`!name` (an alias) or `!dialect.name<...>`."""
         start = self.position
@@ -228,13 +227,11 @@ class TypeReader(LocationReader):
             return self.vhlo_type(name.removeprefix("vhlo."), start)
         if name == "quant.uniform":
             quantized = read_quantized(self, start)
-            text = str(TensorType((), quantized))[len("tensor<") : -1]
-            self.quantized_types[text] = quantized
-            return OpaqueType(text)
+            return self.opaque(quantized)
         if name == "stablehlo.future":
             types: list[Type] = []
             self.list_of("<", ">", lambda: types.append(self.type()))
-            return OpaqueType(f"!stablehlo.future<{', '.join(map(str, types))}>", tuple(types))
+            return future(types)
         if name.startswith("stablehlo."):
             raise self.error(
                 f"unknown stablehlo type: {name.removeprefix('stablehlo.')}",

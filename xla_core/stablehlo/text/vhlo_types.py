@@ -22,7 +22,8 @@ from xla_core.stablehlo.ir import (
     Type,
 )
 from xla_core.stablehlo.ir.attributes import TypeExtensions
-from xla_core.stablehlo.ir.quantized_types import problem_of
+from xla_core.stablehlo.ir.quantized_types import canonical, problem_of
+from xla_core.stablehlo.ir.types import bounds_problem, dimensions_text, future, unranked
 from xla_core.stablehlo.text.dialect_attributes import DialectAttributeReader
 
 __all__ = ["read_type"]
@@ -88,28 +89,23 @@ def _tensor(reader: DialectAttributeReader) -> TensorType:
     reader.expect(">", "to end the tensor type")
     if not isinstance(encoding, TypeExtensions):
         return TensorType(shape, element, (), encoding)
-    if len(encoding.bounds) != len(shape):
-        raise reader.error("a tensor type needs a bound for each dimension", start)
-    return TensorType(shape, element, encoding.bounds)
+    type = TensorType(shape, element, encoding.bounds)
+    if (problem := bounds_problem(type)) is not None:
+        raise reader.error(problem, start)
+    return type
 
 
 def _buffer(reader: DialectAttributeReader) -> OpaqueType:
     reader.expect("<")
-    dims = "".join("?x" if d == DYNAMIC else f"{d}x" for d in _shape(reader))
-    element = reader.type()
+    text = f"memref<{dimensions_text(_shape(reader))}{reader.type()}>"
     reader.expect(">")
-    return OpaqueType(f"memref<{dims}{element}>")
+    return OpaqueType(text)
 
 
 def _types(reader: DialectAttributeReader) -> tuple[Type, ...]:
     types: list[Type] = []
     reader.list_of("<", ">", lambda: types.append(reader.type()))
     return tuple(types)
-
-
-def _future(reader: DialectAttributeReader) -> OpaqueType:
-    types = _types(reader)
-    return OpaqueType(f"!stablehlo.future<{', '.join(map(str, types))}>", types)
 
 
 def _function(reader: DialectAttributeReader) -> FunctionType:
@@ -153,26 +149,19 @@ def _quantized(reader: DialectAttributeReader, per_axis: bool = False) -> Opaque
         reader.expect(":")
         zeros.append(reader.integer("a zero point"))
     reader.expect(",")
-    low: int | None = reader.integer("the storage minimum")
+    low = reader.integer("the storage minimum")
     reader.expect(":")
-    high: int | None = reader.integer("the storage maximum")
+    high = reader.integer("the storage maximum")
     reader.expect(",")
     is_signed = bool(reader.integer("flags") & 1)
     reader.expect(">")
     name = str(storage)
     if not re.fullmatch(r"u?i[0-9]{1,2}", name) or not isinstance(expressed, ScalarType) or len(scales) != len(zeros):
         raise reader.error("malformed quantized type", start)
-    bits = int(name.lstrip("ui"))
-    if (low, high) == ((-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)):
-        low = high = None
-    if name.startswith("i") and not is_signed:  # as the text of StableHLO says it
-        name = f"u{bits}"
-    type = QuantizedType(name, str(expressed), tuple(scales), tuple(zeros), axis, low, high)
+    type = canonical(is_signed, QuantizedType(name, str(expressed), tuple(scales), tuple(zeros), axis, low, high))
     if (problem := problem_of(type)) is not None:
         raise reader.error(problem.message, start, problem.hint)
-    text = str(TensorType((), type))[len("tensor<") : -1]
-    reader.quantized_types[text] = type
-    return OpaqueType(text)
+    return reader.opaque(type)
 
 
 def _complex(reader: DialectAttributeReader) -> ScalarType:
@@ -183,12 +172,12 @@ _TYPES: dict[str, Callable[[DialectAttributeReader], Type]] = {
     "buffer": _buffer,
     "complex": _complex,
     "func": _function,
-    "future": _future,
+    "future": lambda reader: future(_types(reader)),
     "quant": _quantized,
     "quant_per_axis": lambda reader: _quantized(reader, per_axis=True),
     "tensor": _tensor,
     "token": lambda reader: TokenType(),
     "tuple": lambda reader: TupleType(_types(reader)),
-    "unranked_tensor": lambda reader: OpaqueType(f"tensor<*x{_in_brackets(reader, reader.type)}>"),
+    "unranked_tensor": lambda reader: unranked(str(_in_brackets(reader, reader.type))),
     "witness": lambda reader: OpaqueType("!shape.witness"),
 }

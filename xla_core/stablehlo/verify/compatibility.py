@@ -10,6 +10,7 @@ from typing import NoReturn
 from xla_core.errors import InvalidArgumentError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import DYNAMIC, QuantizedType, TensorType
+from xla_core.stablehlo.ir.types import is_unranked
 from xla_core.stablehlo.table.type_constraints import Elements, elements_of
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "fail_inferred",
     "if_declared",
     "inferred_or_known",
-    "is_unranked",
     "least_specific",
     "list_text",
     "merge",
@@ -34,7 +34,6 @@ __all__ = [
     "promotable",
     "shape_text",
     "types_text",
-    "unranked",
     "with_dimensions",
 ]
 
@@ -96,23 +95,11 @@ def compatible(a: ir.Type, b: ir.Type) -> bool:
     return is_unranked(a) != is_unranked(b) and str(element_of(a)) == str(element_of(b))
 
 
-_UNRANKED = "tensor<*x"
-
-
-def is_unranked(type: ir.Type) -> bool:
-    """Whether a type is an unranked tensor, which only CHLO's ops take."""
-    return isinstance(type, ir.OpaqueType) and type.text.startswith(_UNRANKED)
-
-
-def unranked(element: str | QuantizedType) -> ir.OpaqueType:
-    return ir.OpaqueType(f"{_UNRANKED}{element}>")
-
-
 def element_of(type: ir.Type) -> str | QuantizedType | None:
     """The element type of a ranked or unranked tensor; None for any other type."""
     if isinstance(type, TensorType):
         return type.element
-    return type.text[len(_UNRANKED) : -1] if isinstance(type, ir.OpaqueType) and is_unranked(type) else None
+    return type.text[len("tensor<*x") : -1] if isinstance(type, ir.OpaqueType) and is_unranked(type) else None
 
 
 def _agree(a: TensorType, b: TensorType) -> bool:

@@ -23,15 +23,9 @@ from typing import Any
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir import TensorType
 from xla_core.stablehlo.ir.attributes import DenseElements
+from xla_core.stablehlo.ir.types import is_unranked
 from xla_core.stablehlo.table.op_table import OpDef
-from xla_core.stablehlo.verify.compatibility import (
-    compatible,
-    compatible_elements,
-    compatible_shapes,
-    element_of,
-    fail,
-    is_unranked,
-)
+from xla_core.stablehlo.verify.compatibility import compatible, compatible_elements, compatible_shapes, element_of, fail
 
 __all__ = ["check_type_traits"]
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from xla_core.errors import InternalError, XlaError
 from xla_core.stablehlo import ir
 from xla_core.stablehlo.ir.quantized_types import quantized_hint
+from xla_core.stablehlo.ir.types import bounds_problem
 from xla_core.stablehlo.table import op_table
 from xla_core.stablehlo.table.op_table import REQUIRED, Arity, OpDef, Rule, Trait, Values
 from xla_core.stablehlo.verify.attribute_constraints import attribute_problem
@@ -151,18 +152,8 @@ def _check_order(block: ir.Block) -> None:
 
 
 def _check_bounds(op: ir.Op, type: ir.Type) -> None:
-    if not isinstance(type, ir.TensorType) or not type.bounds:
-        return
-    unbounded = f"'{ir.TensorType(type.shape, type.element)}'"
-    if len(type.bounds) != type.rank:
-        fail(
-            op,
-            f"Bounds length is {len(type.bounds)}, expected to be equal to rank({type.rank}) of the tensor {unbounded}",
-        )
-    for i, (size, bound) in enumerate(zip(type.shape, type.bounds, strict=True)):
-        if size != ir.DYNAMIC and bound is not None:
-            hint = "use ShapedType::kDynamic to indicate a missing bound"
-            fail(op, f"Static dimension {i} cannot have a bound, {hint} in tensor {unbounded}")
+    if isinstance(type, ir.TensorType) and (problem := bounds_problem(type)) is not None:
+        fail(op, problem)
 
 
 def _verify_entrance(op: ir.Op, definition: OpDef, module: ir.Module) -> Sequence[ir.Type] | None:

@@ -5,6 +5,7 @@ Defaults are left out, tensors of integers become arrays, structures are put tog
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,12 +15,13 @@ from xla_core.stablehlo.ir.attributes import (
     DenseArray,
     DenseElements,
     DotAlgorithm,
+    EnumAttribute,
     ResultAccuracy,
     SymbolRef,
 )
 from xla_core.stablehlo.vhlo.ops import ConversionError, VhloOp
 
-__all__ = ["convert_attributes", "is_default"]
+__all__ = ["DEFAULTS", "EMPTY", "PerDimension", "convert_attributes", "is_default"]
 
 
 def _array(value: Any, element: str) -> DenseArray:
@@ -72,54 +74,58 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
 """Conversions of the attributes that VHLO and StableHLO write differently, by name. The others stay as they are."""
 
 
-def _splat(number: int) -> Callable[[Any], bool]:
-    """Makes a test whether all elements of a tensor are `number`."""
+@dataclasses.dataclass(frozen=True)
+class PerDimension:
+    """The default of a list or matrix: `number` for each dimension of the op's windows."""
 
-    def check(value: Any) -> bool:
-        if not isinstance(value, DenseElements) or not value.size or not value.data.size:
-            return False
-        return bool((value.data == number).all())
-
-    return check
+    number: int
 
 
-def _empty(value: Any) -> bool:
-    return isinstance(value, DenseElements) and value.size == 0
+EMPTY = object()
+"""The default of a list or matrix that has no elements."""
 
-
-def _is(default: Any) -> Callable[[Any], bool]:
-    """Makes a test whether a value equals the default and has its type, so that True is not 1."""
-    kind = bool if isinstance(default, bool) else int if isinstance(default, int) else type(default)
-    return lambda value: isinstance(value, kind) and value == default
-
-
-_DEFAULTS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("arg_attrs", "res_attrs", "called_computations", "layout", "output_operand_aliases"), _is(())),
-    "result_tilings": _is(()),
+DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(("arg_attrs", "res_attrs", "called_computations", "layout", "output_operand_aliases"), ()),
+    **dict.fromkeys(("operand_layouts", "result_layouts", "result_tilings"), ()),
     **dict.fromkeys(
-        ("base_dilations", "lhs_dilation", "rhs_dilation", "window_dilations", "window_strides"), _splat(1)
+        ("base_dilations", "lhs_dilation", "rhs_dilation", "window_dilations", "window_strides"), PerDimension(1)
     ),
-    **dict.fromkeys(("padding", "window_reversal"), _splat(0)),
-    **dict.fromkeys(("has_dynamic_root", "has_side_effect", "indices_are_sorted", "is_host_transfer"), _is(False)),
-    **dict.fromkeys(("is_stable", "lower", "unique_indices", "use_global_device_ids"), _is(False)),
-    **dict.fromkeys(("known_expanding_dimensions", "known_nonexpanding_dimensions", "source_target_pairs"), _empty),
-    **dict.fromkeys(("infeed_config", "outfeed_config", "sym_visibility"), _is("")),
-    **dict.fromkeys(("channel_id", "version"), _is(0)),
-    "api_version": _is(1),
-    "backend_config": lambda value: value in ("", {}),
-    "compare_type": _is("NOTYPE"),
-    "composite_attributes": _is({}),
-    "dimension": _is(-1),
-    "precision_config": lambda value: isinstance(value, tuple) and all(item == "DEFAULT" for item in value),
-    "result_accuracy": _is(ResultAccuracy()),
+    **dict.fromkeys(("padding", "window_reversal"), PerDimension(0)),
+    **dict.fromkeys(("has_dynamic_root", "has_side_effect", "indices_are_sorted", "is_host_transfer"), False),
+    **dict.fromkeys(("is_stable", "lower", "unique_indices", "use_global_device_ids"), False),
+    **dict.fromkeys(("known_expanding_dimensions", "known_nonexpanding_dimensions", "source_target_pairs"), EMPTY),
+    **dict.fromkeys(("infeed_config", "outfeed_config", "sym_visibility"), ""),
+    **dict.fromkeys(("channel_id", "version"), 0),
+    "api_version": 1,
+    "backend_config": "",
+    "compare_type": EnumAttribute("NOTYPE", "comparison_type"),
+    "composite_attributes": {},
+    "dimension": -1,
+    "precision_config": (EnumAttribute("DEFAULT", "precision"),) * 2,
+    "result_accuracy": ResultAccuracy(),
 }
-"""Tests whether an attribute has its default value, by name."""
+"""The defaults of attributes, which VHLO writes and StableHLO leaves out."""
 
 
 def is_default(name: str, value: Any) -> bool:
     """Tells whether a VHLO attribute has the default value, which StableHLO leaves out."""
-    check = _DEFAULTS.get(name)
-    return check is not None and check(value)
+    default = DEFAULTS.get(name)
+    if default is EMPTY:
+        return isinstance(value, DenseElements) and value.size == 0
+    if isinstance(default, PerDimension):
+        is_full = isinstance(value, DenseElements) and bool(value.size and value.data.size)
+        return is_full and bool((value.data == default.number).all())
+    if name == "precision_config":
+        return isinstance(value, tuple) and all(item == "DEFAULT" for item in value)
+    if name == "backend_config":
+        return value in ("", {})
+    return name in DEFAULTS and _equals(value, default)
+
+
+def _equals(value: Any, default: Any) -> bool:
+    """Tells whether a value equals the default and has its type, so that True is not 1."""
+    kind = bool if isinstance(default, bool) else int if isinstance(default, int) else type(default)
+    return isinstance(value, kind) and value == default
 
 
 def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,7 +138,7 @@ def convert_attributes(op: VhloOp, values: Mapping[str, Any]) -> dict[str, Any]:
         struct = _struct(cls, rest)
         if struct is not None:
             result[name] = struct
-    if "channel_id" in rest and ("channel_type" in rest or not _is(0)(rest["channel_id"])):
+    if "channel_id" in rest and ("channel_type" in rest or not _equals(rest["channel_id"], 0)):
         channel = rest.pop("channel_id"), rest.pop("channel_type", 0)
         if not all(type(number) is int for number in channel):
             raise ConversionError("channel_id: expected an integer")

@@ -9,7 +9,6 @@ Source: openxla/stablehlo, stablehlo/transforms/StablehloLegalizeToVhlo.cpp, Vhl
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,9 @@ from xla_core.stablehlo.ir.attributes import (
     DenseElements,
     DotAlgorithm,
     EnumAttribute,
-    ResultAccuracy,
     Unit,
 )
-from xla_core.stablehlo.vhlo.conversion import is_default
+from xla_core.stablehlo.vhlo.conversion import DEFAULTS, EMPTY, PerDimension, is_default
 from xla_core.stablehlo.vhlo.ops import VhloOp, versions_of
 from xla_core.stablehlo.vhlo.versions import Version, VersionError
 
@@ -187,52 +185,20 @@ def _rank(op: Op) -> int:
     return sizes.size if isinstance(sizes, DenseElements) else len(sizes)
 
 
-def _padding(op: Op) -> DenseElements:
-    rank = _rank(op)
-    return DenseElements(TensorType((rank, 2), "i64"), np.zeros((rank, 2), np.int64))
-
-
-def _config(op: Op) -> Any:
-    return {} if op.attributes.get("api_version") == 4 else ""
-
-
-_DEFAULT_PRECISION = (EnumAttribute("DEFAULT", "precision"),) * 2
-_LISTS = (
-    "arg_attrs called_computations layout operand_layouts output_operand_aliases res_attrs result_layouts"
-    " result_tilings"
-)
-_FALSE = (
-    "has_dynamic_root has_side_effect indices_are_sorted is_host_transfer is_stable lower unique_indices"
-    " use_global_device_ids"
-)
-_ONES = "base_dilations lhs_dilation rhs_dilation window_dilations window_strides"
-_EMPTY = "known_expanding_dimensions known_nonexpanding_dimensions source_target_pairs"
-
-_DEFAULTS: dict[str, Callable[[Op], Any]] = {
-    **dict.fromkeys(_LISTS.split(), lambda op: ()),
-    **dict.fromkeys(_FALSE.split(), lambda op: False),
-    **dict.fromkeys(_ONES.split(), lambda op: _integers([1] * _rank(op))),
-    **dict.fromkeys(_EMPTY.split(), lambda op: _integers([])),
-    **dict.fromkeys(("infeed_config", "outfeed_config", "sym_visibility"), lambda op: ""),
-    **dict.fromkeys(("channel_id", "version"), lambda op: 0),
-    "api_version": lambda op: _api_version(1),
-    "backend_config": _config,
-    "compare_type": lambda op: EnumAttribute("NOTYPE", "comparison_type"),
-    "composite_attributes": lambda op: {},
-    "dimension": lambda op: -1,
-    "padding": _padding,
-    "precision_config": lambda op: _DEFAULT_PRECISION,
-    "result_accuracy": lambda op: ResultAccuracy(),
-    "window_reversal": lambda op: _flags([False] * _rank(op)),
-}
-"""The defaults of attributes, which VHLO spells out."""
-
-
 def _default(name: str, op: Op) -> Any:
-    make = _DEFAULTS.get(name)
-    if make is None or (name == "dimension" and op.name != "stablehlo.sort"):
+    default = DEFAULTS.get(name)
+    if name not in DEFAULTS or (name == "dimension" and op.name != "stablehlo.sort"):
         raise InvalidArgumentError(f"{op.name} needs the attribute {name}")
-    return make(op)
+    if default is EMPTY:
+        return _integers([])
+    if isinstance(default, PerDimension):
+        rank = _rank(op)
+        if name == "padding":
+            return DenseElements(TensorType((rank, 2), "i64"), np.full((rank, 2), default.number, np.int64))
+        return (_flags if name == "window_reversal" else _integers)([default.number] * rank)
+    if name == "backend_config" and op.attributes.get("api_version") == 4:
+        return {}
+    return _api_version(default) if name == "api_version" else default
 
 
 # What an op may not do before a release
