@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.codegen.llvm import IrBuilder, KernelFrame, Value
 
-__all__ = ["Block", "BlockedProduct", "Group", "ProductEmitter", "choose_block", "split_groups", "split_index"]
+__all__ = ["BlockedProduct", "Group", "ProductEmitter", "block_start", "even_size", "split_groups", "split_index"]
 
 
 _LARGE_BYTES = 1 << 19  # half of a usual second-level cache
@@ -98,17 +98,12 @@ def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
     """Chooses the block with the most multiply-adds per load and the least waste at the edges."""
     vectors_needed = -(-product.features // lanes)
     best, best_score = Block(1, 1, 1), -1.0
-    for vectors in range(1, min(8, vectors_needed) + 1):
+    for most in range(1, min(8, vectors_needed) + 1):
+        vectors = even_size(vectors_needed, most)
         points = max((registers - 1 - vectors) // vectors, 1)
         for rows in range(1, min(product.rows[0], points) + 1):
-            columns = min(points // rows, product.columns[0])
-            columns = -(-product.columns[0] // -(-product.columns[0] // columns))  # even tiles
-            used = (
-                product.rows[0]
-                / (-(-product.rows[0] // rows) * rows)
-                * vectors_needed
-                / (-(-vectors_needed // vectors) * vectors)
-            )
+            columns = even_size(product.columns[0], points // rows)
+            used = _used(product.rows[0], rows) * _used(product.columns[0], columns) * _used(vectors_needed, vectors)
             work = rows * columns * vectors
             loads = rows * columns + 2 * vectors  # loads of the right operand cost twice as much
             rate = min(1.0, work / 10) / (1 + loads / work)
@@ -117,11 +112,31 @@ def choose_block(product: BlockedProduct, lanes: int, registers: int) -> Block:
     return best
 
 
+def _used(count: int, size: int) -> float:
+    """The part of the elements in blocks of `size` that are among the `count` wanted."""
+    return count / (-(-count // size) * size)
+
+
+def even_size(count: int, most: int) -> int:
+    """The size of the blocks if `count` is divided evenly into as many blocks as blocks of `most` would make."""
+    most = min(most, count)
+    return -(-count // -(-count // most))
+
+
+def block_start(b: IrBuilder, number: Value, size: int, count: int) -> Value:
+    """Where block `number` of `size` begins. The last of `count` elements end the last block, so that it overlaps the
+    one before it if the blocks don't divide the elements evenly. Both then compute the same results.
+    """
+    start = b.mul(number, b.int_(size))
+    return start if count % size == 0 else b.intrinsic("umin", start, b.int_(count - size))
+
+
 class ProductEmitter:
     """Emits a product into a kernel's frame, whose buffers are left, right and result.
 
     `pieces` is the number of the kernel's units of work: the groups, times the blocks of rows unless the right operand
     is packed, times the blocks of features if the right operand is packed or large or there are few units otherwise.
+    A register block has `width` lanes of features, of which `stored` are in the result.
     """
 
     def __init__(self, product: BlockedProduct, element_bytes: int, isa: VectorIsa, threads: int) -> None:
@@ -129,6 +144,7 @@ class ProductEmitter:
         lanes = isa.register_bytes // element_bytes
         self.block = choose_block(product, lanes, isa.registers)
         self.width = lanes * self.block.vectors
+        self.stored = min(self.width, product.features)
         self.row_blocks = -(-product.rows[0] // self.block.rows)
         self.packed = product.right_feature != 1
         coarse = math.prod(g.count for g in product.groups) * (1 if self.packed else self.row_blocks)
@@ -143,10 +159,6 @@ class ProductEmitter:
         _Body(self, frame, vectors).emit()
 
 
-_Places = tuple[Value, Value, Value]
-"""Addresses in the left operand, the right operand and the result."""
-
-
 class _Body:
     def __init__(self, plan: ProductEmitter, frame: KernelFrame, vectors: VectorOps) -> None:
         self.b: IrBuilder = frame.builder
@@ -154,138 +166,69 @@ class _Body:
         self.frame = frame
         self.plan = plan
         self.p = plan.product
-        self.left, self.right, self.out = frame.buffers
 
     def emit(self) -> None:
-        b, p, plan = self.b, self.p, self.plan
+        b, v, p, plan = self.b, self.v, self.p, self.plan
         loop, _ = b.open_loop(self.frame.begin, self.frame.end, name="piece")
         rest, row_block = split_index(b, loop.index, 1 if plan.packed else plan.row_blocks)
-        rest, feature_piece = split_index(b, rest, plan.feature_pieces)
-        left, right, out = split_groups(b, rest, p.groups)
-        bases = (
-            b.gep(self.v.scalar, self.left, left),
-            b.gep(self.v.scalar, self.right, right),
-            b.gep(self.v.scalar, self.out, out),
+        rest, feature_block = split_index(b, rest, plan.feature_pieces)
+        left, right, out = (
+            b.gep(v.scalar, base, offset)
+            for base, offset in zip(self.frame.buffers, split_groups(b, rest, p.groups), strict=True)
         )
-        full, left_over = divmod(p.rows[0], plan.block.rows)
+        rows = features = None
         if plan.packed:
-            self._packed(bases, feature_piece)
-        elif full and left_over:
-            with b.if_(b.icmp("ult", row_block, b.int_(full))):
-                self._features(self._row(bases, row_block), plan.block.rows, feature_piece)
-            with b.if_(b.icmp("eq", row_block, b.int_(full))):
-                self._features(self._row(bases, row_block), left_over, feature_piece)
-        else:
-            self._features(self._row(bases, row_block), plan.block.rows if full else left_over, feature_piece)
-        b.close_loop(loop)
+            start = block_start(b, feature_block, plan.stored, p.features)
+            right = self._pack(b.gep(v.scalar, right, b.mul(start, b.int_(p.right_feature))))
+            out = b.gep(v.scalar, out, start)
+            rows, _ = b.open_loop(b.int_(0), b.int_(plan.row_blocks), name="rows")
+            row_block = rows.index
+        row = block_start(b, row_block, plan.block.rows, p.rows[0])
+        left, out = b.gep(v.scalar, left, b.mul(row, b.int_(p.rows[1]))), self._out(out, row, p.rows)
+        if not plan.packed:
+            if plan.feature_pieces == 1:
+                features, _ = b.open_loop(b.int_(0), b.int_(-(-p.features // plan.width)), name="features")
+                feature_block = features.index
+            start = block_start(b, feature_block, plan.stored, p.features)
+            right, out = b.gep(v.scalar, right, start), b.gep(v.scalar, out, start)
+        columns, _ = b.open_loop(b.int_(0), b.int_(-(-p.columns[0] // plan.block.columns)), name="columns")
+        column = block_start(b, columns.index, plan.block.columns, p.columns[0])
+        left = b.gep(v.scalar, left, b.mul(column, b.int_(p.columns[1])))
+        self._tile(left, right, self._out(out, column, p.columns))
+        for inner in (columns, features, rows, loop):
+            if inner is not None:
+                b.close_loop(inner)
 
-    def _row(self, bases: _Places, row_block: Value) -> _Places:
-        """The addresses at which a block of rows begins."""
-        b, p = self.b, self.p
-        left, right, out = bases
-        row = b.mul(row_block, b.int_(self.plan.block.rows))
-        return (
-            b.gep(self.v.scalar, left, b.mul(row, b.int_(p.rows[1]))),
-            right,
-            b.gep(self.v.scalar, out, b.mul(row, b.int_(p.rows[2]))),
-        )
+    def _out(self, out: Value, point: Value, dimension: tuple[int, int, int]) -> Value:
+        return self.b.gep(self.v.scalar, out, self.b.mul(point, self.b.int_(dimension[2])))
 
-    def _packed(self, bases: _Places, piece: Value) -> None:
-        """Computes one block of features: transposes its part of the right operand, then computes all rows."""
-        b, v, plan = self.b, self.v, self.plan
-        panel = b.alloca(v.scalar, plan.width * (self.p.tap_count + v.lanes - 1), align=64)
-        whole, tail = self._feature_blocks()
-        for lanes, predicate in ((whole, "ult"), (tail, "eq")):
-            if not lanes:
-                continue
-            with b.if_(b.icmp(predicate, piece, b.int_(self.p.features // plan.width))):
-                self._pack(
-                    b.gep(v.scalar, bases[1], b.mul(piece, b.int_(plan.width * self.p.right_feature))), panel, lanes
-                )
-                full, left_over = divmod(self.p.rows[0], plan.block.rows)
-                if full:
-                    loop, _ = b.open_loop(b.int_(0), b.int_(full), name="rows")
-                    self._columns(self._row(bases, loop.index), plan.block.rows, piece, lanes, panel)
-                    b.close_loop(loop)
-                if left_over:
-                    self._columns(self._row(bases, b.int_(full)), left_over, piece, lanes, panel)
-
-    def _pack(self, right: Value, panel: Value, lanes: list[int]) -> None:
-        """Copies the block of features at `right` into `panel`, where tap t has `width` elements at t * width."""
-        b, v, p = self.b, self.v, self.p
-        vectors, _ = b.open_loop(b.int_(0), b.int_(len(lanes)), name="vectors")
+    def _pack(self, right: Value) -> Value:
+        """Copies the features at `right` into scratch memory, where tap t has `width` elements at t * width."""
+        b, v, p, plan = self.b, self.v, self.p, self.plan
+        panel = b.alloca(v.scalar, plan.width * (p.tap_count + v.lanes - 1), align=64)
+        vectors, _ = b.open_loop(b.int_(0), b.int_(plan.block.vectors), name="vectors")
         taps, _ = b.open_loop(b.int_(0), b.int_(-(-p.tap_count // v.lanes)), name="pack")
         first, tap = b.mul(vectors.index, b.int_(v.lanes)), b.mul(taps.index, b.int_(v.lanes))
         mask = v.mask_below(b.sub(b.int_(p.tap_count), tap))
         rows = []
         for i in range(v.lanes):
             # Reads the last feature in place of features beyond it, whose results are not stored.
-            feature = b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(sum(lanes) - 1))
+            feature = b.intrinsic("umin", b.add(first, b.int_(i)), b.int_(plan.stored - 1))
             rows.append(
                 v.masked_load(b.gep(v.scalar, right, b.add(tap, b.mul(feature, b.int_(p.right_feature)))), mask)
             )
         for t, row in enumerate(v.transpose(rows)):
-            place = b.add(b.mul(b.add(tap, b.int_(t)), b.int_(self.plan.width)), first)
+            place = b.add(b.mul(b.add(tap, b.int_(t)), b.int_(plan.width)), first)
             v.store(row, b.gep(v.scalar, panel, place), v.lanes)
         b.close_loop(taps)
         b.close_loop(vectors)
+        return panel
 
-    def _feature_blocks(self) -> tuple[list[int], list[int]]:
-        """The used lanes of each vector in a full block, and in the last block if it is partial."""
-        lanes = self.v.lanes
-        whole, left = divmod(self.p.features, self.plan.width)
-        tail = [lanes] * (left // lanes) + ([left % lanes] if left % lanes else [])
-        return [lanes] * self.plan.block.vectors if whole else [], tail
-
-    def _features(self, starts: _Places, rows: int, piece: Value) -> None:
-        """Computes one block of rows, for all features or those of one piece: full blocks in a loop, then the rest."""
-        b = self.b
-        lanes, tail = self._feature_blocks()
-        whole = self.p.features // self.plan.width
-        if self.plan.feature_pieces > 1:
-            if lanes:
-                with b.if_(b.icmp("ult", piece, b.int_(whole))):
-                    self._columns(starts, rows, piece, lanes)
-            if tail:
-                with b.if_(b.icmp("eq", piece, b.int_(whole))):
-                    self._columns(starts, rows, b.int_(whole), tail)
-            return
-        if lanes:
-            loop, _ = b.open_loop(b.int_(0), b.int_(whole), name="features")
-            self._columns(starts, rows, loop.index, lanes)
-            b.close_loop(loop)
-        if tail:
-            self._columns(starts, rows, b.int_(whole), tail)
-
-    def _columns(self, starts: _Places, rows: int, block: Value, lanes: list[int], panel: Value | None = None) -> None:
-        """Computes a block of rows times a block of features. `panel` holds the right operand if it was packed."""
-        b, columns = self.b, self.plan.block.columns
-        left, right, out = starts
-        feature = b.mul(block, b.int_(self.plan.width))
-        right = panel or b.gep(self.v.scalar, right, feature)
-        out = b.gep(self.v.scalar, out, feature)
-        whole, left_over = divmod(self.p.columns[0], columns)
-
-        def tile(column: Value, count: int) -> None:
-            self._tile(
-                b.gep(self.v.scalar, left, b.mul(column, b.int_(self.p.columns[1]))),
-                right,
-                b.gep(self.v.scalar, out, b.mul(column, b.int_(self.p.columns[2]))),
-                (rows, count),
-                lanes,
-            )
-
-        if whole:
-            loop, _ = b.open_loop(b.int_(0), b.int_(whole), name="columns")
-            tile(b.mul(loop.index, b.int_(columns)), columns)
-            b.close_loop(loop)
-        if left_over:
-            tile(b.int_(whole * columns), left_over)
-
-    def _tile(self, left: Value, right: Value, out: Value, size: tuple[int, int], lanes: list[int]) -> None:
+    def _tile(self, left: Value, right: Value, out: Value) -> None:
         """Computes one register block, with one accumulator for each point and vector of features."""
-        b, v, p = self.b, self.v, self.p
-        points = [(r, c) for r in range(size[0]) for c in range(size[1])]
+        b, v, p, plan = self.b, self.v, self.p, self.plan
+        points = [(r, c) for r in range(plan.block.rows) for c in range(plan.block.columns)]
+        lanes = [min(v.lanes, plan.stored - first) for first in range(0, plan.stored, v.lanes)]
         sums = [v.zero()] * (len(points) * len(lanes))
         offset, tap = b.int_(0), b.int_(0)
         loops = []
@@ -296,10 +239,10 @@ class _Body:
                 offset = b.add(offset, b.mul(loop.index, b.int_(step)))
                 tap = b.add(b.mul(tap, b.int_(count)), loop.index)
         here = b.gep(v.scalar, left, offset)
-        there = b.gep(v.scalar, right, b.mul(tap, b.int_(self.plan.width if self.plan.packed else p.right_row)))
+        there = b.gep(v.scalar, right, b.mul(tap, b.int_(plan.width if plan.packed else p.right_row)))
         places = [b.gep(v.scalar, there, b.int_(i * v.lanes)) for i in range(len(lanes))]
         weights = [v.load(place, count) for place, count in zip(places, lanes, strict=True)]
-        if self.plan.large and not self.plan.packed:
+        if plan.large and not plan.packed:
             for place in places:
                 v.prefetch(b.gep(v.scalar, place, b.int_(_PREFETCHED_TAPS * p.right_row)))
         new = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from xla_backend_cpu.codegen.blocked_product import Group, split_groups, split_index
+from xla_backend_cpu.codegen.blocked_product import Group, block_start, even_size, split_groups, split_index
 from xla_backend_cpu.codegen.vectors import VectorIsa, VectorOps
 from xla_core.codegen.llvm import KernelFrame, Value
 
@@ -40,15 +40,27 @@ class RowProduct:
         return 2.0 * math.prod(g.count for g in self.groups) * self.rows[0] * self.columns[0] * self.taps
 
 
+def _choose_block(product: RowProduct, registers: int) -> tuple[int, int]:
+    """The rows and columns of the block with the most multiply-adds per load and the least waste at the edges."""
+
+    def gain(block: tuple[int, int]) -> float:
+        rows, columns = block
+        return product.rows[0] / -(-product.rows[0] // rows) * columns / (rows + columns)
+
+    # The sums, one vector for each column and one vector of a row must fit into the registers.
+    blocks = [
+        (even_size(product.rows[0], (registers - 1) // columns - 1), columns)
+        for columns in range(1, min(product.columns[0], 4) + 1)
+    ]
+    return max(blocks, key=gain)
+
+
 class RowEmitter:
     """Emits the kernel of a row product. Its units of work are the blocks of columns of each group."""
 
     def __init__(self, product: RowProduct, isa: VectorIsa) -> None:
         self.product = product
-        # The sums, one vector for each column and one vector of a row must fit into the registers.
-        most = 4 if isa.registers >= 32 else 2
-        self.block_columns = min(most, product.columns[0])
-        self.block_rows = min((isa.registers - 1 - self.block_columns) // self.block_columns, product.rows[0], 6)
+        self.block_rows, self.block_columns = _choose_block(product, isa.registers)
         self.column_blocks = -(-product.columns[0] // self.block_columns)
         self.pieces = math.prod(g.count for g in product.groups) * self.column_blocks
 
@@ -59,37 +71,18 @@ class RowEmitter:
         rest, block = split_index(b, loop.index, self.column_blocks)
         offsets = split_groups(b, rest, p.groups)
         left, right, out = (b.gep(v.scalar, base, offset) for base, offset in zip(frame.buffers, offsets, strict=True))
-        column = b.mul(block, b.int_(self.block_columns))
+        column = block_start(b, block, self.block_columns, p.columns[0])
         right = b.gep(v.scalar, right, b.mul(column, b.int_(p.columns[1])))
         out = b.gep(v.scalar, out, column)
-        full, left_over = divmod(p.columns[0], self.block_columns)
-        if left_over:
-            with b.if_(b.icmp("ult", block, b.int_(full))):
-                self._rows(v, (left, right, out), self.block_columns)
-            with b.if_(b.icmp("eq", block, b.int_(full))):
-                self._rows(v, (left, right, out), left_over)
-        else:
-            self._rows(v, (left, right, out), self.block_columns)
+        rows, _ = b.open_loop(b.int_(0), b.int_(-(-p.rows[0] // self.block_rows)), name="rows")
+        row = block_start(b, rows.index, self.block_rows, p.rows[0])
+        left = b.gep(v.scalar, left, b.mul(row, b.int_(p.rows[1])))
+        self._block(v, left, right, b.gep(v.scalar, out, b.mul(row, b.int_(p.rows[2]))))
+        b.close_loop(rows)
         b.close_loop(loop)
 
-    def _rows(self, v: VectorOps, places: tuple[Value, Value, Value], columns: int) -> None:
-        b, p = v.b, self.product
-        left, right, out = places
-        full, left_over = divmod(p.rows[0], self.block_rows)
-        if full:
-            loop, _ = b.open_loop(b.int_(0), b.int_(full), name="rows")
-            row = b.mul(loop.index, b.int_(self.block_rows))
-            here = b.gep(v.scalar, left, b.mul(row, b.int_(p.rows[1])))
-            self._block(v, (here, right, b.gep(v.scalar, out, b.mul(row, b.int_(p.rows[2])))), self.block_rows, columns)
-            b.close_loop(loop)
-        if left_over:
-            row = b.int_(full * self.block_rows)
-            here = b.gep(v.scalar, left, b.mul(row, b.int_(p.rows[1])))
-            self._block(v, (here, right, b.gep(v.scalar, out, b.mul(row, b.int_(p.rows[2])))), left_over, columns)
-
-    def _block(self, v: VectorOps, places: tuple[Value, Value, Value], rows: int, columns: int) -> None:
-        b, p = v.b, self.product
-        left, right, out = places
+    def _block(self, v: VectorOps, left: Value, right: Value, out: Value) -> None:
+        b, p, rows, columns = v.b, self.product, self.block_rows, self.block_columns
 
         def step(tap: Value, sums: list[Value], lanes: int) -> list[Value]:
             weights = [
