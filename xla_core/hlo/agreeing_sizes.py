@@ -11,7 +11,7 @@ from typing import Any
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.instruction import HloInstruction
-from xla_core.hlo.ops.rules import alike
+from xla_core.hlo.op_table import alike
 
 __all__ = ["fit_operands"]
 
@@ -27,7 +27,7 @@ def fit_operands(instruction: HloInstruction) -> Callable[[Sequence[Any]], list[
     ranks = [o.shape.rank if o.shape.is_array else 0 for o in instruction.operands]
     same_sizes = instruction.op.same_sizes
     if same_sizes is not None:
-        groups = same_sizes(instruction.attributes, ranks)
+        groups = same_sizes(instruction.op.complete(instruction.attributes), ranks)
     else:
         groups = alike(ranks) if instruction.is_elementwise else []
     groups = [group for group in groups if any(flags[o] and flags[o][d] for o, d in group)]

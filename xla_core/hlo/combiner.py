@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.op_table import OpDef, Trait
-
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
 
 __all__ = ["combiner"]
 

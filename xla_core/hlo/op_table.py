@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from xla_core.checks import require
 from xla_core.errors import AlreadyExistsError, InvalidArgumentError
+from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
 if TYPE_CHECKING:
-    from xla_core.hlo.element_type import ElementType
     from xla_core.hlo.environment import Value
     from xla_core.hlo.evaluation_context import EvaluationContext
     from xla_core.hlo.instruction import HloInstruction
@@ -35,6 +35,7 @@ __all__ = [
     "Attributes",
     "OpDef",
     "Trait",
+    "alike",
     "define",
     "find",
     "lookup",
@@ -129,6 +130,13 @@ class Trait(enum.Enum):
 SameSizes = Callable[[Attributes, Sequence[int]], "list[list[tuple[int, int]]]"]
 """(attributes, ranks of the operands) -> groups of (operand, dimension) pairs that have equal sizes."""
 
+
+def alike(ranks: Sequence[int], apart: Sequence[int] = ()) -> list[list[tuple[int, int]]]:
+    """Returns groups for `same_sizes`: operands of the largest rank have equal sizes, except in dimensions `apart`."""
+    rank = max(ranks, default=0)
+    return [[(o, d) for o, r in enumerate(ranks) if r == rank] for d in range(rank) if d not in apart]
+
+
 PINNED = frozenset(
     (Trait.SIDE_EFFECT, Trait.COLLECTIVE, Trait.NONDETERMINISTIC, Trait.BARRIER, Trait.ASYNC, Trait.PER_DEVICE)
 )
@@ -183,6 +191,13 @@ class OpDef:
     def __post_init__(self) -> None:
         kinds = (AttributeKind.COMPUTATION, AttributeKind.COMPUTATIONS)
         object.__setattr__(self, "calls", tuple(n for n, a in self.attributes.items() if a.kind in kinds))
+
+    def complete(self, attributes: Attributes) -> Attributes:
+        """Returns the attributes with the defaults of those that are left out."""
+        if not self.attributes:
+            return attributes
+        defaults = {n: a.default for n, a in self.attributes.items() if a.default is not REQUIRED}
+        return {**defaults, **attributes}
 
     @property
     def is_elementwise(self) -> bool:

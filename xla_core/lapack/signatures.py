@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-
-if TYPE_CHECKING:
-    from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["SIGNATURES", "Signature", "target_name"]
 

@@ -36,7 +36,6 @@ __all__ = [
     "count_leading_zeros",
     "divide",
     "floor",
-    "is_finite",
     "maximum",
     "minimum",
     "multiply",
@@ -46,7 +45,6 @@ __all__ = [
     "remainder",
     "round_nearest_afz",
     "round_nearest_even",
-    "select",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",
@@ -76,12 +74,8 @@ def _native(ufunc: Callable[..., Any]) -> Callable[..., Array]:
     return computed
 
 
-_add, _multiply, _float_divide = (_native(f) for f in (np.add, np.multiply, np.true_divide))
-negate = _native(np.negative)
-
-
-def add(a: Array, b: Array) -> Array:
-    return _add(a, b)
+add, subtract, negate = _native(np.add), _native(np.subtract), _native(np.negative)
+_multiply, _float_divide = _native(np.multiply), _native(np.true_divide)
 
 
 def multiply(a: Array, b: Array) -> Array:
@@ -101,9 +95,6 @@ def _complex_multiply(a: Array, b: Array) -> Array:
     result = np.empty(real.shape, a.dtype)
     result.real, result.imag = real, y * u + second
     return result
-
-
-subtract = _native(np.subtract)
 
 
 def divide(a: Array, b: Array) -> Array:
@@ -203,27 +194,19 @@ bitwise_and, bitwise_or, bitwise_xor = _native(np.bitwise_and), _native(np.bitwi
 bitwise_not = _native(np.invert)
 
 
-def _shift(function: Callable[[Array, Array, int], Array]) -> Callable[[Array, Array], Array]:
-    """Makes a shift of `function(bits, amount, width)`, whose amount is unsigned and at most the width."""
+def _shift(shift: np.ufunc) -> Callable[[Array, Array], Array]:
+    """Makes a logical shift, in which an amount of at least the width gives 0."""
 
     def computed(a: Array, amount: Array) -> Array:
-        width = BIT_WIDTH[a.dtype]
-        bits = signless(a)
-        by = np.minimum(signless(amount), bits.dtype.type(width))
-        return wrap(function(bits, by, width), a.dtype)
+        bits, by = signless(a), signless(amount)
+        zero = bits.dtype.type(0)
+        beyond = by >= BIT_WIDTH[a.dtype]
+        return wrap(np.where(beyond, zero, shift(bits, np.where(beyond, zero, by))), a.dtype)
 
     return computed
 
 
-def _left(bits: Array, by: Array, width: int) -> Array:
-    return np.where(by >= width, bits.dtype.type(0), bits << np.where(by >= width, bits.dtype.type(0), by))
-
-
-def _logical(bits: Array, by: Array, width: int) -> Array:
-    return np.where(by >= width, bits.dtype.type(0), bits >> np.where(by >= width, bits.dtype.type(0), by))
-
-
-shift_left, shift_right_logical = _shift(_left), _shift(_logical)
+shift_left, shift_right_logical = _shift(np.left_shift), _shift(np.right_shift)
 
 
 def shift_right_arithmetic(a: Array, amount: Array) -> Array:
@@ -298,11 +281,6 @@ def _away_from_zero(x: Array) -> Array:
 round_nearest_afz = compute_in(_away_from_zero)
 
 
-def is_finite(x: Array) -> Array:
-    finite: Array = np.isfinite(x)
-    return finite
-
-
 _COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
     "EQ": np.equal,
     "NE": np.not_equal,
@@ -324,10 +302,6 @@ def compare(direction: str, total_order: bool, a: Array, b: Array) -> Array:
         raise InvalidArgumentError(
             f"direction {direction} is none of {', '.join(_COMPARISONS)}", op="compare"
         ) from None
-
-
-def select(predicate: Array, on_true: Array, on_false: Array) -> Array:
-    return np.where(predicate, on_true, on_false)
 
 
 def clamp(low: Array, x: Array, high: Array) -> Array:

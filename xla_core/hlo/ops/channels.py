@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xla_core.errors import FailedPreconditionError, InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN, Device, Environment, device_name
+from xla_core.hlo.environment import TOKEN, Device, Environment, Value, device_name
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
-from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize
+from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize, zeros
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["SOURCE_TARGET_PAIRS", "source_target_pairs"]
 
@@ -51,7 +48,7 @@ def _infeed(context: EvaluationContext, instruction: HloInstruction, values: lis
 
 def _outfeed_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check_token(operands[1])
-    given = attributes.get("outfeed_shape")
+    given = attributes["outfeed_shape"]
     check(
         given is None or given.compatible(operands[0]), lambda: f"outfeed_shape is {given}, the operand {operands[0]}"
     )
@@ -91,11 +88,6 @@ def _recv_shape(operands: Sequence[Shape], attributes: Attributes, declared: Sha
     return Shape.tuple([normalize(parts[0]), Shape(ElementType.U32), Shape.token()])
 
 
-def _recv(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    """Returns placeholders, because the data comes with recv-done."""
-    return None, np.zeros((), np.uint32), TOKEN
-
-
 def _check_started(operand: Shape, what: str) -> Shape:
     parts = operand.tuple_shapes
     if len(parts) != 3 or not parts[2].is_token:
@@ -106,14 +98,6 @@ def _check_started(operand: Shape, what: str) -> Shape:
 def _send_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check_started(operands[0], "send")
     return Shape.token()
-
-
-def _send_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return TOKEN
-
-
-def _recv_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return Shape.tuple([_check_started(operands[0], "recv"), Shape.token()])
 
 
 def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -135,7 +119,7 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
     elif pairs:
         sources = [source for source, target in pairs if target == _number(environment)]
         if not sources:
-            return _zeros(shape), TOKEN
+            return zeros(shape), TOKEN
         sender = _device(environment, sources[0])
         value = environment.rendezvous.receive((channel, sender, environment.device), [sender])
     else:
@@ -148,7 +132,7 @@ def _recv_done(context: EvaluationContext, instruction: HloInstruction, values: 
 
 def source_target_pairs(instruction: HloInstruction) -> list[tuple[int, int]]:
     """Returns the (source, target) pairs; empty where the text names none, so that any sender serves any receiver."""
-    text = dict(instruction.attribute("frontend_attributes") or ()).get(SOURCE_TARGET_PAIRS, "")
+    text = dict(instruction.attribute("frontend_attributes")).get(SOURCE_TARGET_PAIRS, "")
     return [(int(source), int(target)) for source, target in re.findall(r"(\d+)\s*,\s*(\d+)", text)]
 
 
@@ -181,13 +165,6 @@ def _device(environment: Environment, number: int) -> Device:
             hint=f"{noun}s are numbered from 0",
         )
     return (environment.replica, number) if partitions else (number, environment.partition)
-
-
-def _zeros(shape: Shape) -> Value:
-    """Returns the value of a device that no pair has as its target: zeros."""
-    if shape.is_tuple:
-        return tuple(_zeros(part) for part in shape.tuple_shapes)
-    return np.zeros(shape.dimensions, shape.dtype)
 
 
 def _check_value(value: Value, shape: Shape, what: str) -> None:
@@ -246,7 +223,7 @@ entry(
     Opcode.SEND_DONE,
     1,
     _send_done_shape,
-    _send_done,
+    lambda context, instruction, values: TOKEN,
     *_TRANSFER,
     Trait.ASYNC,
     doc="The token after a send has ended.",
@@ -257,7 +234,7 @@ entry(
     Opcode.RECV,
     1,
     _recv_shape,
-    _recv,
+    lambda context, instruction, values: (None, np.zeros((), np.uint32), TOKEN),  # the data comes with recv-done
     *_TRANSFER,
     Trait.ASYNC,
     doc="(token) -> (data, context, token).",
@@ -266,7 +243,7 @@ entry(
 entry(
     Opcode.RECV_DONE,
     1,
-    _recv_done_shape,
+    lambda operands, attributes, declared: Shape.tuple([_check_started(operands[0], "recv"), Shape.token()]),
     _recv_done,
     *_TRANSFER,
     Trait.ASYNC,

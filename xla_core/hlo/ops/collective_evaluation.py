@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError, UnimplementedError
-from xla_core.hlo.environment import device_name
+from xla_core.hlo.environment import Value, device_name
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.ops.collective_groups import meet, own_group
 from xla_core.hlo.ops.conversion import convert
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = [
     "all_gather",
@@ -26,12 +22,8 @@ __all__ = [
     "collective_permute",
     "collective_permute_start",
     "collective_reduce",
-    "first",
-    "partition_id",
     "ragged_all_to_all",
     "reduce_scatter",
-    "replica_id",
-    "second",
 ]
 
 
@@ -197,19 +189,3 @@ def _permuted(context: EvaluationContext, instruction: HloInstruction, values: l
 
 def collective_permute_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     return _started(instruction, values, _permuted(context, instruction, values))
-
-
-def first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0]
-
-
-def second(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0][1]
-
-
-def partition_id(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return np.asarray(context.environment.partition, instruction.shape.dtype)
-
-
-def replica_id(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return np.asarray(context.environment.replica, instruction.shape.dtype)

@@ -7,18 +7,14 @@ import enum
 import functools
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ReplicaGroups
-from xla_core.hlo.environment import Device
+from xla_core.hlo.environment import Device, Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.opcode import Opcode
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
-    from xla_core.hlo.op_table import Attributes
 
 __all__ = ["DEVICE_COUNTS", "CollectiveGroups", "DeviceCounts", "GroupMode", "meet", "own_group"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
 from xla_core.hlo.op_table import Attributes, ShapeRule
 from xla_core.hlo.opcode import Opcode
@@ -23,9 +23,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-
 __all__ = [
     "all_gather",
     "all_reduce",
@@ -33,7 +30,6 @@ __all__ = [
     "collective_permute",
     "device_id",
     "done_pair",
-    "done_same",
     "ragged_all_to_all",
     "reduce_scatter",
     "rooted_broadcast",
@@ -77,7 +73,7 @@ def _holds(wide: ElementType, narrow: ElementType) -> bool:
 
 def _data(operands: Sequence[Shape], attributes: Attributes) -> Sequence[Shape]:
     """Returns the operands without the roots, which are the last operand where `has_dynamic_root` is set."""
-    if not attributes.get("has_dynamic_root"):
+    if not attributes["has_dynamic_root"]:
         return operands
     *data, roots = operands
     check(
@@ -168,7 +164,7 @@ def _part(shape: Shape, axis: int, count: int) -> Shape:
 
 def all_to_all(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     size = CollectiveGroups.of(Opcode.ALL_TO_ALL, attributes).size
-    axes = attributes.get("dimensions")
+    axes = attributes["dimensions"]
     if not axes:  # the tuple form: operand i goes to device i of the group
         check(size in (None, len(operands)), lambda: f"{len(operands)} operands for a group of {size} devices")
         for operand in operands:
@@ -209,7 +205,7 @@ def collective_permute(operands: Sequence[Shape], attributes: Attributes, declar
             everybody.check_number(number, "source_target_pairs")
     for name, numbers in (("source", [source for source, _ in pairs]), ("target", [target for _, target in pairs])):
         check(len(set(numbers)) == len(numbers), f"a {name} occurs twice in source_target_pairs")
-    return _same_shape(operands[1:2] if attributes.get("slice_sizes") else operands, attributes, declared)
+    return _same_shape(operands[1:2] if attributes["slice_sizes"] else operands, attributes, declared)
 
 
 def device_id(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -237,10 +233,6 @@ def start_pair(rule: ShapeRule) -> ShapeRule:
         return Shape.tuple([source, rule(operands, attributes, result), *map(normalize, context)])
 
     return started
-
-
-def done_same(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return normalize(operands[0])
 
 
 def done_pair(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

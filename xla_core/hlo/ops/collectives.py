@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Evaluate, ShapeRule, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import collective_evaluation as evaluation
 from xla_core.hlo.ops import collective_shapes as shapes
-from xla_core.hlo.ops.rules import OpGroup, attr
+from xla_core.hlo.ops.rules import OpGroup, attr, first_value, same_shape
 
 __all__: list[str] = []
 
@@ -102,6 +107,11 @@ _COLLECTIVES: tuple[_Collective, ...] = (
 for _opcode, _arity, _rule, _evaluate, _attributes, _doc in _COLLECTIVES:
     entry(_opcode, _arity, _rule, _evaluate, Trait.COLLECTIVE, doc=_doc, **_attributes)
 
+
+def _second(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    return values[0][1]
+
+
 _Place = tuple[int, ...]
 # The synchronous opcode. For the start op: shape rule, evaluation, index of the operands in its result, attributes. For
 # the done op: shape rule, evaluation, index of the result in its operand.
@@ -112,17 +122,17 @@ _ASYNCHRONOUS: tuple[_Asynchronous, ...] = (
     (
         Opcode.ALL_REDUCE,
         (shapes.all_reduce, evaluation.all_reduce, None, _ALL_REDUCE),
-        (shapes.done_same, evaluation.first, ()),
+        (same_shape, first_value, ()),
     ),
     (
         Opcode.ALL_GATHER,
         (shapes.start_pair(shapes.all_gather), evaluation.all_gather_start, (0,), _ALL_GATHER),
-        (shapes.done_pair, evaluation.second, (1,)),
+        (shapes.done_pair, _second, (1,)),
     ),
     (
         Opcode.COLLECTIVE_PERMUTE,
         (shapes.start_pair(shapes.collective_permute), evaluation.collective_permute_start, (0,), _PERMUTE),
-        (shapes.done_pair, evaluation.second, (1,)),
+        (shapes.done_pair, _second, (1,)),
     ),
 )
 _TRAITS = (Trait.COLLECTIVE, Trait.ASYNC)
@@ -141,6 +151,19 @@ for _opcode, (_rule, _evaluate, _operands_at, _attributes), (_done_rule, _done, 
         result_at=_result_at,
     )
 
-_PER_DEVICE = (0, shapes.device_id)
-entry(Opcode.PARTITION_ID, *_PER_DEVICE, evaluation.partition_id, Trait.PER_DEVICE, doc="The partition that runs this.")
-entry(Opcode.REPLICA_ID, *_PER_DEVICE, evaluation.replica_id, Trait.PER_DEVICE, doc="The replica that runs this.")
+entry(
+    Opcode.PARTITION_ID,
+    0,
+    shapes.device_id,
+    lambda context, instruction, values: np.asarray(context.environment.partition, instruction.shape.dtype),
+    Trait.PER_DEVICE,
+    doc="The partition that runs this.",
+)
+entry(
+    Opcode.REPLICA_ID,
+    0,
+    shapes.device_id,
+    lambda context, instruction, values: np.asarray(context.environment.replica, instruction.shape.dtype),
+    Trait.PER_DEVICE,
+    doc="The replica that runs this.",
+)

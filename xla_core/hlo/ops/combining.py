@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.hlo.combiner import combiner
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.numerics import CLASS, Array, round_to, widen, wrap
-
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
 
 __all__ = ["FEW", "as_value", "combine_at", "few", "fold", "windows"]
 

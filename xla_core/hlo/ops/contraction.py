@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.arithmetic import multiply
@@ -18,11 +21,6 @@ from xla_core.hlo.ops.conversion import convert, reduce_precision
 from xla_core.hlo.ops.numerics import CLASS, integer_bounds, round_to, widen, wrap
 from xla_core.hlo.ops.rules import OpGroup, array, attr, category, check, check_axes, dims
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = [
     "algorithm_format",
@@ -77,10 +75,7 @@ def factors(instruction: HloInstruction, values: Sequence[np.ndarray]) -> tuple[
 
 def _dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs = array(operands[0]), array(operands[1])
-    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = (
-        attributes.get(name, ())
-        for name in ("lhs_contracting_dims", "rhs_contracting_dims", "lhs_batch_dims", "rhs_batch_dims")
-    )
+    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(attributes)
     check_axes((*lhs_batch, *lhs_contracting), lhs.rank, "lhs batch and contracting dims")
     check_axes((*rhs_batch, *rhs_contracting), rhs.rank, "rhs batch and contracting dims")
     for a, b, what in ((lhs_contracting, rhs_contracting, "contracting"), (lhs_batch, rhs_batch, "batch")):
@@ -96,12 +91,12 @@ def _dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
 
 
 def _dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    algorithm = instruction.attributes.get("algorithm")
+    algorithm = instruction.attribute("algorithm")
     seen = [
         _in_algorithm(v, o.shape.element_type, algorithm) for v, o in zip(values, instruction.operands, strict=True)
     ]
     lhs, rhs, dtype = factors(instruction, seen)
-    dimensions = _dimensions(instruction)
+    dimensions = _dimensions(instruction.attributes)
     charge_products(context, instruction.shape.num_elements, math.prod(lhs.shape[d] for d in dimensions[0]))
     return convert(dot(lhs, rhs, *dimensions, dtype), instruction.shape.dtype)
 
@@ -112,7 +107,7 @@ def group_axes(attributes: Attributes, rank: int) -> list[int]:
     These are the batch dimensions, followed by the dimensions before the ragged one that are of its kind (free or
     contracting).
     """
-    batch, contracting = attributes.get("lhs_batch_dims", ()), attributes.get("lhs_contracting_dims", ())
+    contracting, _, batch, _ = _dimensions(attributes)
     (ragged,) = attributes["lhs_ragged_dims"]
     if ragged in batch:
         return list(batch[: batch.index(ragged)])
@@ -123,17 +118,8 @@ def group_axes(attributes: Attributes, rank: int) -> list[int]:
 
 def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs, group_sizes = (array(o) for o in operands)
-    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, ragged, group = (
-        attributes.get(name, ())
-        for name in (
-            "lhs_contracting_dims",
-            "rhs_contracting_dims",
-            "lhs_batch_dims",
-            "rhs_batch_dims",
-            "lhs_ragged_dims",
-            "rhs_group_dims",
-        )
-    )
+    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(attributes)
+    ragged, group = attributes["lhs_ragged_dims"], attributes["rhs_group_dims"]
     check(len(ragged) == 1, "lhs_ragged_dims must name one dimension")
     check_axes(ragged, lhs.rank, "lhs_ragged_dims")
     check_axes((*rhs_contracting, *rhs_batch, *group), rhs.rank, "contracting, batch and group dimensions of rhs")
@@ -148,12 +134,6 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
         group_sizes.rank == 1 or list(group_sizes.dimensions[:-1]) == prefix,
         lambda: f"group sizes are {group_sizes.without_layout()}; expected {[groups]} or {[*prefix, groups]}",
     )
-    plain = {
-        "lhs_contracting_dims": lhs_contracting,
-        "rhs_contracting_dims": rhs_contracting,
-        "lhs_batch_dims": lhs_batch,
-        "rhs_batch_dims": rhs_batch,
-    }
     if group:  # the ragged dimension is a free one of lhs: each group multiplies its own matrix of rhs
         check(len(group) == 1, "rhs_group_dims must name at most one dimension")
         check(
@@ -163,10 +143,11 @@ def _ragged_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
         check(rhs.dimensions[group[0]] == groups, lambda: f"{groups} group sizes for {rhs.dimensions[group[0]]} groups")
         kept = [d for d in range(rhs.rank) if d != group[0]]
         rhs = rhs.with_dimensions([rhs.dimensions[d] for d in kept])
-        plain["rhs_contracting_dims"] = tuple(kept.index(d) for d in rhs_contracting)
-        plain["rhs_batch_dims"] = tuple(kept.index(d) for d in rhs_batch)
-        return _dot_shape((lhs, rhs), plain, declared)
-    result = _dot_shape((lhs, rhs), plain, declared)
+        of_matrix = {
+            name: tuple(kept.index(d) for d in attributes[name]) for name in ("rhs_contracting_dims", "rhs_batch_dims")
+        }
+        return _dot_shape((lhs, rhs), {**attributes, **of_matrix}, declared)
+    result = _dot_shape((lhs, rhs), attributes, declared)
     if axis in lhs_contracting:  # each group has its own result
         return dims(result.element_type, (groups, *result.dimensions))
     check(axis in lhs_batch, "without rhs_group_dims, the ragged dimension must be contracting or batch")
@@ -179,7 +160,7 @@ def _ragged_dot(context: EvaluationContext, instruction: HloInstruction, values:
     """
     lhs, rhs, dtype = factors(instruction, values)
     sizes = values[2]
-    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(instruction)
+    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(instruction.attributes)
     (ragged,) = instruction.attribute("lhs_ragged_dims")
     group_dims = instruction.attribute("rhs_group_dims")
     ends = np.cumsum(sizes.astype(np.int64), axis=-1)
@@ -228,7 +209,7 @@ def _scaled_dot_shape(operands: Sequence[Shape], attributes: Attributes, declare
 
 def _scaled_dot(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     lhs, rhs = (_scaled(x, scale) for x, scale in zip(values[:2], values[2:], strict=True))
-    return dot(lhs, rhs, *_dimensions(instruction), instruction.shape.dtype)
+    return dot(lhs, rhs, *_dimensions(instruction.attributes), instruction.shape.dtype)
 
 
 def charge_products(context: EvaluationContext, sums: int, products: int) -> None:
@@ -307,14 +288,12 @@ def dot(
     return products(a, b, dtype).reshape([*batch, *rows, *columns])
 
 
-def _dimensions(instruction: HloInstruction) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int]]:
-    get = instruction.attributes.get
-    return (
-        get("lhs_contracting_dims", ()),
-        get("rhs_contracting_dims", ()),
-        get("lhs_batch_dims", ()),
-        get("rhs_batch_dims", ()),
+def _dimensions(attributes: Attributes) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int]]:
+    """Returns the contracting dimensions of lhs and rhs, and their batch dimensions."""
+    contracting, batch = (
+        [attributes.get(f"{side}_{kind}_dims", ()) for side in ("lhs", "rhs")] for kind in ("contracting", "batch")
     )
+    return contracting[0], contracting[1], batch[0], batch[1]
 
 
 def _scaled(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -335,9 +314,9 @@ _DIMENSIONS: dict[str, Any] = {
 
 def _paired(attributes: Attributes, ranks: Sequence[int]) -> list[list[tuple[int, int]]]:
     """Returns the pairs of dimensions that have equal sizes, for `same_sizes`."""
-    batch = zip(attributes.get("lhs_batch_dims", ()), attributes.get("rhs_batch_dims", ()), strict=True)
-    inner = zip(attributes.get("lhs_contracting_dims", ()), attributes.get("rhs_contracting_dims", ()), strict=True)
-    return [[(0, lhs), (1, rhs)] for lhs, rhs in (*batch, *inner)]
+    lhs_contracting, rhs_contracting, lhs_batch, rhs_batch = _dimensions(attributes)
+    pairs = zip((*lhs_batch, *lhs_contracting), (*rhs_batch, *rhs_contracting), strict=True)
+    return [[(0, lhs), (1, rhs)] for lhs, rhs in pairs]
 
 
 entry(

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.custom_calls import check_aliasing, custom_call, custom_call_shape
-from xla_core.hlo.ops.rules import OpGroup, attr, check, normalize, parameter_shapes
+from xla_core.hlo.ops.rules import OpGroup, attr, check, first_value, normalize, parameter_shapes, zeros
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["branch_computations"]
 
@@ -38,22 +34,10 @@ def _check_call(computation: HloComputation, operands: Sequence[Shape]) -> Shape
     return normalize(computation.root.shape)
 
 
-def _call_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return _check_call(attributes["to_apply"], operands)
-
-
-def _call(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return context.call(instruction.attributes["to_apply"], values)
-
-
 def _fusion_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     result = _check_call(attributes["calls"], operands)
     check_aliasing(operands, attributes, result)
     return result
-
-
-def _fusion(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return context.call(instruction.attributes["calls"], values)
 
 
 def _while_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -123,60 +107,23 @@ def _async_start_shape(operands: Sequence[Shape], attributes: Attributes, declar
     return declared
 
 
+def _check_started(operand: Shape, start: str, parts: int) -> Shape:
+    """Checks that an operand is the result of the start op, which has at least so many parts; returns its shape."""
+    check(len(operand.tuple_shapes) >= parts, lambda: f"the operand is {operand}; expected the result of {start}")
+    return operand.without_layout()
+
+
 def _async_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Runs the computation at once; returns (operands, result, context...)."""
     rest = instruction.shape.tuple_shapes[2:]
-    return (tuple(values), context.call(instruction.attributes["calls"], values), *(_zeros(s) for s in rest))
-
-
-def _async_update_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected an async-start's result")
-    return normalize(operands[0])
-
-
-def _async_update(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0]
-
-
-def _async_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    check(len(operands[0].tuple_shapes) >= 2, lambda: f"the operand is {operands[0]}; expected an async-start's result")
-    return normalize(operands[0].tuple_shapes[1])
-
-
-def _async_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0][1]
-
-
-def _copy_start_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    """Checks a copy-start; its shape is (destination, source, context)."""
-    return Shape.tuple([normalize(operands[0]), normalize(operands[0]), Shape(ElementType.U32)])
-
-
-def _copy_start(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return (values[0], values[0], np.zeros((), np.uint32))
-
-
-def _copy_done_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    check(len(operands[0].tuple_shapes) == 3, lambda: f"the operand is {operands[0]}; expected a copy-start's result")
-    return normalize(operands[0].tuple_shapes[0])
-
-
-def _copy_done(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0][0]
-
-
-def _zeros(shape: Shape) -> Value:
-    """Returns a placeholder for a context, whose value has no meaning."""
-    if shape.is_tuple:
-        return tuple(_zeros(s) for s in shape.tuple_shapes)
-    return np.zeros(shape.dimensions, shape.dtype) if shape.is_array else TOKEN
+    return (tuple(values), context.call(instruction.attributes["calls"], values), *map(zeros, rest))
 
 
 entry(
     Opcode.CALL,
     (0, None),
-    _call_shape,
-    _call,
+    lambda operands, attributes, declared: _check_call(attributes["to_apply"], operands),
+    lambda context, instruction, values: context.call(instruction.attributes["to_apply"], values),
     Trait.CONTROL_FLOW,
     Trait.NO_OPERAND_REQUIRED,
     doc="The result of to_apply on the operands.",
@@ -210,7 +157,7 @@ entry(
     Opcode.FUSION,
     (0, None),
     _fusion_shape,
-    _fusion,
+    lambda context, instruction, values: context.call(instruction.attributes["calls"], values),
     Trait.NO_OPERAND_REQUIRED,
     doc="The result of a computation that is emitted as one kernel.",
     kind=attr("enum"),
@@ -233,8 +180,8 @@ entry(
 entry(
     Opcode.ASYNC_UPDATE,
     1,
-    _async_update_shape,
-    _async_update,
+    lambda operands, attributes, declared: _check_started(operands[0], "async-start", 2),
+    first_value,
     Trait.ASYNC,
     doc="The operand; a point where an asynchronous computation may go on.",
     waits_for=(Opcode.ASYNC_START, Opcode.ASYNC_UPDATE),
@@ -245,8 +192,8 @@ entry(
 entry(
     Opcode.ASYNC_DONE,
     1,
-    _async_done_shape,
-    _async_done,
+    lambda operands, attributes, declared: _check_started(operands[0], "async-start", 2).tuple_shapes[1],
+    lambda context, instruction, values: values[0][1],
     Trait.ASYNC,
     doc="The result of an asynchronous computation, once it is there.",
     waits_for=(Opcode.ASYNC_START, Opcode.ASYNC_UPDATE),
@@ -257,8 +204,8 @@ entry(
 entry(
     Opcode.COPY_START,
     1,
-    _copy_start_shape,
-    _copy_start,
+    lambda operands, attributes, declared: Shape.tuple([*[normalize(operands[0])] * 2, Shape(ElementType.U32)]),
+    lambda context, instruction, values: (values[0], values[0], np.zeros((), np.uint32)),
     Trait.DATA_MOVEMENT,
     Trait.ASYNC,
     doc="Starts a copy: (destination, source, context).",
@@ -268,8 +215,8 @@ entry(
 entry(
     Opcode.COPY_DONE,
     1,
-    _copy_done_shape,
-    _copy_done,
+    lambda operands, attributes, declared: _check_started(operands[0], "copy-start", 3).tuple_shapes[0],
+    lambda context, instruction, values: values[0][0],
     Trait.DATA_MOVEMENT,
     Trait.ASYNC,
     doc="A copy, once it is there.",

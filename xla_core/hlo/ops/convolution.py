@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import ConvolutionDimensionNumbers, Window, WindowDimension
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.contraction import charge_products, contraction_result_type, factors, products
@@ -19,11 +21,6 @@ from xla_core.hlo.ops.rules import OpGroup, array, attr, check, check_permutatio
 from xla_core.hlo.ops.window import check_window, padded, windowed
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
-
 __all__: list[str] = []
 
 entry = OpGroup("convolution").entry
@@ -32,8 +29,9 @@ entry = OpGroup("convolution").entry
 def _convolution_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     lhs, rhs = array(operands[0]), array(operands[1])
     labels: ConvolutionDimensionNumbers = attributes["dim_labels"]
-    window = attributes.get("window", ())
-    feature_groups, batch_groups = attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
+    window, feature_groups, batch_groups = (
+        attributes[name] for name in ("window", "feature_group_count", "batch_group_count")
+    )
     check(
         lhs.rank == rhs.rank and lhs.rank >= 2,
         lambda: f"operands have ranks {lhs.rank} and {rhs.rank}; expected one rank >= 2",
@@ -70,11 +68,11 @@ def _convolution_shape(operands: Sequence[Shape], attributes: Attributes, declar
 
 def _convolution(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Computes each group as a matrix product of input patches and kernel columns."""
-    attributes = instruction.attributes
     lhs, rhs, dtype = factors(instruction, values)
-    labels: ConvolutionDimensionNumbers = attributes["dim_labels"]
-    window = attributes.get("window", ())
-    feature_groups, batch_groups = attributes.get("feature_group_count", 1), attributes.get("batch_group_count", 1)
+    labels: ConvolutionDimensionNumbers = instruction.attribute("dim_labels")
+    window, feature_groups, batch_groups = map(
+        instruction.attribute, ("window", "feature_group_count", "batch_group_count")
+    )
     lhs = lhs.transpose([labels.input_batch, labels.input_feature, *labels.input_spatial])
     rhs = rhs.transpose([labels.kernel_output_feature, labels.kernel_input_feature, *labels.kernel_spatial])
     rhs = np.flip(rhs, tuple(2 + i for i, w in enumerate(window) if w.window_reversal))

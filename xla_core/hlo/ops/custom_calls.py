@@ -14,7 +14,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,14 +26,11 @@ from xla_core.errors import (
     UnimplementedError,
     XlaError,
 )
-from xla_core.hlo.environment import TOKEN, Token
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
-    from xla_core.hlo.op_table import Attributes, Evaluate
-    from xla_core.hlo.shape import Shape
+from xla_core.hlo.environment import TOKEN, Token, Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Attributes, Evaluate
+from xla_core.hlo.shape import Shape
 
 __all__ = [
     "ANNOTATIONS",
@@ -121,7 +118,7 @@ def custom_call_shape(operands: Sequence[Shape], attributes: Attributes, declare
 
 def check_aliasing(operands: Sequence[Shape], attributes: Attributes, result: Shape) -> None:
     """Raises InvalidArgumentError where output_to_operand_aliasing names a missing index or shapes that differ."""
-    for alias in attributes.get("output_to_operand_aliasing") or ():
+    for alias in attributes["output_to_operand_aliasing"]:
         number = alias.operand_number
         if not 0 <= number < len(operands):
             raise InvalidArgumentError(f"output_to_operand_aliasing names operand {number} of {len(operands)}")
@@ -299,10 +296,6 @@ def _leaves(value: Value) -> Iterator[Any]:
         yield value
 
 
-def _first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0]
-
-
 for _target in (
     *ANNOTATIONS,
     "annotate_device_placement",
@@ -312,9 +305,7 @@ for _target in (
     "xla.sdy.GlobalToLocalShape",
     "xla.sdy.LocalToGlobalShape",
 ):
-    register_custom_call(_target)(_first)
+    register_custom_call(_target)(lambda context, instruction, values: values[0])
 
 
-@register_custom_call("AllocateBuffer")
-def _allocate_buffer(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return np.zeros(instruction.shape.dimensions, instruction.shape.dtype)
+register_custom_call("AllocateBuffer")(lambda context, i, values: np.zeros(i.shape.dimensions, i.shape.dtype))

@@ -8,38 +8,15 @@ functions follow Annex G of C99 on branch cuts and at infinities.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import CLASS, LONG, LONG_COMPLEX, Array, integer_bounds, round_to, widen, working, wrap
 
-__all__ = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "cosh",
-    "cosine",
-    "erf",
-    "exponential",
-    "exponential_minus_one",
-    "log",
-    "log_plus_one",
-    "logistic",
-    "power",
-    "rsqrt",
-    "sine",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-]
+__all__ = ["FUNCTIONS", "atan2", "erf", "power"]
 
 _F64, _C128 = np.dtype(np.float64), np.dtype(np.complex128)
 _PI = 4 * np.arctan(LONG.type(1))
@@ -234,34 +211,40 @@ def _complex_tan(z: Array) -> Array:
     return _parts(rotated.imag, -rotated.real)
 
 
-exponential = _function(np.exp)
-exponential_minus_one = _function(np.expm1, _complex_expm1)
-log = _function(np.log)
-log_plus_one = _function(np.log1p, _complex_log1p)
-logistic = _function(_logistic, _complex_logistic)
-_sqrt = _function(np.sqrt)
-rsqrt = _function(_rsqrt, _complex_rsqrt)
-cbrt = _function(np.cbrt, _complex_cbrt)
-sine = _function(np.sin)
-cosine = _function(np.cos)
-tan = _function(np.tan, _complex_tan)
-tanh = _function(np.tanh)
 erf = _function(_error_function)
-acos = _function(np.arccos)
-acosh = _function(np.arccosh)
-asin = _function(np.arcsin)
-asinh = _function(np.arcsinh)
-atan = _function(np.arctan)
-atanh = _function(np.arctanh)
-cosh = _function(np.cosh)
-sinh = _function(np.sinh)
 atan2 = _function(np.arctan2, _complex_atan2)
 _power = _function(np.power, _complex_power)
+_rounded_sqrt = _function(np.sqrt)
 
 
-def sqrt(x: Array) -> Array:
+def _sqrt(x: Array) -> Array:
     """Uses numpy's sqrt for numpy's types. A wider format would round f64 twice."""
-    return np.asarray(np.sqrt(x)) if CLASS[x.dtype] == "f" else _sqrt(x)
+    return np.asarray(np.sqrt(x)) if CLASS[x.dtype] == "f" else _rounded_sqrt(x)
+
+
+FUNCTIONS: Mapping[Opcode, tuple[Callable[..., Array], str]] = {
+    Opcode.EXPONENTIAL: (_function(np.exp), "e to the power x."),
+    Opcode.EXPONENTIAL_MINUS_ONE: (_function(np.expm1, _complex_expm1), "exp(x) - 1, exact near 0."),
+    Opcode.LOG: (_function(np.log), "The natural logarithm."),
+    Opcode.LOG_PLUS_ONE: (_function(np.log1p, _complex_log1p), "log(1 + x), exact near 0."),
+    Opcode.LOGISTIC: (_function(_logistic, _complex_logistic), "1 / (1 + exp(-x))."),
+    Opcode.SQRT: (_sqrt, "The square root."),
+    Opcode.RSQRT: (_function(_rsqrt, _complex_rsqrt), "The reciprocal square root."),
+    Opcode.CBRT: (_function(np.cbrt, _complex_cbrt), "The cube root."),
+    Opcode.SINE: (_function(np.sin), "The sine."),
+    Opcode.COSINE: (_function(np.cos), "The cosine."),
+    Opcode.TAN: (_function(np.tan, _complex_tan), "The tangent."),
+    Opcode.TANH: (_function(np.tanh), "The hyperbolic tangent."),
+    Opcode.ACOS: (_function(np.arccos), "The inverse cosine."),
+    Opcode.ACOSH: (_function(np.arccosh), "The inverse hyperbolic cosine."),
+    Opcode.ASIN: (_function(np.arcsin), "The inverse sine."),
+    Opcode.ASINH: (_function(np.arcsinh), "The inverse hyperbolic sine."),
+    Opcode.ATAN: (_function(np.arctan), "The inverse tangent."),
+    Opcode.ATANH: (_function(np.arctanh), "The inverse hyperbolic tangent."),
+    Opcode.COSH: (_function(np.cosh), "The hyperbolic cosine."),
+    Opcode.SINH: (_function(np.sinh), "The hyperbolic sine."),
+}
+"""Opcode -> the function of one floating-point or complex operand, and what it is in words."""
 
 
 def power(a: Array, b: Array) -> Array:

@@ -6,24 +6,22 @@ Their evaluation is in `arithmetic`, `conversion` and `elementary`, as functions
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from xla_core.hlo.op_table import Attributes, Evaluate, OpDef, ShapeRule, Trait
+from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Attributes, ShapeRule, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops import arithmetic, conversion, elementary
 from xla_core.hlo.ops import elementwise_shapes as shapes
 from xla_core.hlo.ops.elementwise_shapes import elementwise
 from xla_core.hlo.ops.numerics import CLASS
 from xla_core.hlo.ops.rules import OpGroup, attr, check
-
-if TYPE_CHECKING:
-    from xla_core.hlo.element_type import ElementType
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
-    from xla_core.hlo.shape import Shape
+from xla_core.hlo.shape import Shape
 
 __all__: list[str] = []
 
@@ -35,29 +33,15 @@ _PROJECTION = Trait.PROJECTION
 _EXACT = Trait.EXACT_IN_WIDER_INTEGERS
 
 
-_FLOATS, _COMPLEX_OR_FLOATS = elementwise(shapes.floating), elementwise(shapes.complex_or_float)
+def _op(
+    opcode: Opcode, arity: int, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, **fields: Any
+) -> None:
+    """Defines an elementwise op by a function of its operands' arrays."""
 
-
-def _of_arrays(function: Callable[..., Any]) -> Evaluate:
     def evaluate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
         return function(*values)
 
-    return evaluate
-
-
-def _unary(opcode: Opcode, rule: ShapeRule, function: Callable[..., Any], *traits: Trait, doc: str) -> OpDef:
-    return entry(opcode, 1, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc)
-
-
-def _binary(
-    opcode: Opcode,
-    rule: ShapeRule,
-    function: Callable[..., Any],
-    *traits: Trait,
-    doc: str,
-    identity: Callable[[ElementType], complex | None] = lambda element_type: None,
-) -> OpDef:
-    return entry(opcode, 2, rule, _of_arrays(function), Trait.ELEMENTWISE, *traits, doc=doc, identity=identity)
+    entry(opcode, arity, rule, evaluate, Trait.ELEMENTWISE, *traits, **fields)
 
 
 def _zero(element_type: ElementType) -> complex | None:
@@ -65,27 +49,6 @@ def _zero(element_type: ElementType) -> complex | None:
     if element_type.is_complex:
         return complex(-0.0, -0.0)
     return (-0.0 if element_type.is_floating else 0) if element_type.has_zero else None
-
-
-def _function(
-    opcode: Opcode,
-    function: Callable[..., Any],
-    *traits: Trait,
-    rule: ShapeRule = _COMPLEX_OR_FLOATS,
-    doc: str,
-) -> OpDef:
-    """Defines an elementary function of floating-point numbers and, by default, complex ones."""
-    return entry(
-        opcode,
-        1,
-        rule,
-        _of_arrays(function),
-        Trait.ELEMENTWISE,
-        _TRANSCENDENTAL,
-        *traits,
-        doc=doc,
-        result_accuracy=attr("braced", None),
-    )
 
 
 def _compare(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -101,22 +64,6 @@ def _complex(context: EvaluationContext, instruction: HloInstruction, values: li
     return result
 
 
-def _real(x: Any) -> Any:
-    return x.real if CLASS[x.dtype] == "c" else x
-
-
-def _imag(x: Any) -> Any:
-    return x.imag if CLASS[x.dtype] == "c" else np.zeros(np.shape(x), np.float32).astype(x.dtype)
-
-
-def _convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return conversion.convert(values[0], instruction.shape.dtype)
-
-
-def _bitcast_convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return conversion.bitcast_convert(np.asarray(values[0]), instruction.shape.dtype)
-
-
 def _reduce_precision(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     attributes = instruction.attributes
     return conversion.reduce_precision(values[0], attributes["exponent_bits"], attributes["mantissa_bits"])
@@ -128,17 +75,14 @@ def _reduce_precision_shape(operands: Sequence[Shape], attributes: Attributes, d
     return _FLOATS(operands, attributes, declared)
 
 
-def _stochastic_convert(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return conversion.stochastic_convert(values[0], values[1], instruction.shape.dtype)
+_NUMBERS, _NUMBERS_OR_PRED = elementwise(shapes.NUMBERS), elementwise(shapes.ANY)
+_BITS, _INTEGERS = elementwise(shapes.BITS), elementwise(shapes.INTEGERS)
+_FLOATS, _COMPLEX_OR_FLOATS = elementwise(shapes.FLOATS), elementwise(shapes.COMPLEX_OR_FLOATS)
+_PARTS = elementwise(shapes.COMPLEX_OR_FLOATS, lambda t: t.component)
 
-
-_NUMBERS = elementwise(shapes.numeric)
-_NUMBERS_OR_PRED = elementwise(shapes.numeric_or_pred)
-_BITS = elementwise(shapes.integral_or_pred)
-_INTEGERS = elementwise(shapes.integral)
-
-_binary(
+_op(
     Opcode.ADD,
+    2,
     _NUMBERS_OR_PRED,
     arithmetic.add,
     *_SYMMETRIC,
@@ -147,9 +91,10 @@ _binary(
     identity=_zero,
     doc="a + b; integers wrap; `or` of pred.",
 )
-_binary(Opcode.SUBTRACT, _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
-_binary(
+_op(Opcode.SUBTRACT, 2, _NUMBERS, arithmetic.subtract, _EXACT, doc="a - b; integers wrap.")
+_op(
     Opcode.MULTIPLY,
+    2,
     _NUMBERS_OR_PRED,
     arithmetic.multiply,
     *_SYMMETRIC,
@@ -158,30 +103,34 @@ _binary(
     identity=lambda t: 1,
     doc="a * b; integers wrap; `and` of pred.",
 )
-_binary(
+_op(
     Opcode.MULHI,
+    2,
     _INTEGERS,
     arithmetic.multiply_high,
     Trait.COMMUTATIVE,
     doc="The high half of the double-width product.",
 )
-_binary(
+_op(
     Opcode.DIVIDE,
+    2,
     _NUMBERS,
     arithmetic.divide,
     _PRIMITIVE,
     _EXACT,
     doc="a / b; integers truncate, and x / 0 has all bits set.",
 )
-_binary(
+_op(
     Opcode.REMAINDER,
-    elementwise(shapes.real),
+    2,
+    elementwise(shapes.REALS),
     arithmetic.remainder,
     _EXACT,
     doc="a - trunc(a / b) * b, with the sign of a; x rem 0 is x for integers, NaN for floats.",
 )
-_binary(
+_op(
     Opcode.MAXIMUM,
+    2,
     _NUMBERS_OR_PRED,
     arithmetic.maximum,
     *_SYMMETRIC,
@@ -190,8 +139,9 @@ _binary(
     identity=lambda t: t.least,
     doc="The larger; NaN if either is; lexicographic of complex.",
 )
-_binary(
+_op(
     Opcode.MINIMUM,
+    2,
     _NUMBERS_OR_PRED,
     arithmetic.minimum,
     *_SYMMETRIC,
@@ -200,22 +150,25 @@ _binary(
     identity=lambda t: t.greatest,
     doc="The smaller; NaN if either is; lexicographic of complex.",
 )
-_binary(
+_op(
     Opcode.POWER,
+    2,
     _NUMBERS_OR_PRED,
     elementary.power,
     _TRANSCENDENTAL,
     doc="a to the power b; integers wrap, and negative exponents truncate.",
 )
-_binary(
+_op(
     Opcode.ATAN2,
-    elementwise(shapes.complex_or_float),
+    2,
+    _COMPLEX_OR_FLOATS,
     elementary.atan2,
     _TRANSCENDENTAL,
     doc="The angle of the point (b, a).",
 )
-_binary(
+_op(
     Opcode.AND,
+    2,
     _BITS,
     arithmetic.bitwise_and,
     *_SYMMETRIC,
@@ -225,21 +178,31 @@ _binary(
     identity=lambda t: -1 if t.is_signed else t.greatest,
     doc="Bitwise and.",
 )
-_binary(
-    Opcode.OR, _BITS, arithmetic.bitwise_or, *_SYMMETRIC, _IDEMPOTENT, _EXACT, identity=lambda t: 0, doc="Bitwise or."
+_op(
+    Opcode.OR,
+    2,
+    _BITS,
+    arithmetic.bitwise_or,
+    *_SYMMETRIC,
+    _IDEMPOTENT,
+    _EXACT,
+    identity=lambda t: 0,
+    doc="Bitwise or.",
 )
-_binary(
-    Opcode.XOR, _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, identity=lambda t: 0, doc="Bitwise exclusive or."
+_op(
+    Opcode.XOR, 2, _BITS, arithmetic.bitwise_xor, *_SYMMETRIC, _EXACT, identity=lambda t: 0, doc="Bitwise exclusive or."
 )
-_binary(Opcode.SHIFT_LEFT, _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
-_binary(
+_op(Opcode.SHIFT_LEFT, 2, _INTEGERS, arithmetic.shift_left, _PRIMITIVE, doc="a << b; 0 where b is the width or more.")
+_op(
     Opcode.SHIFT_RIGHT_ARITHMETIC,
+    2,
     _INTEGERS,
     arithmetic.shift_right_arithmetic,
     doc="a >> b, filled by the sign bit.",
 )
-_binary(
+_op(
     Opcode.SHIFT_RIGHT_LOGICAL,
+    2,
     _INTEGERS,
     arithmetic.shift_right_logical,
     _PRIMITIVE,
@@ -248,7 +211,7 @@ _binary(
 entry(
     Opcode.COMPLEX,
     2,
-    elementwise(shapes.floating, shapes.to_complex),
+    elementwise(shapes.FLOATS, lambda t: t.complex),
     _complex,
     Trait.ELEMENTWISE,
     doc="The complex number of two parts.",
@@ -266,23 +229,21 @@ entry(
     direction=attr("enum"),
     type=attr("enum", None),
 )
-entry(
+_op(
     Opcode.SELECT,
     3,
     shapes.select,
-    _of_arrays(arithmetic.select),
-    Trait.ELEMENTWISE,
+    np.where,
     _PRIMITIVE,
     _EXACT,
     doc="The second operand where the first is true, else the third.",
     predicate_operand=0,
 )
-entry(
+_op(
     Opcode.CLAMP,
     3,
     shapes.clamp,
-    _of_arrays(arithmetic.clamp),
-    Trait.ELEMENTWISE,
+    arithmetic.clamp,
     _EXACT,
     doc="(low, x, high) -> min(max(low, x), high); the bounds may be scalars.",
 )
@@ -290,68 +251,78 @@ entry(
     Opcode.STOCHASTIC_CONVERT,
     2,
     shapes.converted,
-    _stochastic_convert,
+    lambda context, i, values: conversion.stochastic_convert(values[0], values[1], i.shape.dtype),
     Trait.ELEMENTWISE,
     doc="Converts to an integer, away from zero with the probability of the fraction, by the random bits.",
 )
 
-_unary(
+_op(
     Opcode.ABS,
-    elementwise(shapes.numeric, shapes.to_component),
+    1,
+    elementwise(shapes.NUMBERS, lambda t: t.component),
     arithmetic.absolute,
     _PROJECTION,
     _EXACT,
     doc="The absolute value; the modulus of complex.",
 )
-_unary(Opcode.NEGATE, _NUMBERS, arithmetic.negate, _EXACT, doc="-x; integers wrap.")
-_unary(
+_op(Opcode.NEGATE, 1, _NUMBERS, arithmetic.negate, _EXACT, doc="-x; integers wrap.")
+_op(
     Opcode.SIGN,
+    1,
     _NUMBERS,
     arithmetic.sign,
     _PROJECTION,
     _EXACT,
     doc="-1, 0 or 1; of floats, zero keeps its sign and NaN stays; x / |x| of complex.",
 )
-_unary(Opcode.NOT, _BITS, arithmetic.bitwise_not, _EXACT, doc="Bitwise not; logical of pred.")
-_unary(Opcode.POPCNT, _BITS, arithmetic.population_count, doc="How many bits are set.")
-_unary(
+_op(Opcode.NOT, 1, _BITS, arithmetic.bitwise_not, _EXACT, doc="Bitwise not; logical of pred.")
+_op(Opcode.POPCNT, 1, _BITS, arithmetic.population_count, doc="How many bits are set.")
+_op(
     Opcode.COUNT_LEADING_ZEROS,
+    1,
     _BITS,
     arithmetic.count_leading_zeros,
     doc="How many bits are zero above the highest set one.",
 )
-_unary(Opcode.FLOOR, _FLOATS, arithmetic.floor, _PROJECTION, doc="The largest whole number that is not larger.")
-_unary(Opcode.CEIL, _FLOATS, arithmetic.ceil, _PROJECTION, doc="The smallest whole number that is not smaller.")
-_unary(
+_op(Opcode.FLOOR, 1, _FLOATS, arithmetic.floor, _PROJECTION, doc="The largest whole number that is not larger.")
+_op(Opcode.CEIL, 1, _FLOATS, arithmetic.ceil, _PROJECTION, doc="The smallest whole number that is not smaller.")
+_op(
     Opcode.ROUND_NEAREST_EVEN,
+    1,
     _FLOATS,
     arithmetic.round_nearest_even,
     _PROJECTION,
     doc="The nearest whole number, ties to even.",
 )
-_unary(
+_op(
     Opcode.ROUND_NEAREST_AFZ,
+    1,
     _FLOATS,
     arithmetic.round_nearest_afz,
     _PROJECTION,
     doc="The nearest whole number, ties away from zero.",
 )
-entry(
+_op(
     Opcode.IS_FINITE,
     1,
-    elementwise(shapes.floating, shapes.to_pred),
-    _of_arrays(arithmetic.is_finite),
-    Trait.ELEMENTWISE,
+    elementwise(shapes.FLOATS, lambda t: ElementType.PRED),
+    np.isfinite,
     doc="Neither NaN nor infinite.",
     predicate_result=True,
 )
-_unary(Opcode.REAL, elementwise(shapes.complex_or_float, shapes.to_component), _real, doc="The real part.")
-_unary(Opcode.IMAG, elementwise(shapes.complex_or_float, shapes.to_component), _imag, doc="The imaginary part.")
+_op(Opcode.REAL, 1, _PARTS, lambda x: x.real if CLASS[x.dtype] == "c" else x, doc="The real part.")
+_op(
+    Opcode.IMAG,
+    1,
+    _PARTS,
+    lambda x: x.imag if CLASS[x.dtype] == "c" else np.zeros(np.shape(x), np.float32).astype(x.dtype),
+    doc="The imaginary part.",
+)
 entry(
     Opcode.CONVERT,
     1,
     shapes.converted,
-    _convert,
+    lambda context, instruction, values: conversion.convert(values[0], instruction.shape.dtype),
     Trait.ELEMENTWISE,
     _PRIMITIVE,
     _EXACT,
@@ -361,7 +332,7 @@ entry(
     Opcode.BITCAST_CONVERT,
     1,
     shapes.bitcast_converted,
-    _bitcast_convert,
+    lambda context, i, values: conversion.bitcast_convert(np.asarray(values[0]), i.shape.dtype),
     Trait.ELEMENTWISE,
     _PRIMITIVE,
     Trait.BITWISE,
@@ -380,24 +351,14 @@ entry(
     mantissa_bits=attr("int"),
 )
 
-_function(Opcode.EXPONENTIAL, elementary.exponential, doc="e to the power x.")
-_function(Opcode.EXPONENTIAL_MINUS_ONE, elementary.exponential_minus_one, doc="exp(x) - 1, exact near 0.")
-_function(Opcode.LOG, elementary.log, doc="The natural logarithm.")
-_function(Opcode.LOG_PLUS_ONE, elementary.log_plus_one, doc="log(1 + x), exact near 0.")
-_function(Opcode.LOGISTIC, elementary.logistic, doc="1 / (1 + exp(-x)).")
-_function(Opcode.SQRT, elementary.sqrt, doc="The square root.")
-_function(Opcode.RSQRT, elementary.rsqrt, doc="The reciprocal square root.")
-_function(Opcode.CBRT, elementary.cbrt, doc="The cube root.")
-_function(Opcode.SINE, elementary.sine, doc="The sine.")
-_function(Opcode.COSINE, elementary.cosine, doc="The cosine.")
-_function(Opcode.TAN, elementary.tan, doc="The tangent.")
-_function(Opcode.TANH, elementary.tanh, doc="The hyperbolic tangent.")
-_function(Opcode.ERF, elementary.erf, rule=_FLOATS, doc="The error function.")
-_function(Opcode.ACOS, elementary.acos, doc="The inverse cosine.")
-_function(Opcode.ACOSH, elementary.acosh, doc="The inverse hyperbolic cosine.")
-_function(Opcode.ASIN, elementary.asin, doc="The inverse sine.")
-_function(Opcode.ASINH, elementary.asinh, doc="The inverse hyperbolic sine.")
-_function(Opcode.ATAN, elementary.atan, doc="The inverse tangent.")
-_function(Opcode.ATANH, elementary.atanh, doc="The inverse hyperbolic tangent.")
-_function(Opcode.COSH, elementary.cosh, doc="The hyperbolic cosine.")
-_function(Opcode.SINH, elementary.sinh, doc="The hyperbolic sine.")
+for _opcode, (_evaluate, _doc) in elementary.FUNCTIONS.items():
+    _op(_opcode, 1, _COMPLEX_OR_FLOATS, _evaluate, _TRANSCENDENTAL, doc=_doc, result_accuracy=attr("braced", None))
+_op(
+    Opcode.ERF,
+    1,
+    _FLOATS,
+    elementary.erf,
+    _TRANSCENDENTAL,
+    doc="The error function.",
+    result_accuracy=attr("braced", None),
+)

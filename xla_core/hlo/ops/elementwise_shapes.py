@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
@@ -11,87 +12,45 @@ from xla_core.hlo.ops.rules import array, declared_array, dims, same_dimensions
 from xla_core.hlo.shape import Shape
 
 __all__ = [
-    "any_array",
+    "ANY",
+    "BITS",
+    "COMPLEX_OR_FLOATS",
+    "FLOATS",
+    "INTEGERS",
+    "NUMBERS",
+    "REALS",
     "bitcast_converted",
     "clamp",
     "compare",
-    "complex_or_float",
     "converted",
     "elementwise",
-    "floating",
-    "integral",
-    "integral_or_pred",
-    "numeric",
-    "numeric_or_pred",
-    "real",
-    "real_or_pred",
     "select",
-    "signed",
-    "to_complex",
-    "to_component",
-    "to_pred",
 ]
 
-Accepts = Callable[[ElementType], bool]
+
+class Accepted(NamedTuple):
+    """A set of element types, and its name in errors."""
+
+    name: str
+    contains: Callable[[ElementType], bool]
 
 
-def floating(t: ElementType) -> bool:
-    """A floating-point type"""
-    return t.is_floating
+FLOATS = Accepted("a floating-point type", lambda t: t.is_floating)
+COMPLEX_OR_FLOATS = Accepted("a floating-point or complex type", lambda t: t.is_floating or t.is_complex)
+INTEGERS = Accepted("an integer type", lambda t: t.is_integral)
+BITS = Accepted("an integer type or pred", lambda t: t.is_integral or t is ElementType.PRED)
+REALS = Accepted("an integer or floating-point type", lambda t: t.is_integral or t.is_floating)
+NUMBERS = Accepted(
+    "an integer, floating-point or complex type", lambda t: t.is_integral or t.is_floating or t.is_complex
+)
+ANY = Accepted("any array type", lambda t: t.is_array)
 
 
-def complex_or_float(t: ElementType) -> bool:
-    """A floating-point or complex type"""
-    return t.is_floating or t.is_complex
-
-
-def integral(t: ElementType) -> bool:
-    """An integer type"""
-    return t.is_integral
-
-
-def integral_or_pred(t: ElementType) -> bool:
-    """An integer type or pred"""
-    return t.is_integral or t is ElementType.PRED
-
-
-def real(t: ElementType) -> bool:
-    """An integer or floating-point type"""
-    return t.is_integral or t.is_floating
-
-
-def real_or_pred(t: ElementType) -> bool:
-    """An integer or floating-point type or pred"""
-    return real(t) or t is ElementType.PRED
-
-
-def signed(t: ElementType) -> bool:
-    """A signed integer, floating-point or complex type"""
-    return t.is_signed or t.is_floating or t.is_complex
-
-
-def numeric(t: ElementType) -> bool:
-    """An integer, floating-point or complex type"""
-    return t.is_integral or t.is_floating or t.is_complex
-
-
-def numeric_or_pred(t: ElementType) -> bool:
-    """Any array type"""
-    return t.is_array
-
-
-any_array = numeric_or_pred
-
-
-def _described(accepts: Accepts) -> str:
-    return (accepts.__doc__ or "another type").rstrip(".").lower()
-
-
-def _accepted(shapes: Sequence[Shape], accepts: Accepts) -> Shape:
+def _accepted(shapes: Sequence[Shape], accepts: Accepted) -> Shape:
     result = same_dimensions(shapes)
     for shape in shapes:
-        if not accepts(shape.element_type):
-            raise InvalidArgumentError(f"operand has type {shape.element_type}; expected {_described(accepts)}")
+        if not accepts.contains(shape.element_type):
+            raise InvalidArgumentError(f"operand has type {shape.element_type}; expected {accepts.name}")
         if shape.element_type is not result.element_type:
             raise InvalidArgumentError(
                 "operands have types " + ", ".join(str(s.element_type) for s in shapes) + "; expected the same type"
@@ -99,8 +58,8 @@ def _accepted(shapes: Sequence[Shape], accepts: Accepts) -> Shape:
     return result
 
 
-def elementwise(accepts: Accepts, result: Callable[[ElementType], ElementType] | None = None) -> ShapeRule:
-    """Makes the rule of an op whose operands have one shape, of a type that `accepts` takes.
+def elementwise(accepts: Accepted, result: Callable[[ElementType], ElementType] | None = None) -> ShapeRule:
+    """Makes the rule of an op whose operands have one shape, of a type in `accepts`.
 
     The result has that shape, with the element type changed by `result` if given.
     """
@@ -112,18 +71,6 @@ def elementwise(accepts: Accepts, result: Callable[[ElementType], ElementType] |
     return rule
 
 
-def to_pred(t: ElementType) -> ElementType:
-    return ElementType.PRED
-
-
-def to_component(t: ElementType) -> ElementType:
-    return t.component
-
-
-def to_complex(t: ElementType) -> ElementType:
-    return t.complex
-
-
 def converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The result has the operand's dimensions and the declared element type."""
     operand = array(operands[0])
@@ -132,7 +79,7 @@ def converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape
 
 def compare(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     """The operands have one shape; the result is pred."""
-    shape = _accepted(operands, any_array)
+    shape = _accepted(operands, ANY)
     direction = attributes["direction"]
     if direction not in ("EQ", "NE", "GE", "GT", "LE", "LT"):
         raise InvalidArgumentError(f"direction {direction} is none of EQ, NE, GE, GT, LE, LT")
@@ -147,7 +94,7 @@ def select(operands: Sequence[Shape], attributes: Attributes, declared: Shape | 
     Tuples and tokens cannot be selected.
     """
     predicate, on_true, on_false = operands
-    shape = _accepted((on_true, on_false), any_array)
+    shape = _accepted((on_true, on_false), ANY)
     if array(predicate).element_type is not ElementType.PRED:
         raise InvalidArgumentError(f"the first operand is {predicate.element_type}; expected pred")
     if predicate.dimensions and predicate.dimensions != shape.dimensions:
@@ -165,9 +112,9 @@ def clamp(operands: Sequence[Shape], attributes: Attributes, declared: Shape | N
             raise InvalidArgumentError(f"a bound is {bound.element_type}, the operand {operand.element_type}")
         if bound.dimensions and bound.dimensions != operand.dimensions:
             raise InvalidArgumentError(f"a bound is {bound.without_layout()}; expected a scalar or {operand}")
-    if not real_or_pred(operand.element_type):
-        raise InvalidArgumentError(f"operand has type {operand.element_type}; expected {_described(real_or_pred)}")
-    return dims(operand.element_type, operand.dimensions, operand.dynamic_flags)
+    if operand.element_type.is_complex:
+        raise InvalidArgumentError(f"operand has type {operand.element_type}; expected {REALS.name} or pred")
+    return operand.without_layout()
 
 
 def bitcast_converted(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:

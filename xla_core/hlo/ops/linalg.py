@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.rules import OpGroup, array, attr, check, normalize
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
-
 __all__: list[str] = []
 
 entry = OpGroup("linalg").entry
 
 
-def _check_square(shape: Shape) -> None:
+def _check_square(shape: Shape) -> Shape:
     if array(shape).rank < 2 or shape.dimensions[-1] != shape.dimensions[-2]:
         raise InvalidArgumentError(f"the operand is {shape.without_layout()}; expected square matrices")
     if not (shape.element_type.is_floating or shape.element_type.is_complex):
         raise InvalidArgumentError(f"the operand is {shape.element_type}; expected a floating or complex type")
-
-
-def _cholesky_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    _check_square(operands[0])
-    return normalize(operands[0])
+    return shape
 
 
 def _cholesky(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -58,7 +52,7 @@ def _cholesky(context: EvaluationContext, instruction: HloInstruction, values: l
 def _triangular_solve_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     a, b = operands
     _check_square(a)
-    left = attributes.get("left_side", False)
+    left = attributes["left_side"]
     if (
         array(b).element_type is not a.element_type
         or b.rank != a.rank
@@ -66,7 +60,7 @@ def _triangular_solve_shape(operands: Sequence[Shape], attributes: Attributes, d
         or b.dimensions[-2 if left else -1] != a.dimensions[-1]
     ):
         raise InvalidArgumentError(f"{b.without_layout()} is no right side for matrices {a.without_layout()}")
-    transpose = attributes.get("transpose_a", "NO_TRANSPOSE")
+    transpose = attributes["transpose_a"]
     check(transpose in ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"), lambda: f"transpose_a {transpose} is unknown")
     return normalize(b)
 
@@ -131,7 +125,7 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
 entry(
     Opcode.CHOLESKY,
     1,
-    _cholesky_shape,
+    lambda operands, attributes, declared: normalize(_check_square(operands[0])),
     _cholesky,
     doc="The triangular factor of Hermitian matrices.",
     lower=attr("bool", False),

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Attributes, Trait, alike
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.conversion import convert
 from xla_core.hlo.ops.rules import (
     OpGroup,
-    alike,
     array,
     attr,
     check,
@@ -27,11 +28,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
-
 __all__: list[str] = []
 
 entry = OpGroup("movement").entry
@@ -40,7 +36,7 @@ _MOVES = (Trait.DATA_MOVEMENT, Trait.PRIMITIVE, Trait.EXACT_IN_WIDER_INTEGERS)
 
 
 def _broadcast_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    operand, result, axes = array(operands[0]), declared_array(declared), attributes.get("dimensions", ())
+    operand, result, axes = array(operands[0]), declared_array(declared), attributes["dimensions"]
     check(len(axes) == operand.rank, lambda: f"{len(axes)} dimensions for an operand of rank {operand.rank}")
     check_axes(axes, result.rank, "dimensions")
     for source, axis in enumerate(axes):
@@ -54,7 +50,7 @@ def _broadcast_shape(operands: Sequence[Shape], attributes: Attributes, declared
 
 
 def _broadcast(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    operand, axes, sizes = values[0], instruction.attributes.get("dimensions", ()), instruction.shape.dimensions
+    operand, axes, sizes = values[0], instruction.attribute("dimensions"), instruction.shape.dimensions
     if not axes:
         return np.broadcast_to(operand, sizes)
     if tuple(axes) != tuple(sorted(axes)):
@@ -127,18 +123,9 @@ def _transpose_shape(operands: Sequence[Shape], attributes: Attributes, declared
     return dims(operand.element_type, [operand.dimensions[p] for p in permutation], [flags[p] for p in permutation])
 
 
-def _transpose(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0].transpose(instruction.attributes["dimensions"])
-
-
 def _reverse_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    operand = array(operands[0])
-    check_axes(attributes["dimensions"], operand.rank, "dimensions")
-    return dims(operand.element_type, operand.dimensions, operand.dynamic_dimensions)
-
-
-def _reverse(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return np.flip(values[0], instruction.attributes["dimensions"])
+    check_axes(attributes["dimensions"], array(operands[0]).rank, "dimensions")
+    return operands[0].without_layout()
 
 
 def _slice_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -221,10 +208,6 @@ def _concatenate_shape(operands: Sequence[Shape], attributes: Attributes, declar
     return dims(first.element_type, sizes, flags)
 
 
-def _concatenate(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return np.concatenate(values, instruction.attributes["dimensions"][0])
-
-
 def check_start_indices(indices: Sequence[Shape], rank: int) -> None:
     """Checks that there is one scalar integer for each dimension, or (in the old form) one vector of them."""
     types = {array(i).element_type for i in indices}
@@ -262,7 +245,7 @@ def _dynamic_update_slice_shape(operands: Sequence[Shape], attributes: Attribute
         or any(u > o for u, o in zip(update.dimensions, operand.dimensions, strict=True))
     ):
         raise InvalidArgumentError(f"update {update.without_layout()} does not fit into {operand.without_layout()}")
-    return dims(operand.element_type, operand.dimensions, operand.dynamic_dimensions)
+    return operand.without_layout()
 
 
 def _dynamic_update_slice(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
@@ -336,7 +319,7 @@ entry(
     Opcode.TRANSPOSE,
     1,
     _transpose_shape,
-    _transpose,
+    lambda context, instruction, values: values[0].transpose(instruction.attributes["dimensions"]),
     *_MOVES,
     Trait.CHEAP,
     doc="Result dimension i is operand dimension dimensions[i].",
@@ -346,7 +329,7 @@ entry(
     Opcode.REVERSE,
     1,
     _reverse_shape,
-    _reverse,
+    lambda context, instruction, values: np.flip(values[0], instruction.attributes["dimensions"]),
     Trait.DATA_MOVEMENT,
     Trait.EXACT_IN_WIDER_INTEGERS,
     doc="The elements in reverse order along dimensions.",
@@ -358,7 +341,6 @@ entry(
     _slice_shape,
     _slice,
     *_MOVES,
-    Trait.CHEAP,
     Trait.CHEAP,
     doc="[start:limit:stride] of every dimension.",
     slice=attr("slice"),
@@ -376,7 +358,7 @@ entry(
     Opcode.CONCATENATE,
     (1, None),
     _concatenate_shape,
-    _concatenate,
+    lambda context, instruction, values: np.concatenate(values, instruction.attributes["dimensions"][0]),
     *_MOVES,
     doc="The operands one after another along a dimension.",
     same_sizes=lambda attributes, ranks: alike(ranks, apart=attributes["dimensions"]),

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
-from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Attributes, Trait, alike
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.combining import as_value, fold
 from xla_core.hlo.ops.rules import (
     OpGroup,
-    alike,
     array,
     attr,
     check,
@@ -26,11 +27,6 @@ from xla_core.hlo.ops.rules import (
     shape_of_parts,
 )
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["split_operands"]
 
@@ -75,10 +71,6 @@ def _map_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shap
         raise InvalidArgumentError(f"{computation.name} must take a scalar of each operand's type")
     check(computation.root.shape.is_scalar, lambda: f"{computation.name} must return a scalar")
     return dims(computation.root.shape.element_type, first.dimensions, first.dynamic_dimensions)
-
-
-def _map(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return context.map(instruction.attributes["to_apply"], values)[0]
 
 
 def _scan_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -146,7 +138,7 @@ entry(
     Opcode.MAP,
     (1, None),
     _map_shape,
-    _map,
+    lambda context, instruction, values: context.map(instruction.attributes["to_apply"], values)[0],
     Trait.ELEMENTWISE,
     doc="to_apply of the operands, element by element.",
     dimensions=attr("ints", (), shown=True),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xla_core.errors import InternalError, InvalidArgumentError, XlaError
 from xla_core.hlo.attribute_kinds import is_of_kind
+from xla_core.hlo.computation import HloComputation
 from xla_core.hlo.element_type import ElementType
+from xla_core.hlo.environment import TOKEN, Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import (
     REQUIRED,
     Attribute,
@@ -18,7 +22,6 @@ from xla_core.hlo.op_table import (
     Attributes,
     Evaluate,
     OpDef,
-    SameSizes,
     ShapeRule,
     Trait,
     define,
@@ -26,12 +29,8 @@ from xla_core.hlo.op_table import (
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.shape import Shape
 
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-
 __all__ = [
     "OpGroup",
-    "alike",
     "array",
     "attr",
     "category",
@@ -42,11 +41,14 @@ __all__ = [
     "declared_array",
     "dims",
     "extended",
+    "first_value",
     "normalize",
     "parameter_shapes",
     "same_dimensions",
+    "same_shape",
     "scalar_signature",
     "shape_of_parts",
+    "zeros",
 ]
 
 _KINDS = {kind.value: kind for kind in AttributeKind}
@@ -71,26 +73,20 @@ class OpGroup:
         evaluate: Evaluate | None,
         *traits: Trait,
         doc: str,
-        index_operands: Callable[[int], Sequence[int]] = lambda count: (),
-        predicate_operand: int | None = None,
-        predicate_result: bool = False,
-        same_sizes: SameSizes | None = None,
-        waits_for: tuple[Opcode, ...] = (),
-        operands_at: tuple[int, ...] | None = None,
-        result_at: tuple[int, ...] | None = None,
-        identity: Callable[[ElementType], complex | None] = lambda element_type: None,
-        **attributes: Attribute,
+        **fields: Any,
     ) -> OpDef:
-        """Adds an op to the table.
+        """Adds an op to the table. `fields` are its attributes and further fields of OpDef.
 
-        The op's shape rule is extended by the checks that all ops share. Required attributes must be present, each
-        attribute must have a value of its kind, and a declared shape must be the inferred one, apart from layouts and
-        dynamic dimensions. Errors name the op. An exception other than XlaError is an error in the rule and becomes an
-        InternalError.
+        The op's shape rule is extended by the checks that all ops share, and sees every attribute, by its default where
+        it is left out. Required attributes must be present, each attribute must have a value of its kind, and a
+        declared shape must be the inferred one, apart from layouts and dynamic dimensions. Errors name the op. An
+        exception other than XlaError is an error in the rule and becomes an InternalError.
         """
+        attributes = {name: field for name, field in fields.items() if isinstance(field, Attribute)}
 
         def rule(operands: Sequence[Shape], values: Attributes, declared: Shape | None) -> Shape:
-            _check_kinds(opcode, attributes, values)
+            if attributes:
+                values = _completed(opcode, attributes, values)
             try:
                 result = shape(operands, values, declared)
                 if declared is not None and result is not declared and not _fits(declared, result):
@@ -106,37 +102,50 @@ class OpGroup:
                     hint="this is a bug of xla-core: please report it, with the program",
                 ) from error
 
-        return define(
-            OpDef(
-                opcode=opcode,
-                arity=arity,
-                shape=rule,
-                evaluate=evaluate,
-                attributes=attributes,
-                traits=frozenset(traits),
-                doc=doc,
-                index_operands=index_operands,
-                predicate_operand=predicate_operand,
-                predicate_result=predicate_result,
-                same_sizes=same_sizes,
-                waits_for=waits_for,
-                operands_at=operands_at,
-                result_at=result_at,
-                identity=identity,
-                group=self.name,
-            )
+        others = {name: field for name, field in fields.items() if name not in attributes}
+        op = OpDef(
+            opcode=opcode,
+            arity=arity,
+            shape=rule,
+            evaluate=evaluate,
+            attributes=attributes,
+            traits=frozenset(traits),
+            doc=doc,
+            group=self.name,
+            **others,
         )
+        return define(op)
 
 
-def _check_kinds(opcode: Opcode, attributes: Mapping[str, Attribute], values: Attributes) -> None:
+def _completed(opcode: Opcode, attributes: Mapping[str, Attribute], values: Attributes) -> Attributes:
+    complete = dict(values)
     for name, attribute in attributes.items():
         if name not in values:
             if attribute.default is REQUIRED:
                 raise InvalidArgumentError(f"{opcode} needs attribute {name}", op=opcode)
+            complete[name] = attribute.default
         elif not is_of_kind(attribute, values[name]):
             raise InvalidArgumentError(
                 f"attribute {name} is {values[name]!r}; expected a value of kind {attribute.kind.value}", op=opcode
             )
+    return complete
+
+
+def first_value(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
+    """Evaluates an op whose result is its first operand."""
+    return values[0]
+
+
+def same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+    """The shape of an op whose result has the shape of its first operand."""
+    return operands[0].without_layout()
+
+
+def zeros(shape: Shape) -> Value:
+    """Returns a value of this shape whose arrays are zeros."""
+    if shape.is_tuple:
+        return tuple(map(zeros, shape.tuple_shapes))
+    return np.zeros(shape.dimensions, shape.dtype) if shape.is_array else TOKEN
 
 
 def _list(shapes: Iterable[Shape]) -> str:
@@ -203,14 +212,6 @@ def same_dimensions(operands: Sequence[Shape]) -> Shape:
         if other.dynamic_dimensions:
             flags = tuple(a or b for a, b in zip(flags or first.dynamic_flags, other.dynamic_flags, strict=True))
     return Shape(first.element_type, first.dimensions, None, flags)
-
-
-def alike(ranks: Sequence[int], apart: Sequence[int] = ()) -> list[list[tuple[int, int]]]:
-    """Returns groups for `same_sizes`: all operands of the largest rank have equal sizes,
-    except in dimensions `apart`.
-    """
-    rank = max(ranks, default=0)
-    return [[(o, d) for o, r in enumerate(ranks) if r == rank] for d in range(rank) if d not in apart]
 
 
 def category(element_type: ElementType) -> str:

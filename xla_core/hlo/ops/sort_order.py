@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import COMMON_ATTRIBUTES
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.numerics import CLASS, Array, total_order_key
-
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["extreme_elements", "sort_order"]
 

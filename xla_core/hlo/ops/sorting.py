@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Attributes, Trait, alike
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.rules import (
     OpGroup,
-    alike,
     array,
     attr,
     check,
@@ -27,11 +28,6 @@ from xla_core.hlo.ops.rules import (
 )
 from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["topk_shape"]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.element_type import ElementType
-from xla_core.hlo.environment import TOKEN
+from xla_core.hlo.environment import TOKEN, Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes, Trait
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.conversion import bitcast_convert
@@ -22,45 +23,21 @@ from xla_core.hlo.ops.rules import (
     declared_array,
     dims,
     extended,
+    first_value,
     normalize,
+    same_shape,
 )
 from xla_core.hlo.shape import INT_MAX, Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__: list[str] = []
 
 entry = OpGroup("structure").entry
 
 
-def _declared_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
+def _given(declared: Shape | None) -> Shape:
     if declared is None:
         raise InvalidArgumentError("the shape must be given")
     return declared
-
-
-def _constant_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    shape: Shape = attributes["literal"].shape
-    return normalize(shape)
-
-
-def _constant(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return instruction.literal.value
-
-
-def _same_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return normalize(operands[0])
-
-
-def _tuple_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
-    return Shape.tuple([normalize(o) for o in operands])
-
-
-def _tuple(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return tuple(values)
 
 
 def _get_tuple_element_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -68,10 +45,6 @@ def _get_tuple_element_shape(operands: Sequence[Shape], attributes: Attributes, 
     check(operand.is_tuple, lambda: f"the operand must be a tuple, not {operand}")
     check(0 <= index < len(operand.tuple_shapes), lambda: f"index {index} is not in {operand.without_layout()}")
     return normalize(operand.tuple_shapes[index])
-
-
-def _get_tuple_element(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0][instruction.attributes["index"]]
 
 
 def _token_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -95,10 +68,6 @@ def _check_sized_dimension(operand: Shape, attributes: Attributes) -> None:
 def _get_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     _check_sized_dimension(operands[0], attributes)
     return Shape(ElementType.S32)
-
-
-def _get_dimension_size(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return np.asarray(values[0].shape[instruction.attributes["dimensions"][0]], instruction.shape.dtype)
 
 
 def _set_dimension_size_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
@@ -150,18 +119,10 @@ def _parameter(context: EvaluationContext, instruction: HloInstruction, values: 
     raise InvalidArgumentError("a parameter has a value only within a call of its computation", op="parameter")
 
 
-def _first(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return values[0]
-
-
-def _after_all(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
-    return TOKEN
-
-
 entry(
     Opcode.PARAMETER,
     0,
-    _declared_shape,
+    lambda operands, attributes, declared: _given(declared),
     _parameter,
     Trait.CHEAP,
     Trait.PRIMITIVE,
@@ -173,8 +134,8 @@ entry(
 entry(
     Opcode.CONSTANT,
     0,
-    _constant_shape,
-    _constant,
+    lambda operands, attributes, declared: attributes["literal"].shape.without_layout(),
+    lambda context, instruction, values: instruction.literal.value,
     Trait.CHEAP,
     Trait.PRIMITIVE,
     Trait.NOP,
@@ -184,8 +145,8 @@ entry(
 entry(
     Opcode.TUPLE,
     (0, None),
-    _tuple_shape,
-    _tuple,
+    lambda operands, attributes, declared: Shape.tuple([normalize(o) for o in operands]),
+    lambda context, instruction, values: tuple(values),
     Trait.CHEAP,
     Trait.PRIMITIVE,
     Trait.DATA_MOVEMENT,
@@ -198,7 +159,7 @@ entry(
     Opcode.GET_TUPLE_ELEMENT,
     1,
     _get_tuple_element_shape,
-    _get_tuple_element,
+    lambda context, instruction, values: values[0][instruction.tuple_index],
     Trait.CHEAP,
     Trait.PRIMITIVE,
     Trait.DATA_MOVEMENT,
@@ -210,8 +171,8 @@ entry(
 entry(
     Opcode.COPY,
     1,
-    _same_shape,
-    _first,
+    same_shape,
+    first_value,
     Trait.CHEAP,
     Trait.ELEMENTWISE,
     Trait.DATA_MOVEMENT,
@@ -232,12 +193,14 @@ entry(
     result_layout=attr("braced", None),
 )
 _ORDER = (Trait.NOP, Trait.BARRIER)
-entry(Opcode.OPT_BARRIER, 1, _same_shape, _first, *_ORDER, Trait.FORWARDING, doc="The operand; nothing moves across.")
+entry(
+    Opcode.OPT_BARRIER, 1, same_shape, first_value, *_ORDER, Trait.FORWARDING, doc="The operand; nothing moves across."
+)
 entry(
     Opcode.DOMAIN,
     1,
-    _same_shape,
-    _first,
+    same_shape,
+    first_value,
     *_ORDER,
     Trait.FORWARDING,
     doc="The operand; marks where an attribute changes (sharding).",
@@ -247,7 +210,7 @@ entry(
     Opcode.AFTER_ALL,
     (0, None),
     _token_shape,
-    _after_all,
+    lambda context, instruction, values: TOKEN,
     *_ORDER,
     Trait.NO_OPERAND_REQUIRED,
     doc="A token after all operand tokens.",
@@ -255,8 +218,8 @@ entry(
 entry(
     Opcode.ADD_DEPENDENCY,
     2,
-    _same_shape,
-    _first,
+    same_shape,
+    first_value,
     *_ORDER,
     Trait.FORWARDING,
     doc="The first operand, after the second (a token) is there.",
@@ -265,7 +228,7 @@ entry(
     Opcode.GET_DIMENSION_SIZE,
     1,
     _get_dimension_size_shape,
-    _get_dimension_size,
+    lambda context, i, values: np.asarray(values[0].shape[i.attributes["dimensions"][0]], i.shape.dtype),
     doc="The actual size of a dimension.",
     dimensions=attr("ints"),
 )

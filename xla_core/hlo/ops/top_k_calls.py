@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.backend_config import parse_backend_config
+from xla_core.hlo.computation import HloComputation
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
 from xla_core.hlo.op_table import Attributes
 from xla_core.hlo.ops.combining import as_value
 from xla_core.hlo.ops.custom_calls import register_custom_call, register_custom_call_shape
@@ -16,12 +20,6 @@ from xla_core.hlo.ops.rules import array, check, check_comparator, dims, same_di
 from xla_core.hlo.ops.sort_order import extreme_elements, sort_order
 from xla_core.hlo.ops.sorting import topk_shape
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.computation import HloComputation
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["top_k_attributes"]
 
@@ -67,7 +65,7 @@ def _approx_top_k_shape(operands: Sequence[Shape], attributes: Attributes, decla
     for operand, initial in zip(operands[:n], operands[n:], strict=True):
         if not initial.is_scalar or initial.element_type is not operand.element_type:
             raise InvalidArgumentError(f"an initial value is {initial}, expected a scalar {operand.element_type}")
-    called: Sequence[HloComputation] = attributes.get("called_computations") or ()
+    called: Sequence[HloComputation] = attributes["called_computations"]
     check(len(called) == 1, f"ApproxTopK calls one comparator, not {len(called)}")
     check_comparator(called[0], [o.element_type for o in operands[:n]], "comparator")
     axis = _reduced_dimension(first, attributes, declared)

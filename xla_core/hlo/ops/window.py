@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xla_core.errors import InvalidArgumentError
 from xla_core.hlo.attributes import Window
 from xla_core.hlo.combiner import combiner
-from xla_core.hlo.op_table import Attributes, Trait
+from xla_core.hlo.environment import Value
+from xla_core.hlo.evaluation_context import EvaluationContext
+from xla_core.hlo.instruction import HloInstruction
+from xla_core.hlo.op_table import Attributes, Trait, alike
 from xla_core.hlo.opcode import Opcode
 from xla_core.hlo.ops.combining import as_value, combine_at, few, fold, windows
 from xla_core.hlo.ops.conversion import convert
@@ -19,7 +21,6 @@ from xla_core.hlo.ops.numerics import round_to, widen
 from xla_core.hlo.ops.reduction import split_operands
 from xla_core.hlo.ops.rules import (
     OpGroup,
-    alike,
     array,
     attr,
     check,
@@ -30,11 +31,6 @@ from xla_core.hlo.ops.rules import (
     shape_of_parts,
 )
 from xla_core.hlo.shape import Shape
-
-if TYPE_CHECKING:
-    from xla_core.hlo.environment import Value
-    from xla_core.hlo.evaluation_context import EvaluationContext
-    from xla_core.hlo.instruction import HloInstruction
 
 __all__ = ["check_window", "padded", "windowed"]
 
@@ -56,7 +52,7 @@ def windowed(dimensions: Sequence[int], window: Window) -> list[int]:
 
 def _reduce_window_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     inputs, initial = split_operands(operands)
-    first, window = same_dimensions(inputs), attributes.get("window", ())
+    first, window = same_dimensions(inputs), attributes["window"]
     check_window(window, first.rank)
     scalar_signature(attributes["to_apply"], inputs, "to_apply")
     types = scalar_signature(attributes["to_apply"], initial, "to_apply")
@@ -70,7 +66,7 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
     This keeps the order of elements, and the work is the sum, not the product, of the window's sizes.
     """
     n = len(values) // 2
-    computation, window = instruction.attributes["to_apply"], instruction.attributes.get("window", ())
+    computation, window = instruction.attributes["to_apply"], instruction.attribute("window")
     types = [p.shape.dtype for p in computation.parameters]
     initial = [convert(v, t) for v, t in zip(values[n:], types, strict=False)]
     passes = sum(w.size.bit_length() for w in window)
@@ -91,7 +87,7 @@ def _reduce_window(context: EvaluationContext, instruction: HloInstruction, valu
 
 def _select_and_scatter_shape(operands: Sequence[Shape], attributes: Attributes, declared: Shape | None) -> Shape:
     operand, source, initial = array(operands[0]), array(operands[1]), operands[2]
-    window, select = attributes.get("window", ()), attributes["select"]
+    window, select = attributes["window"], attributes["select"]
     check_window(window, operand.rank)
     expected = tuple(windowed(operand.dimensions, window))
     check(
@@ -108,11 +104,7 @@ def _select_and_scatter_shape(operands: Sequence[Shape], attributes: Attributes,
 def _select_and_scatter(context: EvaluationContext, instruction: HloInstruction, values: list[Value]) -> Value:
     """Padding is never selected; a window that covers only padding scatters nothing."""
     operand, source, initial = values
-    window, select, scatter = (
-        instruction.attributes.get("window", ()),
-        instruction.attributes["select"],
-        instruction.attributes["scatter"],
-    )
+    window, select, scatter = map(instruction.attribute, ("window", "select", "scatter"))
     numbers = np.arange(operand.size).reshape(operand.shape)
     numbers = padded(context, numbers, np.asarray(-1), window)
     base = padded(context, operand, operand.dtype.type(0), window)
